@@ -3,7 +3,7 @@
  * stage, a durable PostgreSQL, and the simulated bank in a process of its own.
  */
 import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
-import { createPostgresBroker, topics } from '#src/platform/broker/index.ts'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createMetrics, type Metrics } from '#src/platform/observe/index.ts'
@@ -149,7 +149,6 @@ const throughput = async (
     },
   })
   await stage.start?.()
-  broker.wake([topics.outbound])
   const first = await until(metrics, warmUp)
   const startMs = performance.now()
   const [own, databaseUs, bankUs] = [process.cpuUsage(), familyUs(databasePid), await bank.cpuUs()]

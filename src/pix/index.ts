@@ -175,7 +175,7 @@ const recurringRoutes = (
   const addresses = addressesOn(host ?? '')
   // Without them nobody calls what follows: every route answers before.
   const ispb = ours ?? ''
-  const sender = mandates ?? { sendWithin: never, wake: never }
+  const sender = mandates ?? { sendWithin: never }
   const sending = { sql, sender, emit, ispb, now }
   const routes = [
     ...recurrenceRoutes(createRecurrenceService({ ...sending, addresses, addressOf })),
@@ -195,7 +195,7 @@ const receivedRoutes = (
   sql: Client,
 ): readonly Route[] => {
   if (refunds !== undefined) return pixRoutes(createPixService({ sql, refunds, now }))
-  const none = { refundWithin: never, wake: never }
+  const none = { refundWithin: never }
   const routes = pixRoutes(createPixService({ sql, refunds: none, now }))
   const isReading = ({ method }: Route): boolean => method === 'GET'
   return [

@@ -220,7 +220,6 @@ test('what is sent later belongs to it too: put on the queue again, taken out of
   const letters = openDeadLetters(sql)
   const [letter] = await letters.list(1)
   expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
-  rig.broker.wake(['spi.outbound'])
   while (server.requests.length < 3) await Bun.sleep(10)
   await stage.drain?.()
   await stage.stop?.()

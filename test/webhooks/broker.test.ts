@@ -7,7 +7,9 @@ import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './s
 test('events pass through webhook.events of the broker, each once', async () => {
   const database = await openTestDatabase()
   const { sql, dsn } = database
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  // Nobody searches: what is not told of is not found.
+  const times = { searchEveryMs: 3_600_000, deafSearchEveryMs: 3_600_000 }
+  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger, times })
   await broker.start()
   const hooks = await startWebhooks(database, { broker })
   const target = startReceiver()

@@ -39,8 +39,6 @@ export type Returns = {
   ) => Promise<string>
   /** All of a payment, made by whom it was paid to. */
   readonly returnsOf: (sql: Queryable, endToEndId: string) => Promise<readonly PaymentReturn[]>
-  /** Call it after the commit. */
-  readonly wake: () => void
 }
 
 /**

@@ -39,9 +39,7 @@ export const createRefundService = (deps: DisputingDeps): RefundService => {
         const message = `The API key lacks the scope ${movingScope}, which giving back needs.`
         throw new ApiError(httpErrors.forbidden, message)
       }
-      const done = await service.act(id, wanted, caller)
-      if (isMoving) returns.wake()
-      return done
+      return service.act(id, wanted, caller)
     },
     retry: async (id) => {
       await service.retry(id)

@@ -64,12 +64,7 @@ const txidBytes = 16
 
 /** Charges of recurrences, each asked for by a pain.013 in its time. */
 export const createCollectionService = (deps: CollectionServiceDeps): CollectionService => {
-  const { sql, sender } = deps
-  const within = async (work: (tx: Transaction) => Promise<object>): Promise<object> => {
-    const done = await sql.begin(work)
-    sender.wake()
-    return done
-  }
+  const { sql } = deps
   const shown = async (collections: readonly Collection[]): Promise<readonly object[]> => {
     const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
     const recurrences = new Map((await findRecurrences(sql, ids)).map((one) => [one.id, one]))
@@ -84,20 +79,18 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
   return {
     put: (account, txid, value) => {
       const wanted = readNewCollection(value)
-      return within((tx) => make(tx, { account, txid }, wanted, deps))
+      return sql.begin((tx) => make(tx, { account, txid }, wanted, deps))
     },
     create: async (value, caller) => {
       const wanted = readNewCollection(value)
-      const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      return runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomBytes(txidBytes).toString('hex')
         const body = await make(tx, { account: caller.owner, txid }, wanted, deps)
         return { status: 201, body: JSON.stringify(body) }
       })
-      if (!answered.isReplay) sender.wake()
-      return answered
     },
-    cancel: (account, txid) => within((tx) => cancel(tx, { account, txid }, deps)),
-    retry: (account, txid, day) => within((tx) => retry(tx, { account, txid }, day, deps)),
+    cancel: (account, txid) => sql.begin((tx) => cancel(tx, { account, txid }, deps)),
+    retry: (account, txid, day) => sql.begin((tx) => retry(tx, { account, txid }, day, deps)),
     find: async (account, txid) => {
       const collection = await findCollection(sql, account, txid)
       const [view] = collection === undefined ? [] : await shown([collection])

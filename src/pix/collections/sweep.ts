@@ -97,11 +97,11 @@ const expireRecurrence = ({ sql, emit, now }: CollectionServiceDeps, id: string)
     await emit(tx, [recurrenceEvent(expired)])
   })
 
-const confirmBegun = async (
+const confirmBegun = (
   { sql, sender, emit, ispb, now }: CollectionServiceDeps,
   id: string,
-): Promise<boolean> => {
-  const isConfirmed = await sql.begin(async (tx) => {
+): Promise<boolean> =>
+  sql.begin(async (tx) => {
     const [recurrence] = await lockRecurrences(tx, [id])
     if (recurrence === undefined) return false
     const at = now()
@@ -116,9 +116,6 @@ const confirmBegun = async (
     }
     return true
   })
-  if (isConfirmed) sender.wake()
-  return isConfirmed
-}
 
 const advanceOne = async (
   { sql, sender, emit, ispb, now, calendar }: CollectionServiceDeps,
@@ -137,5 +134,4 @@ const advanceOne = async (
       collection.attempts.some(({ status }, index) => status !== before.attempts[index]?.status)
     if (isNews) await emit(tx, [collectionEvent(collection)])
   })
-  sender.wake()
 }

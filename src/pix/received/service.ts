@@ -21,7 +21,6 @@ export type Refunds = {
     },
     actor: Actor,
   ) => Promise<string>
-  readonly wake: () => void
 }
 
 export type ReturnRequest = {
@@ -82,11 +81,11 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
     throw new ApiError(pixErrors.pix_devolucao_nao_encontrada, message)
   },
   giveBack: async (account, { endToEndId, id }, request, actor) => {
-    const { one, isNew } = await sql.begin(async (tx) => {
+    const one = await sql.begin(async (tx) => {
       const pix = await lockPix(tx, account, endToEndId)
       if (pix === undefined) throw noPix()
       const known = pix.returns.find((other) => other.id === id)
-      if (known !== undefined) return { one: repeated(known, request), isNew: false }
+      if (known !== undefined) return repeated(known, request)
       const { amountCents, nature, description } = request
       refuseNature(pix, nature)
       const asked = {
@@ -113,9 +112,8 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
         settledAt: null,
       }
       await addReturn(tx, made)
-      return { one: made, isNew: true }
+      return made
     })
-    if (isNew) refunds.wake()
     return returnView(one)
   },
 })

@@ -11,8 +11,6 @@ export type Draft =
 /** Sends messages about recurrences. */
 export type MandateSender = {
   readonly sendWithin: (tx: Queryable, drafts: readonly Draft[], at: Date) => Promise<void>
-  /** Call it once the transaction is over. */
-  readonly wake: () => void
 }
 
 const nameCharsMax = 140

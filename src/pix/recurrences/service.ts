@@ -64,7 +64,7 @@ export type RecurrenceService = {
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
 export const createRecurrenceService = (deps: RecurrenceServiceDeps): RecurrenceService => {
-  const { sql, addressOf, sender, now } = deps
+  const { sql, addressOf, now } = deps
   const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
   return {
     create: (value, caller) => {
@@ -74,8 +74,8 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
         return { status: 201, body: JSON.stringify(view(made)) }
       })
     },
-    revise: async (account, id, revision) => {
-      const revisedView = await sql.begin(async (tx) => {
+    revise: (account, id, revision) =>
+      sql.begin(async (tx) => {
         const before = await lockRecurrence(tx, account, id)
         if (before === undefined) throw noRecurrence()
         const at = now()
@@ -83,10 +83,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
         await reviseRecurrence(tx, after)
         if (after.status !== before.status) await tellOfEnd(tx, before, after, { ...deps, at })
         return view(after)
-      })
-      sender.wake()
-      return revisedView
-    },
+      }),
     find: async (account, id, txid) => {
       const found = await findRecurrence(sql, account, id)
       if (found === undefined) throw noRecurrence()

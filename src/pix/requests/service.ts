@@ -41,22 +41,16 @@ export type RequestService = {
 
 /** Requests to payers to authorise recurrences, each a pain.009. */
 export const createRequestService = (deps: RequestServiceDeps): RequestService => {
-  const { sql, sender, ispb } = deps
+  const { sql, ispb } = deps
   return {
     create: async (value, caller) => {
       const wanted = readNewRequest(value)
-      const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      return runOnce(sql, caller.idempotencyKey, async (tx) => {
         const body = await make(tx, caller.owner, wanted, deps)
         return { status: 201, body: JSON.stringify(body) }
       })
-      if (!answered.isReplay) sender.wake()
-      return answered
     },
-    cancel: async (account, id) => {
-      const cancelled = await sql.begin((tx) => cancel(tx, account, id, deps))
-      sender.wake()
-      return cancelled
-    },
+    cancel: (account, id) => sql.begin((tx) => cancel(tx, account, id, deps)),
     find: async (account, id) => {
       const request = await findRequest(sql, account, id)
       const recurrence = request && (await findRecurrence(sql, account, request.recurrenceId))

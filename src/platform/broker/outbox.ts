@@ -42,7 +42,6 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
     ...target,
     publishIn: (transaction, messages) => outbox.publishIn(transaction, messages.map(addressed)),
     publishing: (transaction, messages) => outbox.publishing(transaction, messages.map(addressed)),
-    wake: () => outbox.wake([outboxTopic]),
     // Positions in the broker outside are written after the effects, whose keys tell what was handled twice.
     settleIn: async () => {},
     settling: () => undefined,

@@ -1,5 +1,6 @@
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Logger, Metrics } from '../observe/index.ts'
+import { tellingOfCommits } from './after-commit.ts'
 import { namedConnection } from './session-name.ts'
 import { tracedClient } from './traced.ts'
 
@@ -40,22 +41,24 @@ const closeTimeoutSeconds = 5
 /** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const { dsn, name, hosts } = namedConnection(options.dsn)
-  const sql: Client = postgres(dsn, {
-    ...hosts,
-    max: options.connectionsMax,
-    connect_timeout: connectTimeoutSeconds,
-    idle_timeout: idleTimeoutSeconds,
-    max_lifetime: lifetimeMaxSeconds,
-    backoff: reconnectAfterSeconds,
-    prepare: true,
-    types: { bigint: postgres.BigInt },
-    connection: {
-      application_name: name,
-      statement_timeout: options.statementTimeoutMs,
-    },
-    onnotice: (notice) =>
-      options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
-  })
+  const sql = tellingOfCommits(
+    postgres(dsn, {
+      ...hosts,
+      max: options.connectionsMax,
+      connect_timeout: connectTimeoutSeconds,
+      idle_timeout: idleTimeoutSeconds,
+      max_lifetime: lifetimeMaxSeconds,
+      backoff: reconnectAfterSeconds,
+      prepare: true,
+      types: { bigint: postgres.BigInt },
+      connection: {
+        application_name: name,
+        statement_timeout: options.statementTimeoutMs,
+      },
+      onnotice: (notice) =>
+        options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
+    }),
+  )
   options.metrics?.gauge(
     'spigw_db_connections_active',
     'Active database connections.',

@@ -1,3 +1,4 @@
+export { afterCommit } from './after-commit.ts'
 export { archiveLines } from './archive.ts'
 export { joinedBytes, jsonArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'

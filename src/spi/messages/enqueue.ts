@@ -50,7 +50,7 @@ const topic = 'spi.outbound'
 
 /**
  * Stores messages as outbound and QUEUED and puts them on `spi.outbound`, both when `tx` commits or neither: two
- * statements for up to a thousand. Afterwards the caller wakes the broker's consumers.
+ * statements for up to a thousand.
  *
  * @returns ids of the messages queued now; we do not queue a BizMsgIdr again that we know already
  */

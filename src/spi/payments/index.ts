@@ -16,7 +16,7 @@ export type PaymentsDeps = {
   readonly ispb: string | undefined
   /** Undefined, here and for the broker: the endpoints answer 503 and name DATABASE_DSN. */
   readonly sql: Client | undefined
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'> | undefined
+  readonly broker: Pick<TransactionalBroker, 'publishIn'> | undefined
   readonly revision: Revision
   /** The real clock when absent. */
   readonly now?: () => Date

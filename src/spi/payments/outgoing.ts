@@ -1,5 +1,4 @@
 import { buildMessage, createRandomText, formatCents } from '#codecs/iso20022'
-import { topics } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -121,10 +120,7 @@ export const createPay = (deps: PaymentDeps, ports: PayeePorts): Pay => {
       await order.payee?.take(tx)
       return { status: 202, body: JSON.stringify(await queue(tx, body, order, caller, deps)) }
     })
-    if (!answered.isReplay) {
-      deps.broker.wake([topics.outbound])
-      order.payee?.paid()
-    }
+    if (!answered.isReplay) order.payee?.paid()
     return answered
   }
 }

@@ -1,5 +1,5 @@
 import { buildMessage, createRandomText, formatCents, type Revision } from '#codecs/iso20022'
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
@@ -53,7 +53,7 @@ export type PaymentService = {
 
 export type PaymentDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn'>
   readonly ispb: string
   readonly revision: Revision
   readonly now: () => Date
@@ -75,15 +75,12 @@ export type Refunds = {
   ) => Promise<string>
   /** The returns of a payment, by whoever was paid; none of a payment that is not here. */
   readonly returnsOf: (sql: Queryable, endToEndId: string) => Promise<readonly PaymentReturn[]>
-  /** Call it after the commit. */
-  readonly wake: () => void
 }
 
 export const createRefundsOn = (deps: PaymentDeps): Refunds => ({
   refundWithin: async (tx, endToEndId, request, actor) =>
     (await refundPayment(tx, endToEndId, request, actor, deps)).made.id,
   returnsOf: async (sql, endToEndId) => (await findPayment(sql, endToEndId))?.payment.returns ?? [],
-  wake: () => deps.broker.wake([topics.outbound]),
 })
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
@@ -95,14 +92,11 @@ const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
  */
 export const createPaymentService = (deps: PaymentDeps): PaymentService => ({
   find: (endToEndId) => findPayment(deps.sql, endToEndId),
-  refund: async (endToEndId, request, caller) => {
-    const answered = await runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
+  refund: (endToEndId, request, caller) =>
+    runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
       const { made } = await refundPayment(tx, endToEndId, request, actorOf(caller), deps)
       return { status: 202, body: JSON.stringify(refundView(endToEndId, made)) }
-    })
-    if (!answered.isReplay) deps.broker.wake([topics.outbound])
-    return answered
-  },
+    }),
 })
 
 const refundPayment = async (

@@ -6,7 +6,7 @@ import {
   type MandateMessage,
   type Revision,
 } from '#codecs/iso20022'
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { enqueueMessages, type OutboundMessage } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
@@ -43,8 +43,6 @@ const builtOf = (
 /** Sends the messages of receivers' recurrences. */
 export type RecurringSender = {
   readonly sendWithin: (tx: Queryable, drafts: readonly RecurringDraft[], at: Date) => Promise<void>
-  /** Call it once the transaction is over. */
-  readonly wake: () => void
 }
 
 /** Undefined if this process cannot send. */
@@ -56,7 +54,7 @@ export const createRecurringSender = ({
 }: {
   readonly ispb: string | undefined
   readonly sql: Client | undefined
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'> | undefined
+  readonly broker: Pick<TransactionalBroker, 'publishIn'> | undefined
   readonly revision: Revision
 }): RecurringSender | undefined => {
   if (ispb === undefined || sql === undefined || broker === undefined) return undefined
@@ -65,6 +63,5 @@ export const createRecurringSender = ({
       const messages = drafts.map((draft) => buildDraft(draft, { ispb, revision, now }))
       await enqueueMessages(tx, broker, messages)
     },
-    wake: () => broker.wake([topics.outbound]),
   }
 }

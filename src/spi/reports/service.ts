@@ -1,5 +1,5 @@
 import { buildReportRequest, createRandomText, type Revision } from '#codecs/iso20022'
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -76,7 +76,7 @@ export type ReportService = {
 
 export type ReportDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn'>
   readonly ispb: string
   readonly revision: Revision
   readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
@@ -114,15 +114,13 @@ export const createReportService = (deps: ReportDeps): ReportService => {
         balances: null,
         answeredBy: null,
       }
-      const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      return runOnce(sql, caller.idempotencyKey, async (tx) => {
         await insertReport(tx, row)
         await enqueueMessages(tx, broker, [message])
         const actor = actorOf(caller)
         await writeAudit(tx, { actor, action: 'spi.report', object: row.id, outcome: 'queued' })
         return { status: 202, body: JSON.stringify(reportView(row)) }
       })
-      if (!answered.isReplay) broker.wake([topics.outbound])
-      return answered
     },
     find: (id) => findReport(sql, id),
     list: (limit, before) => listReports(sql, limit, before),

@@ -81,7 +81,6 @@ describe('the outbox', () => {
         { topic: 'a', key: 'k', value: Buffer.from('1'), headers: { h: 'é' } },
       ]),
     )
-    broker.wake(['a'])
     await until(() => seen.length > 0)
     expect(seen.map(textOf)).toEqual(['1'])
     expect(seen[0]).toMatchObject({ topic: 'a', key: 'k', headers: { h: 'é' } })
@@ -96,7 +95,6 @@ describe('the outbox', () => {
       const topic = at % 2 === 0 ? 'first' : 'second'
       await database.sql.begin((tx) => broker.publishIn(tx, [{ topic, ...message }]))
     }
-    broker.wake(['first'])
     await until(() => seen.flat().length >= 60)
     for (const deliveries of seen) {
       for (const key of ['k0', 'k1', 'k2']) {
@@ -127,7 +125,6 @@ describe('the outbox', () => {
     await database.sql.begin((tx) =>
       broker.publishIn(tx, [{ topic: 'late', value: Buffer.from('kept') }]),
     )
-    broker.wake(['late'])
     const gaugeOf = async (name: string): Promise<number> => {
       const { text } = await metrics.render()
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -182,7 +179,6 @@ describe('the outbox', () => {
         broker.publishIn(tx, [{ topic: 'traced', key: 'k', value: Buffer.from('1') }]),
       )
     })
-    broker.wake(['traced'])
     expect(await handled.promise).toBe(traceId)
     await broker.stop()
     await tracing.stop()
@@ -239,7 +235,6 @@ describe('the outbox', () => {
         { topic: 'mixed', key: 'good', value: Buffer.from('good') },
       ]),
     )
-    broker.wake(['mixed'])
     const letters = () => openDeadLetters(database.sql, true).list(1)
     await until(async () => seen.length === 1 && (await letters()).length === 1)
     expect((await letters())[0]?.headers).toMatchObject({

@@ -12,6 +12,7 @@ import {
 } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createLanes } from '../../../src/platform/broker/postgresql/lanes.ts'
+import { createNotifier } from '../../../src/platform/broker/postgresql/notifier.ts'
 import { laneDepthMax } from '../../../src/platform/broker/types.ts'
 import { brokerContract } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -90,7 +91,6 @@ describe('PostgreSQL broker', () => {
     await database.sql.begin((transaction) =>
       broker.publishIn(transaction, [{ topic, value: Buffer.from('committed') }]),
     )
-    broker.wake([topic])
     await until(() => seen.length > 0)
     expect(seen).toEqual(['committed'])
     await broker.stop()
@@ -101,6 +101,41 @@ describe('PostgreSQL broker', () => {
     await createLanes().of([topic], database.sql)
     return topic
   }
+
+  test('tells of what a transaction published when that one commits, whichever commits meanwhile', async () => {
+    const { sql, dsn } = database
+    // Nobody searches: what is not told of is not found.
+    const times = { leaseMs, searchEveryMs: 3_600_000, deafSearchEveryMs: 3_600_000 }
+    const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger, times })
+    await broker.start()
+    const topic = await namedBefore(`told.${Date.now()}`)
+    const seen = reading(broker, topic)
+    await broker.publish([textMessage(topic, 'before')])
+    await until(() => seen.includes('before'))
+    await sql.begin(async (transaction) => {
+      await transaction.savepoint((inner) =>
+        broker.publishIn(inner, [textMessage(topic, 'slow, in a savepoint')]),
+      )
+      await broker.publishIn(transaction, [textMessage(topic, 'slow')])
+      await sql.begin((other) => broker.publishIn(other, [textMessage(topic, 'quick')]))
+      await until(() => seen.includes('quick'))
+    })
+    await until(() => seen.length === 4)
+    expect(seen).toEqual(['before', 'quick', 'slow, in a savepoint', 'slow'])
+    await broker.stop()
+  })
+
+  test('searches less often again as soon as it is heard, though by itself alone', async () => {
+    const notifier = createNotifier(database.sql, {
+      hear: () => {},
+      isOurs: () => true,
+      logger: quietLogger,
+    })
+    notifier.listen()
+    notifier.missed()
+    await until(notifier.isHearing)
+    await notifier.close()
+  })
 
   test('delivers what commits late below what was read', async () => {
     const broker = await open()

@@ -117,7 +117,6 @@ const publish = async (
       texts.map((text) => ({ topic, key: text, value: Buffer.from(text) })),
     ),
   )
-  broker.wake([topic])
 }
 
 const read = (broker: TransactionalBroker, topic: string): string[] => {

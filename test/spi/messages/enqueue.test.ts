@@ -76,11 +76,9 @@ test('a message is stored and queued together, once, with all a signer needs', a
   const first = await sql.begin((tx) => enqueueMessages(tx, broker, [message]))
   const again = { ...message, id: Bun.randomUUIDv7() }
   const second = await sql.begin((tx) => enqueueMessages(tx, broker, [again]))
-  broker.wake([topics.outbound])
   expect([first.size, second.size]).toEqual([1, 0])
   const marker = outbound()
   await sql.begin((tx) => enqueueMessages(tx, broker, [marker]))
-  broker.wake([topics.outbound])
   const idOf = ({ headers }: Delivery): string => headers[outboundHeaders.messageId] ?? ''
   await until(() => seen.some((one) => idOf(one) === marker.id))
   expect(seen.map(idOf)).toEqual([message.id, marker.id])

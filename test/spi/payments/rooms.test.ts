@@ -20,7 +20,7 @@ test('a directory that takes five seconds has many wait, and refuses nobody', as
   const unused = (): never => {
     throw new Error('nothing is paid here')
   }
-  const broker = { publishIn: unused, wake: unused }
+  const broker = { publishIn: unused }
   const sql = unused as never
   const payments = createPayments({
     ispb: '12345678',

@@ -1,4 +1,5 @@
 import {
+  afterCommit,
   type Client,
   createGatherer,
   isTransientDatabaseError,
@@ -46,8 +47,6 @@ export type TransactionalBroker = Broker & {
   publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
   /** The same within a statement of that transaction, for messages none of which is a dead letter. */
   publishing(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<Rider>
-  /** Call it after that commit: consumers then look at once instead of within seconds. */
-  wake(topics: Iterable<string>): void
   /**
    * Settles messages with the transaction in which their effects are. Its row is the fence of a message: of two processes
    * that handle the same one, only one commits.
@@ -131,7 +130,7 @@ const createPublication = (
   sql: Client,
   lanes: Lanes,
   notifier: Notifier,
-): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'publishing' | 'wake'> => {
+): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'publishing'> => {
   const insert = async (messages: readonly OutgoingMessage[]): Promise<void> =>
     notifier.tell(await insertMessages(sql, lanes, messages))
   const share = createGatherer<readonly OutgoingMessage[], undefined>({
@@ -158,10 +157,12 @@ const createPublication = (
       }
     },
     publishIn: async (transaction, messages) => {
-      notifier.keep(await insertMessages(transaction, lanes, messages))
+      const ids = await insertMessages(transaction, lanes, messages)
+      afterCommit(transaction, () => notifier.tell(ids))
     },
     publishing: (transaction, messages) =>
-      queueing(transaction, lanes, messages, (ids) => notifier.keep(ids)),
-    wake: (topics) => notifier.release([...topics].flatMap((topic) => lanes.known(topic))),
+      queueing(transaction, lanes, messages, (ids) => {
+        afterCommit(transaction, () => notifier.tell(ids))
+      }),
   }
 }

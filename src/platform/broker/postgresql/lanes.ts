@@ -16,8 +16,6 @@ export type Lanes = {
     topics: Iterable<string>,
     by: Queryable,
   ) => Promise<ReadonlyMap<string, readonly number[]>>
-  /** None before the topic was named here. */
-  readonly known: (topic: string) => readonly number[]
 }
 
 /**
@@ -42,7 +40,6 @@ export const createLanes = (): Lanes => {
       if (!makers.has(by)) for (const [topic, ofTopic] of lanes) known.set(topic, ofTopic)
       return lanes
     },
-    known: (topic) => known.get(topic) ?? [],
   }
 }
 

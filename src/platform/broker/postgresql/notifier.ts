@@ -11,10 +11,7 @@ const lanesMax = 200
 type News = Map<number, bigint>
 
 export type Notifier = {
-  /** In a transaction that is under way: told of when its topics are woken. */
-  readonly keep: (ids: readonly bigint[]) => void
-  /** Tells of what is kept in these lanes. */
-  readonly release: (lanes: readonly number[]) => void
+  /** Once they are committed. */
   readonly tell: (ids: readonly bigint[]) => void
   readonly listen: () => void
   /** Whether other processes are heard, as far as known. Behind a pooler of transactions they are not. */
@@ -42,17 +39,19 @@ export const createNotifier = (
     readonly logger: Logger
   },
 ): Notifier => {
-  const kept: News = new Map()
   const fresh: News = new Map()
   let timer: ReturnType<typeof setTimeout> | undefined
   let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
   let isHearing = true
 
+  const notify = (payload: string): void => {
+    sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
+  }
   const send = (): void => {
     timer = undefined
     const payload = [...fresh.values()].slice(0, lanesMax).join(' ')
     fresh.clear()
-    sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
+    notify(payload)
   }
   const tell = (ids: readonly bigint[]): void => {
     if (ids.length === 0) return
@@ -62,14 +61,6 @@ export const createNotifier = (
     if (others.length > 0) timer ??= setTimeout(send, gatherMs)
   }
   return {
-    keep: (ids) => {
-      for (const id of ids) addLeast(kept, id)
-    },
-    release: (lanes) => {
-      const ids = lanes.flatMap((lane) => kept.get(lane) ?? [])
-      for (const lane of lanes) kept.delete(lane)
-      tell(ids)
-    },
     tell,
     listen: () => {
       listening ??= sql.listen(channel, (payload) => {
@@ -84,6 +75,8 @@ export const createNotifier = (
     isHearing: () => isHearing,
     missed: () => {
       isHearing = false
+      // It may only have come between a commit and its hint: a process without others hears itself.
+      notify('')
     },
     close: async () => {
       clearTimeout(timer)

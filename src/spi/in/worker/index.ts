@@ -25,7 +25,7 @@ export type { Receivables, Recurrences } from './received.ts'
 
 export type WorkerDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settling' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settling'>
   readonly settings: WorkerSettings
   /** This institution's; SPI_AUTO_ACCEPT needs it. */
   readonly ispb: string | undefined

@@ -21,11 +21,10 @@ const transactionsMax = 2
 const besideMin = 100
 /** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
-const outboundTopics = ['spi.outbound', 'dlq']
 
 export type WorkerServiceDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settling' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settling'>
   /** At once, or by a promise where the message is large. */
   readonly read: (delivery: Delivery) => ReadInbound | Promise<ReadInbound>
   readonly apply: Omit<ApplyDeps, 'outbox' | 'settling'>
@@ -88,7 +87,6 @@ const createWriter =
       applyBatch(tx, batch, { ...apply, outbox: broker, settling }),
     )
     const seconds = (performance.now() - startMs) / 1000
-    if (applied.repliesQueued + applied.deadLetters > 0) broker.wake(outboundTopics)
     metrics.onBatch(batch.length, seconds)
     report(batch, applied, seconds, metrics, logger)
     return batch.map(() => undefined)

@@ -1,4 +1,4 @@
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import {
   type Client,
   createGatherer,
@@ -46,7 +46,6 @@ export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (all) => {
       const stored = await storeAll(sql, broker, all)
-      broker.wake([topics.outbound])
       return all.map(({ built }) => stored.has(built.message.id))
     },
   })

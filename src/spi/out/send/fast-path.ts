@@ -1,4 +1,3 @@
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -15,7 +14,6 @@ import { auditEntry, type Built, knownAlready, queuedAnswer, sentAnswer } from '
 
 export type FastPathDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'wake'>
   readonly sendNow: SendNow
   readonly logger: Logger
   /** Sends every other message. */
@@ -64,7 +62,6 @@ export const createFastPath = (deps: FastPathDeps) => {
       else await sendNow.handOver(tx, ready, outcome)
       return key === undefined || (await settleKey(tx, key, best))
     })
-    if (outcome.kind !== 'accepted') deps.broker.wake([topics.outbound])
     return isSettled ? best : queued
   }
 

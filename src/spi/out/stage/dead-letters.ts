@@ -4,7 +4,6 @@ import {
   deadLetterHeaders,
   type OutgoingMessage,
   type TransactionalBroker,
-  topics,
 } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
@@ -19,7 +18,7 @@ import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 
 export type DeadLetterDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn'>
   readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
 }
@@ -49,7 +48,6 @@ export const createBury =
       return { type: stored.type, status: change.status }
     })
     if (ended !== undefined) metrics.onStatus(ended.type, ended.status)
-    broker.wake([topics.deadLetters])
   }
 
 /** True when somebody took the message out of `dlq` to have it sent after all. */

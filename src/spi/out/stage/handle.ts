@@ -50,10 +50,7 @@ const leaseLeftLeastMs = 500
 
 export type HandleDeps = {
   readonly sql: Client
-  readonly broker: Pick<
-    TransactionalBroker,
-    'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling' | 'wake'
-  >
+  readonly broker: Pick<TransactionalBroker, 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling'>
   readonly sign: Sign
   readonly transport: Transport
   /** The channels that a message may take. */
@@ -111,7 +108,6 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     write: async (results) => {
       const late = await sql.begin((tx) => recordResults(tx, results, deps))
       for (const one of late) reportLate(one, deps)
-      if (results.some(isRefused)) deps.broker.wake([topics.deadLetters])
       return results.map(() => undefined)
     },
     rowsMax: recordedMax,

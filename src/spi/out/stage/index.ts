@@ -27,7 +27,7 @@ export type OutboundDeps = {
   readonly sql: Client
   readonly broker: Pick<
     TransactionalBroker,
-    'backlog' | 'consume' | 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling' | 'wake'
+    'backlog' | 'consume' | 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling'
   >
   readonly client: InterfaceClient
   readonly settings: OutboundSettings

@@ -6,7 +6,7 @@ import { hasOverdue, requeuePauseMs, takeLost } from './store.ts'
 
 export type RequeueDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'backlog' | 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'backlog' | 'publishIn'>
   /** The group of the consumers of `spi.outbound`. */
   readonly group: string
   /** A message that is queued for longer than this should have been sent. */
@@ -42,7 +42,6 @@ export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {
       return messages
     })
     if (requeued.length === 0) return
-    broker.wake([topics.outbound])
     onRequeued(requeued.length)
     const ids = requeued.slice(0, 10).map(({ id }) => id)
     logger.warn({ messages: requeued.length, ids }, 'queued messages were not in the queue')

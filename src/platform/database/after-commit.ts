@@ -1,0 +1,42 @@
+import type { Client, Queryable, Transaction } from './database.ts'
+
+type Act = () => void
+type Work = (tx: Transaction) => unknown
+
+/** On the transaction itself, where wrappers of it are seen through. */
+const due = Symbol('after the commit')
+
+/**
+ * Acts once the transaction has committed, or never; at once where there is no transaction. The process may end in
+ * between: for hints only.
+ *
+ * @param act never throws
+ */
+export const afterCommit = (sql: Queryable, act: Act): void => {
+  const acts: Act[] | undefined = Reflect.get(sql, due)
+  if (acts === undefined) act()
+  else acts.push(act)
+}
+
+/** Lets {@link afterCommit} know when transactions of the client commit. */
+export const tellingOfCommits = (sql: Client): Client => {
+  const begin = sql.begin.bind(sql) as (...args: unknown[]) => Promise<unknown>
+  const telling = async (...args: unknown[]): Promise<unknown> => {
+    const acts: Act[] = []
+    const work = args.pop() as Work
+    const result = await begin(...args, (tx: Transaction) => work(noting(tx, acts)))
+    for (const act of acts) act()
+    return result
+  }
+  return Object.assign(sql, { begin: telling as Client['begin'] })
+}
+
+/** Its savepoints commit with it. */
+const noting = (tx: Transaction, acts: Act[]): Transaction => {
+  const savepoint = tx.savepoint.bind(tx) as (...args: unknown[]) => Promise<unknown>
+  const within = (...args: unknown[]): Promise<unknown> => {
+    const work = args.pop() as Work
+    return savepoint(...args, (inner: Transaction) => work(noting(inner, acts)))
+  }
+  return Object.assign(tx, { [due]: acts, savepoint: within as Transaction['savepoint'] })
+}
