@@ -5,6 +5,8 @@ import { AnswerReader, type VaultAnswer } from './answer-reader.ts'
 
 /** No more connections at once: more calls wait for one. */
 const connectionsMax = 128
+/** Calls beyond these would wait for longer than any caller does. */
+const waitingMax = 10_000
 /** What was unused for longer may have been forgotten by something on the way. */
 const idleMsMax = 30_000
 
@@ -21,7 +23,7 @@ export type VaultCalls = {
    * Sends a body of JSON to a path below the URL, and gives what `use` reads of the answer. A call is written once, but for one over a kept
    * connection that ends before a byte of an answer: the other side had closed it meanwhile (RFC 9112 section 9.3.1).
    *
-   * @throws CallTimeoutError, AnswerError, Error of the connection
+   * @throws CallTimeoutError, AnswerError, Error of the connection, or where too many calls wait for one
    */
   readonly post: <T>(path: string, json: string, use: Use<T>) => Promise<T>
   readonly close: () => void
@@ -48,17 +50,23 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
   const all = new Set<Line>()
   const waiting: Call[] = []
 
+  /** The first that waits and whose time is not over. */
+  const nextWaiting = (): Call | undefined => {
+    let next = waiting.shift()
+    while (next?.isOver === true) next = waiting.shift()
+    return next
+  }
+
   const forget = (line: Line): void => {
     all.delete(line)
     const at = idle.indexOf(line)
     if (at !== -1) idle.splice(at, 1)
-    const next = waiting.shift()
+    const next = nextWaiting()
     if (next !== undefined) start(next)
   }
 
   const free = (line: Line): void => {
-    let next = waiting.shift()
-    while (next?.isOver === true) next = waiting.shift()
+    const next = nextWaiting()
     if (next === undefined) idle.push(line)
     else line.send(next)
   }
@@ -73,11 +81,12 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
   }
 
   const start = (call: Call): void => {
-    if (call.isOver) return
     const line = kept()
     if (line !== undefined) line.send(call)
-    else if (all.size >= connectionsMax) waiting.push(call)
-    else new Line(place, { all, free, forget, start }).open(call, timeoutMs)
+    else if (all.size < connectionsMax) {
+      new Line(place, { all, free, forget, start }).open(call, timeoutMs)
+    } else if (waiting.length < waitingMax) waiting.push(call)
+    else call.failed(new Error('too many calls wait for a connection'))
   }
 
   return {
@@ -89,6 +98,7 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
       return promise
     },
     close: () => {
+      for (const call of waiting.splice(0)) call.failed(new Error('the connections were ended'))
       for (const line of all) line.end()
     },
   }

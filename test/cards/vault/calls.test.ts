@@ -226,6 +226,43 @@ describe('calls', () => {
     expect([await next(), late.seen.connections]).toEqual(['2', 2])
   })
 
+  test('that wait are taken up as connections end, past those whose time is over', async () => {
+    const open: Socket<undefined>[] = []
+    let isAnswering = true
+    const { seen, url } = serve((socket) => {
+      if (isAnswering) socket.write(ok('42'))
+      else open.push(socket)
+    })
+    const call = callsTo(url, 3_000)
+    const many = () => Array.from({ length: 128 }, () => call())
+    await Promise.all(many())
+    isAnswering = false
+    const first = Promise.allSettled(many())
+    while (open.length < 128) await Bun.sleep(5)
+    await Bun.sleep(1_500)
+    const second = Promise.allSettled(many())
+    // The kept connections end: their calls wait behind the others, and their time is over there.
+    for (const socket of open.splice(0)) socket.end()
+    while (open.length < 128) await Bun.sleep(5)
+    await first
+    const waiting = call()
+    isAnswering = true
+    for (const socket of open) socket.end()
+    expect(await waiting).toBe('42')
+    await second
+    expect(seen.requests).toHaveLength(3 * 128 + 1)
+  })
+
+  test('wait up to 10,000, and no more do', async () => {
+    const { url } = serve(() => undefined)
+    const calls = createVaultCalls({ url, headers: {}, tls: undefined, timeoutMs: 60_000 })
+    const ends = Array.from({ length: 128 + 10_000 }, () => calls.post('', '{}', () => 0))
+    const settled = Promise.allSettled(ends)
+    await expect(calls.post('', '{}', () => 0)).rejects.toThrow('too many')
+    calls.close()
+    for (const end of await settled) expect(String(end.status)).toBe('rejected')
+  })
+
   test('have headers that cannot end before their time', () => {
     const headers = { authorization: 'Bearer a\r\nx: y' }
     const options = { url: 'http://127.0.0.1:1', tls: undefined, timeoutMs: 1 }
