@@ -4,7 +4,13 @@
  */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { createLoop } from '#src/platform/jobs/index.ts'
+import type { ReconciliationCalls } from '../../src/dict/comparisons/calls.ts'
+import { createComparisonService } from '../../src/dict/comparisons/service.ts'
+import { addComparison } from '../../src/dict/comparisons/store.ts'
 import { cidFor, type EntryContent } from '../../src/dict/entries/domain.ts'
+import { DirectoryAwayError } from '../../src/dict/exchange.ts'
+import { quietLogger } from '../support/database.ts'
 import { type Json, startDict } from './support.ts'
 
 const entries = process.env['TRILHO_LONG'] === '1' ? 1_000_000 : 10_000
@@ -212,4 +218,69 @@ test('one runs at a time, and what is asked wrongly is refused', async () => {
     expect([status, json.errors[0].pointer]).toEqual([400, '/since'])
   }
   expect((await mend(randomUUID(), 'x', 'ours')).status).toBe(404)
+})
+
+describe('a comparison by file', () => {
+  const minuteMs = 60_000
+  const away = () => Promise.reject(new DirectoryAwayError('timeout', 'no answer'))
+  const unmade = async () => ({ kind: 'file', id: 1, content: undefined })
+  /** One whose directory answers about its file as `answer` says. */
+  const begun = async () => {
+    let nowMs = Date.now()
+    let answer: () => Promise<unknown> = unmade
+    const ask = () => answer()
+    const service = createComparisonService({
+      sql,
+      ispb,
+      logger: quietLogger,
+      now: () => new Date(nowMs),
+      calls: { requestFile: ask, findFile: ask } as unknown as ReconciliationCalls,
+      fetchFile: () => {
+        throw new Error('there is no file')
+      },
+      entries: { retry: async () => undefined },
+    })
+    const id = randomUUID()
+    const none = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null }
+    await addComparison(sql, {
+      ...{ id, ...none, keyType: 'PHONE', method: 'file', since: null, status: 'running' },
+      ...{ fileId: null, failure: null, createdAt: new Date(nowMs), endedAt: null },
+    })
+    return {
+      /** One round, so much later. */
+      after: async (minutes: number, as: () => Promise<unknown>) => {
+        nowMs += minutes * minuteMs
+        answer = as
+        const signal = new AbortController().signal
+        await service.advance({ ...createLoop('comparisons').begin(), signal })
+        const { status, failure } = await service.find(id)
+        return [status, failure]
+      },
+    }
+  }
+
+  test('waits for hours for the file, and not for ever', async () => {
+    const { after } = await begun()
+    expect(await after(0, unmade)).toEqual(['running', null])
+    expect(await after(359, unmade)).toEqual(['running', null])
+    expect(await after(1, unmade)).toEqual(['failed', 'the file was not made in time'])
+  })
+
+  test('is not ended by an answer that is lost late, but by a directory that stays away', async () => {
+    const { after } = await begun()
+    expect(await after(60, away)).toEqual(['running', null])
+    expect(await after(1, unmade)).toEqual(['running', null])
+    expect(await after(60, away)).toEqual(['running', null])
+    expect(await after(14, away)).toEqual(['running', null])
+    expect(await after(1, away)).toEqual(['failed', 'no answer'])
+  })
+
+  test('that fails in an unforeseen way ends, too', async () => {
+    const { after } = await begun()
+    const broken = async () => {
+      throw new Error('with a secret')
+    }
+    expect(await after(1, broken)).toEqual(['running', null])
+    expect(await after(15, broken)).toEqual(['failed', 'it could not be compared'])
+  })
 })

@@ -21,7 +21,7 @@ const newComparison = z
     key_type: z.enum(keyTypes),
     method: z.enum(comparisonMethods).meta({
       description:
-        'file: all contents that the directory has, made by it within minutes, forty a day. events: what came and went since a moment.',
+        'file: all contents that the directory has, made by it within minutes, forty a day, and waited for six hours. events: what came and went since a moment.',
     }),
     since: instant.optional().meta({ description: 'Of events: from when.' }),
   })

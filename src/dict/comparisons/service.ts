@@ -9,7 +9,7 @@ import {
   httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
@@ -65,12 +65,15 @@ export type ComparisonService = {
 
 /** Differences that are asked for one by one, and shown; the others are counted. */
 const shownMax = 1_000
-const giveUpMs = 900_000
+/** A file is made within minutes; one that is not there after hours is given up. */
+const runMsMax = 6 * 3_600_000
+/** One that has failed for so long, without a success between, is given up. */
+const failingMsMax = 900_000
 const everyMs = 5_000
 
 /** Tells which of our entries and the directory's differ, and mends them by choice. */
 export const createComparisonService = (deps: ComparisonDeps): ComparisonService => {
-  const { sql, logger, now } = deps
+  const { sql, now } = deps
   const find = async (id: string): Promise<Comparison> => {
     const found = await findComparison(sql, id)
     if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such comparison.')
@@ -112,18 +115,45 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
         return answerOf(differenceView(mended ?? throwNoDifference()), true, 200)
       })
     },
-    advance: async (round) => {
-      for (const comparison of await runningComparisons(sql)) {
-        if (round.signal.aborted) return
-        await compare(comparison, deps, round).catch(async (error: unknown) => {
-          if (!(error instanceof DirectoryAwayError)) throw error
-          logger.info({ id: comparison.id, reason: error.reason }, 'a comparison goes on later')
-          if (now().getTime() - comparison.createdAt.getTime() < giveUpMs) return
-          const failure = error.message
-          await endComparison(sql, comparison.id, { ...failed, failure, endedAt: now() })
-        })
+    advance: createAdvance(deps),
+  }
+}
+
+const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
+  const { sql, logger, now } = deps
+  /** Of those whose last round failed: since when none has succeeded. Another process that takes over begins anew. */
+  const failingSinceMs = new Map<string, number>()
+  const giveUp = (id: string, failure: string) =>
+    endComparison(sql, id, { ...failed, failure, endedAt: now() })
+
+  const advanceOne = async (comparison: Comparison, round: Round): Promise<void> => {
+    const { id, createdAt } = comparison
+    const isOver = () => now().getTime() - createdAt.getTime() >= runMsMax
+    try {
+      await compare(comparison, deps, round)
+      failingSinceMs.delete(id)
+      if (isOver() && !round.signal.aborted) await giveUp(id, 'the file was not made in time')
+    } catch (error) {
+      const sinceMs = failingSinceMs.get(id) ?? now().getTime()
+      failingSinceMs.set(id, sinceMs)
+      const isAway = error instanceof DirectoryAwayError
+      if (isOver() || now().getTime() - sinceMs >= failingMsMax) {
+        await giveUp(id, isAway ? error.message : 'it could not be compared')
       }
-    },
+      if (!isAway) throw error
+      logger.info({ id, reason: error.reason }, 'a comparison goes on later')
+    }
+  }
+  return async (round) => {
+    const running = await runningComparisons(sql)
+    for (const id of failingSinceMs.keys()) {
+      if (!running.some((one) => one.id === id)) failingSinceMs.delete(id)
+    }
+    await eachAlone(running, (one) => advanceOne(one, round), {
+      round,
+      logger,
+      idsOf: ({ id }) => ({ comparison: id }),
+    })
   }
 }
 

@@ -32,6 +32,6 @@ export const eachAlone = async <T>(
       logger.error({ err, ...idsOf(item) }, 'one failed and is left for later; the others are done')
       await setAside?.(item)
     }
-    round?.advance()
+    if (round?.signal.aborted === false) round.advance()
   }
 }
