@@ -13,10 +13,15 @@ import { changeTransactions, writeTransactions } from './writes.ts'
 
 const rowsMax = 200
 /**
- * One statement at a time, of whatever kind: later writes share the next one. A row in a statement of its own costs
- * PostgreSQL five times as much as a row in one of fifty, so more writers only make both sides slower.
+ * Statements at a time, of whatever kind. Each runs on one processor of the server: with one alone, 64 callers wait for
+ * one another's rows while the other processors have nothing to do.
  */
-const writersMax = 1
+const writersMax = 2
+/**
+ * So many share a statement before another starts beside it, or before the spacing is over. A row in a statement of its
+ * own costs PostgreSQL five times as much as a row in one of fifty.
+ */
+const rowsEnough = 32
 /** New transactions that may wait. Steps of those that were sent always find room. */
 const waitingMax = 10_000
 /** Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. */
@@ -54,6 +59,8 @@ export const createCardWriter = (
     rowsMax,
     writersMax,
     writers: new Writers(),
+    besideMin: rowsEnough,
+    rowsEnough,
     spacingMs,
     crowdMin,
     waitingMax: Number.POSITIVE_INFINITY,

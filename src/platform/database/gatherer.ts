@@ -22,11 +22,13 @@ export type GathererOptions<Row, Result> = {
   /** Rows that may wait or be in writing at once. */
   readonly waitingMax: number
   /**
-   * The least time between the starts of two statements, unless enough rows for a whole one wait: many callers then
-   * share statements that would otherwise carry a few rows each. A lone row does not wait, and any other waits
-   * this long at most; 0 when absent.
+   * The least time between the starts of two statements, unless {@link rowsEnough} wait: many callers then share
+   * statements that would otherwise carry a few rows each. A lone row does not wait, and any other waits this long at
+   * most; 0 when absent.
    */
   readonly spacingMs?: number
+  /** So many fill a statement well enough to wait for no more of them; `rowsMax` when absent. */
+  readonly rowsEnough?: number
   /**
    * A statement of fewer rows tells of few callers: the next one may start as soon as it has ended. They would wait for
    * nobody, and what a statement saves is not worth their time. 1 when absent.
@@ -69,6 +71,26 @@ type Waiting<Row, Result> = {
   readonly within: ReturnType<typeof activeContext>
 }
 
+/** Settles the promises of all rows of a batch. */
+const settle = async <Row, Result>(
+  { write, isRowFault }: Pick<GathererOptions<Row, Result>, 'write' | 'isRowFault'>,
+  batch: readonly Waiting<Row, Result>[],
+): Promise<void> => {
+  try {
+    const results = await write(batch.map(({ row }) => row))
+    if (results.length !== batch.length) throw new Error('one result per row was promised')
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+  } catch (error) {
+    if (batch.length === 1 || !isRowFault(error)) {
+      for (const { reject } of batch) reject(error)
+      return
+    }
+    const middle = batch.length >> 1
+    await settle({ write, isRowFault }, batch.slice(0, middle))
+    await settle({ write, isRowFault }, batch.slice(middle))
+  }
+}
+
 /**
  * Gathers the rows that callers write at the same time into one statement, so that they share its commit: those of
  * one event-loop turn, and those that come while every writer is busy. A lone row does not wait.
@@ -76,8 +98,8 @@ type Waiting<Row, Result> = {
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
 ): ((row: Row) => Promise<Result>) => {
-  const { rowsMax, writersMax, waitingMax, besideMin = 1, isRowFault } = options
-  const { spacingMs = 0, crowdMin = 1, writers = new Writers() } = options
+  const { rowsMax, writersMax, waitingMax, besideMin = 1 } = options
+  const { spacingMs = 0, rowsEnough = rowsMax, crowdMin = 1, writers = new Writers() } = options
   const queue: Waiting<Row, Result>[] = []
   let held = 0
   let isScheduled = false
@@ -85,24 +107,10 @@ export const createGatherer = <Row, Result>(
   let areFew = false
   /** Ends the wait of few rows. */
   let patience: ReturnType<typeof setTimeout> | undefined
-  /** When the next may start, if fewer rows wait than make a whole one. */
+  /** When the next may start, if fewer rows wait than are enough. */
   let nextMs = Number.NEGATIVE_INFINITY
-
-  const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
-    try {
-      const results = await options.write(batch.map(({ row }) => row))
-      if (results.length !== batch.length) throw new Error('one result per row was promised')
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
-    } catch (error) {
-      if (batch.length === 1 || !isRowFault(error)) {
-        for (const { reject } of batch) reject(error)
-        return
-      }
-      const middle = batch.length >> 1
-      await attempt(batch.slice(0, middle))
-      await attempt(batch.slice(middle))
-    }
-  }
+  /** Starts it then. */
+  let spaced: ReturnType<typeof setTimeout> | undefined
 
   const wait = (): void => {
     if (isScheduled || queue.length === 0) return
@@ -112,6 +120,8 @@ export const createGatherer = <Row, Result>(
 
   const start = (isOverdue = false): void => {
     isScheduled = false
+    clearTimeout(spaced)
+    spaced = undefined
     areFew = !isOverdue && writers.running > 0 && queue.length < besideMin
     if (writers.running >= writersMax || areFew) {
       wait()
@@ -121,9 +131,9 @@ export const createGatherer = <Row, Result>(
     // They went before the statement ended that they waited for.
     if (queue.length === 0) return
     const leftMs = nextMs - performance.now()
-    if (leftMs > 0 && queue.length < rowsMax) {
+    if (leftMs > 0 && queue.length < rowsEnough) {
       isScheduled = true
-      setTimeout(start, leftMs)
+      spaced = setTimeout(start, leftMs)
       return
     }
     clearTimeout(patience)
@@ -132,7 +142,8 @@ export const createGatherer = <Row, Result>(
     if (batch.length >= crowdMin) nextMs = performance.now() + spacingMs
     const within = batch[0]?.within
     writers.running++
-    void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {
+    const settled = () => settle(options, batch)
+    void (within === undefined ? settled() : within(settled)).finally(() => {
       held -= batch.length
       // Behind those that wait already.
       wait()
@@ -153,7 +164,10 @@ export const createGatherer = <Row, Result>(
     held++
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     queue.push({ row, resolve, reject, within: activeContext() })
-    if (!isScheduled || (areFew && queue.length === besideMin)) {
+    const areEnough =
+      (areFew && queue.length === besideMin) ||
+      (spaced !== undefined && queue.length === rowsEnough)
+    if (!isScheduled || areEnough) {
       isScheduled = true
       setImmediate(start)
     }

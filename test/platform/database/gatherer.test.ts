@@ -9,6 +9,7 @@ const gatherer = (
     writersMax: number
     waitingMax: number
     spacingMs: number
+    rowsEnough: number
     crowdMin: number
     besideMin: number
     bad: Set<number>
@@ -23,6 +24,7 @@ const gatherer = (
     writersMax: over.writersMax ?? 1,
     waitingMax: over.waitingMax ?? 1_000,
     ...(over.spacingMs === undefined ? {} : { spacingMs: over.spacingMs }),
+    ...(over.rowsEnough === undefined ? {} : { rowsEnough: over.rowsEnough }),
     ...(over.crowdMin === undefined ? {} : { crowdMin: over.crowdMin }),
     ...(over.besideMin === undefined ? {} : { besideMin: over.besideMin }),
     isRowFault: (error) => error instanceof RangeError,
@@ -175,6 +177,22 @@ describe('the gatherer', () => {
     const { write, batches } = gatherer({ rowsMax: 10, spacingMs: 60_000 })
     await Promise.all(Array.from({ length: 30 }, (_, index) => write(index)))
     expect(batches.map(({ length }) => length)).toEqual([10, 10, 10])
+  })
+
+  test.each([
+    ['a whole statement', { rowsMax: 4 }],
+    ['as many as are enough', { rowsEnough: 4 }],
+  ])('with a spacing %s starts at once, however its rows came', async (_, some) => {
+    const { write, batches } = gatherer({ ...some, spacingMs: 60_000 })
+    await write(0)
+    const later: Promise<string>[] = []
+    for (const row of [1, 2, 3, 4]) {
+      expect(batches.length).toBe(1)
+      later.push(write(row))
+      await Bun.sleep(2)
+    }
+    await Promise.all(later)
+    expect(batches).toEqual([[0], [1, 2, 3, 4]])
   })
 
   test('refuses one row more than may wait, and takes rows again afterwards', async () => {
