@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { newIdempotencyKey, Refusal, type Session, send } from './api.ts'
+import { newIdempotencyKey, type Refusal, refusalOf, type Session, send } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
 import { inWords, words } from './words.ts'
 
@@ -97,9 +97,6 @@ type State =
   | { readonly kind: 'asking'; readonly refusal?: Refusal }
   | { readonly kind: 'working' }
   | { readonly kind: 'done'; readonly result: ComponentChildren }
-
-const refusalOf = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal(0, String(error), '')
 
 const Question = ({
   act,

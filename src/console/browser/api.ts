@@ -29,7 +29,17 @@ export class Refusal extends Error {
     this.requestId = requestId
     this.code = code
   }
+
+  /** Whether the same may be answered later: not where a right or a setting is missing. */
+  get mayPass(): boolean {
+    const isFault = this.status === 0 || this.status === 429 || this.status >= 500
+    return isFault && !this.code.endsWith('not_configured')
+  }
 }
+
+/** What went wrong, as one: with status 0 where there is no answer at all. */
+export const refusalOf = (thrown: unknown): Refusal =>
+  thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
 
 /** `background`: what a page asks for by itself, which keeps no session alive. */
 export type Purpose = 'user' | 'background'
@@ -46,8 +56,10 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body))
 }
 
-const codeOf = (body: unknown): string =>
-  String((body as { code?: unknown } | undefined)?.code ?? '')
+const codeOf = (body: unknown): string => {
+  const { code, error } = (body ?? {}) as { code?: unknown; error?: { code?: unknown } }
+  return String(code ?? error?.code ?? '')
+}
 
 /** The forms of errors: problems, those of cards and digital currency, those of the API Pix. */
 const messageOf = (body: unknown): string => {
@@ -109,6 +121,9 @@ export const signOut = async (): Promise<void> => {
 
 export type Loaded<T> = {
   readonly value: T | undefined
+  /** When the value was asked for, in milliseconds. */
+  readonly atMs: number
+  /** Of the ask after that of the value, where there is one. */
   readonly error: Refusal | undefined
   readonly again: () => void
   /** How often it was asked for again. */
@@ -126,6 +141,8 @@ export const every =
     return () => clearInterval(timer)
   }
 
+const retryMs = 10_000
+
 /**
  * What `load` finds, kept while it is asked for anew.
  *
@@ -137,35 +154,67 @@ export const useLoaded = <T>(
   load: (purpose: Purpose) => Promise<T>,
   wake?: number | Wake,
 ): Loaded<T> => {
-  const [state, setState] = useState<{ key: string; value?: T; error?: Refusal }>({ key })
+  const [state, setState] = useState<Answer<T> & { readonly key: string }>({ key })
   const [turn, setTurn] = useState(0)
   useEffect(() => {
-    let isGone = false
-    const once = async (purpose: Purpose) => {
-      try {
-        const value = await load(purpose)
-        if (!isGone) setState({ key, value })
-      } catch (thrown) {
-        const error = thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
-        // What was loaded under another key is not what this key has.
-        if (!isGone) setState((former) => ({ ...(former.key === key && former), key, error }))
-      }
-    }
-    void once('user')
-    const ask = () => {
-      if (!document.hidden) void once('background')
-    }
-    const sleep = (typeof wake === 'number' ? every(wake) : wake)?.(ask)
-    return () => {
-      isGone = true
-      sleep?.()
-    }
+    const tell = (answer: Answer<T>) =>
+      // What was loaded under another key is not what this key has.
+      setState((former) => ({
+        ...(former.key === key && former),
+        error: undefined,
+        ...answer,
+        key,
+      }))
+    return keepAsking(load, tell, typeof wake === 'number' ? every(wake) : wake)
   }, [key, turn])
-  const isCurrent = state.key === key
-  return {
-    value: isCurrent ? state.value : undefined,
-    error: isCurrent ? state.error : undefined,
-    again: () => setTurn((one) => one + 1),
-    turn,
+  const { value, atMs = 0, error } = state.key === key ? state : ({} as Answer<T>)
+  return { value, atMs, error, again: () => setTurn((one) => one + 1), turn }
+}
+
+type Answer<T> = {
+  readonly value?: T
+  readonly atMs?: number
+  readonly error?: Refusal | undefined
+}
+
+/** Whoever is told of a change is told once: an ask that fails, or that nobody would see, is made up for. @returns ends it */
+const keepAsking = <T>(
+  load: (purpose: Purpose) => Promise<T>,
+  tell: (answer: Answer<T>) => void,
+  wake: Wake | undefined,
+): (() => void) => {
+  let [asked, answered] = [0, 0]
+  let isOver = false
+  let isDue = false
+  let retry: ReturnType<typeof setTimeout> | undefined
+  const once = async (purpose: Purpose) => {
+    asked += 1
+    const [own, atMs] = [asked, Date.now()]
+    const answer = await load(purpose).then(
+      (value): Answer<T> => ({ value, atMs }),
+      (thrown: unknown): Answer<T> => ({ error: refusalOf(thrown) }),
+    )
+    // What was asked for before what is shown is older.
+    if (isOver || own < answered) return
+    answered = own
+    tell(answer)
+    clearTimeout(retry)
+    if (wake !== undefined && answer.error?.mayPass === true) retry = setTimeout(ask, retryMs)
+  }
+  const ask = () => {
+    isDue = document.hidden
+    if (!isDue) void once('background')
+  }
+  const seen = () => {
+    if (isDue) ask()
+  }
+  void once('user')
+  const sleep = wake?.(ask)
+  document.addEventListener('visibilitychange', seen)
+  return () => {
+    isOver = true
+    clearTimeout(retry)
+    document.removeEventListener('visibilitychange', seen)
+    sleep?.()
   }
 }

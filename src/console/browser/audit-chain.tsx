@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { getJson, Refusal } from './api.ts'
+import { getJson, type Refusal, refusalOf } from './api.ts'
 import { findingWords, auditWords as w } from './audit-words.ts'
 import { count } from './format.ts'
 import { Card, Copy } from './parts.tsx'
@@ -81,7 +81,7 @@ export const Chain = () => {
       }
     } catch (error) {
       setFound(undefined)
-      setRefusal(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+      setRefusal(refusalOf(error))
     }
     setRunning(false)
   }

@@ -24,7 +24,7 @@ export const concernsChanged = ({ scopes }: Session, everyMs: number): Wake =>
     gatherMs,
   )
 
-/** What waits for a person, of that which the key may see; a part that cannot be asked tells of nothing. */
+/** What waits for a person, of that which the key may see; a part that it may not ask, or that is not there, tells of nothing. */
 export const concernsOf = async (
   { scopes }: Session,
   purpose: 'user' | 'background',
@@ -35,7 +35,7 @@ export const concernsOf = async (
       try {
         return { name, many: countOf((await getJson<never>(path, purpose)) as never) }
       } catch (error) {
-        if (error instanceof Refusal) return { name, many: 0 }
+        if (error instanceof Refusal && !error.mayPass) return { name, many: 0 }
         throw error
       }
     }),

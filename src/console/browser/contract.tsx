@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
+import { getJson, Refusal, refusalOf, type Session, send, useLoaded } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Back, ThingHead } from './heads.tsx'
@@ -160,7 +160,7 @@ const Functions = ({
     try {
       setShown(await post(form))
     } catch (error) {
-      setShown(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+      setShown(refusalOf(error))
     }
   }
   const call = (given: Entry, form: FormData): Act => ({

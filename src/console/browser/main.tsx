@@ -4,7 +4,7 @@ import { DeliveryOfBonds, LienPage } from './agreements.tsx'
 import {
   currentSession,
   type Loaded,
-  Refusal,
+  refusalOf,
   type Session,
   signIn,
   signOut,
@@ -94,7 +94,7 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
     try {
       await signIn(key)
     } catch (error) {
-      setProblem(error instanceof Refusal ? error.message : String(error))
+      setProblem(refusalOf(error).message)
       return
     }
     await currentSession().then(onDone, () => setProblem(words.insecure))

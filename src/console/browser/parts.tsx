@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Loaded } from './api.ts'
+import { dayOf, secondOf } from './format.ts'
 import { Badge } from './state.tsx'
-import { words } from './words.ts'
+import { fill, words } from './words.ts'
 
-/** What was loaded, or why not. */
+/** What was loaded, or why not; since when it may be old where it cannot be asked for any more. */
 export const Shown = <T,>({
   loaded,
   children,
@@ -12,8 +13,24 @@ export const Shown = <T,>({
   readonly loaded: Loaded<T>
   readonly children: (value: T) => ComponentChildren
 }) => {
-  const { value, error, again } = loaded
-  if (value !== undefined) return <>{children(value)}</>
+  const { value, atMs, error, again } = loaded
+  if (value !== undefined) {
+    const at = new Date(atMs).toISOString()
+    const since = fill(words.stale, { time: `${dayOf(at)} ${secondOf(at)}` })
+    return (
+      <>
+        {error !== undefined && (
+          <p class="quiet" role="status">
+            {since} {error.message}{' '}
+            <button type="button" onClick={again}>
+              {words.again}
+            </button>
+          </p>
+        )}
+        {children(value)}
+      </>
+    )
+  }
   if (error === undefined) return <p class="quiet waiting">{words.loading}…</p>
   return (
     <div class="problem" role="alert">

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { getJson, Refusal, type Session } from './api.ts'
+import { getJson, type Refusal, refusalOf, type Session } from './api.ts'
 import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
 import { Card } from './parts.tsx'
@@ -48,8 +48,7 @@ const resultOf = async (content: string, wanted: Wanted, session: Session): Prom
     }
     return { kind: 'message', message: await explain(content, wanted) }
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : new Refusal(0, String(error), '')
-    return { kind: 'refused', refusal }
+    return { kind: 'refused', refusal: refusalOf(error) }
   }
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, sending, useActs } from './act.tsx'
-import { Refusal, type Session, send, useLoaded } from './api.ts'
+import { Refusal, refusalOf, type Session, send, useLoaded } from './api.ts'
 import { Card, Copy, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { type ApiDocument, formOf, loadDocument, resolved, type Schema } from './samples.ts'
@@ -95,7 +95,7 @@ const MessageForm = ({
     try {
       setShown({ built: await send<Built>('POST', '/v1/spi/build', request), request })
     } catch (error) {
-      setShown(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+      setShown(refusalOf(error))
     }
   }
   return (

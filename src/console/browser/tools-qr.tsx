@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Refusal, send } from './api.ts'
+import { Refusal, refusalOf, send } from './api.ts'
 import { Card, Copy } from './parts.tsx'
 import { go } from './router.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -41,7 +41,7 @@ export const MakeCode = () => {
       const body = { ...Object.fromEntries(given), image: 'png' }
       setCode(await send<Code>('POST', `/v1/qrcodes/${kind}`, body))
     } catch (error) {
-      setCode(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+      setCode(refusalOf(error))
     }
   }
   return (

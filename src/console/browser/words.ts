@@ -85,6 +85,7 @@ export const words = inWords({
     'Ainda não há pagamentos. O primeiro aparece aqui.',
   ],
   loading: ['Loading', 'Carregando'],
+  stale: ['Not updated since {time}.', 'Sem atualização desde {time}.'],
   again: ['Try again', 'Tentar de novo'],
   failed: ['This cannot be shown', 'Não é possível mostrar'],
   request: ['Request', 'Requisição'],

@@ -1,0 +1,116 @@
+/** What a page shows goes on being so: answers out of order, asks that fail, pages that nobody sees, lists read on. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { hasBrowser } from '../support/browser.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
+import { openConsole, type SeenConsole, settled, signIn } from './visit.ts'
+
+const list = /\/console\/api\/v1\/transactions\?/
+
+describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
+  let seen: SeenConsole
+  let operator = ''
+
+  beforeAll(async () => {
+    seen = await openConsole()
+    operator = await seen.gateway.keyOf({ name: 'operator' })
+  })
+  afterAll(() => seen?.[Symbol.asyncDispose]())
+
+  /** @returns the reference that its row shows */
+  const authorize = async (): Promise<string> => {
+    const answer = await fetch(`${seen.gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(authorizationBody('tok_visa_approved')),
+    })
+    expect(answer.status).toBe(201)
+    return ((await answer.json()) as { rrn: string }).rrn
+  }
+
+  const rowOf = (page: Page, rrn: string) => page.locator('tbody tr', { hasText: rrn })
+
+  /** The list of card payments, with one in it. */
+  const openList = async () => {
+    const first = await authorize()
+    const one = await seen.visit()
+    await signIn(one, operator, '/payments?rail=cards')
+    await rowOf(one.page, first).waitFor()
+    return one
+  }
+
+  test('an answer that comes after that of a later ask is not shown', async () => {
+    const one = await openList()
+    const { page } = one
+    let earlier = ''
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isHeld = false
+    await page.route(list, async (route) => {
+      const response = await route.fetch()
+      if (!isHeld && earlier !== '' && (await response.text()).includes(earlier)) {
+        isHeld = true
+        held.resolve()
+        await released.promise
+      }
+      await route.fulfill({ response })
+    })
+    earlier = await authorize()
+    await held.promise
+    const later = await authorize()
+    await rowOf(page, later).waitFor()
+    const late = page.waitForResponse(async (answer) => !(await answer.text()).includes(later))
+    released.resolve()
+    await late
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))')
+    expect(await rowOf(page, later).count()).toBe(1)
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+  }, 120_000)
+
+  test('what could not be asked for is told of with its time, and asked for again', async () => {
+    const one = await openList()
+    const { page } = one
+    await page.route(list, (route) => route.fulfill({ status: 503, body: '{"detail":"later"}' }))
+    const rrn = await authorize()
+    const note = page.getByText(/Not updated since .*later/)
+    await note.waitFor({ timeout: 20_000 })
+    await settled(page)
+    await page.unrouteAll()
+    // Nothing more changes.
+    await rowOf(page, rrn).waitFor({ timeout: 30_000 })
+    await note.waitFor({ state: 'detached' })
+    await page.context().close()
+  }, 120_000)
+
+  test('what changes while nobody sees the page is there when it is seen again', async () => {
+    const one = await openList()
+    const { page } = one
+    const hide = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })`,
+      )
+    // As for a change that is told of just before, and answered together with others after.
+    await hide(true)
+    const rrn = await authorize()
+    await Bun.sleep(4_000)
+    await hide(false)
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await rowOf(page, rrn).waitFor({ timeout: 20_000 })
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('what waits for a person is not told to be nothing where it cannot be asked for', async () => {
+    const one = await seen.visit()
+    const { page } = one
+    await page.route(/\/v1\/webhooks/, (route) =>
+      route.fulfill({ status: 500, body: '{"detail":"broken"}' }),
+    )
+    await signIn(one, operator)
+    const strip = page.locator('section.strip')
+    await strip.getByRole('alert').getByText('broken').waitFor()
+    await page.unrouteAll()
+    await strip.getByRole('alert').waitFor({ state: 'detached', timeout: 30_000 })
+    await page.context().close()
+  }, 120_000)
+})
