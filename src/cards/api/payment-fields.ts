@@ -103,7 +103,9 @@ type Given = {
 /** What is stored of them; undefined if there is nothing. */
 export const detailsIn = (given: Given): Details | undefined => {
   const { three_ds: threeDs, stored_credential: stored } = given
-  const all = {
+  const all: {
+    readonly [K in Exclude<keyof Details, 'balances' | 'kept'>]: Details[K] | undefined
+  } = {
     entry: given.entry,
     installmentPlan: given.installment_plan,
     softDescriptor: given.soft_descriptor,

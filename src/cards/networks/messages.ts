@@ -10,6 +10,7 @@ import type {
 } from '../content/index.ts'
 import { settlementDateOf } from '../reconciliation/days.ts'
 import type { Totals } from '../reconciliation/totals.ts'
+import type { AdvisedOperation } from '../reversals/schema.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 
 /** What messages about one transaction have in common. */
@@ -117,12 +118,12 @@ export const advisedCode = '00'
 /** What was decided while a network was away, and the number of attempts to tell it so far. */
 type AdviceSubject = Subject & {
   readonly attempts: number
-  readonly reverses: string
+  readonly reverses: AdvisedOperation
   readonly captureNumber?: number | undefined
 }
 
 /** The message for each kind of advice that is stored. */
-const adviceNames: Readonly<Record<string, AdviceName>> = {
+const adviceNames: Readonly<Record<AdvisedOperation, AdviceName>> = {
   authorization_advice: 'authorization_advice',
   capture_advice: 'capture_advice',
   partial_capture_advice: 'capture_advice',
@@ -137,7 +138,7 @@ export const adviceMessage = (
   pan: Uint8Array,
   beside: Beside = {},
 ): CardMessage => {
-  const name = adviceNames[advice.reverses] ?? 'capture_advice'
+  const name = adviceNames[advice.reverses]
   const facts = factsOf(pan, numbers, advice, beside)
   const mark =
     name === 'capture_advice'

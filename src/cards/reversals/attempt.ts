@@ -138,12 +138,13 @@ const send = async (
   { pan, expiry, cryptogram }: Card,
 ): Promise<Result> => {
   const { content, timeoutMs } = network
-  const isAdvice = isAdviceOf(reversal.reverses)
+  const { reverses } = reversal
+  const isAdvice = isAdviceOf(reverses)
   try {
     const beside = { expiry, profile: merchants.get(reversal.merchantId) }
-    const token = reversal.reverses === 'authorization_advice' ? { cryptogram } : {}
+    const token = reverses === 'authorization_advice' ? { cryptogram } : {}
     const request = isAdvice
-      ? adviceMessage(content, reversal, numbers, pan, { ...beside, ...token })
+      ? adviceMessage(content, { ...reversal, reverses }, numbers, pan, { ...beside, ...token })
       : reversalMessage(content, reversal, numbers, pan, beside)
     const asked = shownMessage(request)
     const follows = { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }

@@ -372,7 +372,9 @@ export const isStarted = (operation: CardOperation | undefined): operation is St
   startedOperations.some((one) => one === operation)
 
 /** Whether the network has yet to hear of what was decided while it was away. */
-export const isAdvising = (operation: CardOperation | undefined): boolean =>
+export const isAdvising = (
+  operation: CardOperation | undefined,
+): operation is Extract<CardOperation, `advising_${string}`> =>
   operation?.startsWith('advising_') === true
 
 /** DE 49 by ISO 4217 letters. */

@@ -188,7 +188,8 @@ const open = async (
   }
 }
 
-const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
+/** What each comes from; undefined: the network's answer. */
+const detailInputs: Readonly<Record<keyof Details, Input | undefined>> = {
   entry: 'entry',
   installmentPlan: 'installment_plan',
   softDescriptor: 'soft_descriptor',
@@ -199,6 +200,14 @@ const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
   networkTransactionId: 'stored_credential.network_transaction_id',
   cardSequence: 'card_sequence',
   acceptPartial: 'accept_partial',
+  balances: undefined,
+  kept: undefined,
+}
+
+const secretInputs: Readonly<Record<keyof Secrets, Input>> = {
+  cavv: 'three_ds.cavv',
+  icc: 'icc_data',
+  pinBlock: 'pin',
 }
 
 /** Bits of what not every network's messages can carry. */
@@ -209,8 +218,7 @@ const givenIn = ({ installments, details, secrets, pin }: AuthorizationRequest):
     const input = detailInputs[name as keyof Details]
     if (input !== undefined) given |= bitOf(input)
   }
-  if (secrets?.cavv !== undefined) given |= bitOf('three_ds.cavv')
-  if (secrets?.icc !== undefined) given |= bitOf('icc_data')
+  for (const name in secrets) given |= bitOf(secretInputs[name as keyof Secrets])
   return given
 }
 

@@ -1,6 +1,7 @@
 import type { AdviceRules } from '../networks/index.ts'
+import type { AdvisedOperation, ReversedOperation } from '../reversals/schema.ts'
 import type { NewReversal } from '../reversals/types.ts'
-import { isStarted } from '../transactions/domain.ts'
+import { type CardOperation, isAdvising, isStarted } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { lastCaptured } from './amounts.ts'
 
@@ -12,14 +13,14 @@ const reversing = {
   reversing_partial_void: 'partial_void',
   reversing_release: 'release',
   reversing_refund: 'refund',
-} as const
+} as const satisfies Record<Extract<CardOperation, `reversing_${string}`>, ReversedOperation>
 
 const advising = {
   advising_authorization: 'authorization_advice',
   advising_capture: 'capture_advice',
   advising_partial_capture: 'partial_capture_advice',
   advising_refund: 'refund_advice',
-} as const
+} as const satisfies Record<Extract<CardOperation, `advising_${string}`>, AdvisedOperation>
 
 /**
  * The reversals and advices that a step begins, to be committed with it, in their order.
@@ -34,10 +35,8 @@ export const reversalsBegun = (
   const { operation } = after
   if (operation === undefined || operation === before.operation) return []
   if (isStarted(operation) || operation === 'verification') return []
-  if (operation in advising) {
-    return [adviceOf(after, advising[operation as keyof typeof advising], rules?.expiryHours)]
-  }
-  const reversal = reversalOf(after, reversing[operation as keyof typeof reversing])
+  if (isAdvising(operation)) return [adviceOf(after, advising[operation], rules?.expiryHours)]
+  const reversal = reversalOf(after, reversing[operation])
   // A void takes back the last capture: the others go before the hold beneath them.
   const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
   return isAfterVoid ? [...earlierCaptures(after), reversal] : [reversal]

@@ -8,7 +8,8 @@ import {
   insertReversals,
   type Reversal,
 } from '../reversals/index.ts'
-import type { ReversalOutcome } from '../reversals/types.ts'
+import type { AdvisedOperation } from '../reversals/schema.ts'
+import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { attention } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import {
@@ -199,7 +200,7 @@ const countedBy = (
     ? [{ type: 'refunded', data: { stan, amount: Number(operationCents) } }]
     : []
 
-const doubts: Readonly<Record<string, 'authorization' | 'capture' | 'refund'>> = {
+const doubts: Readonly<Record<AdvisedOperation, 'authorization' | 'capture' | 'refund'>> = {
   authorization_advice: 'authorization',
   capture_advice: 'capture',
   partial_capture_advice: 'capture',
@@ -213,8 +214,8 @@ const takeBackFirst = async (
   { reverses, stan, transmission, amountCents }: EndedReversal,
   emission: EmitWithin | undefined,
 ): Promise<void> => {
+  if (!isAdviceOf(reverses)) return
   const doubt = doubts[reverses]
-  if (doubt === undefined) return
   const event = `late_${doubt}` as const
   if (transition(before, event) === undefined) return
   const isFirst = doubt === 'authorization'
