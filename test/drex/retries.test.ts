@@ -155,6 +155,15 @@ test('what may have moved, was taken back or is another account’s is not tried
     await end(cancelled, 'failed', { code, message: 'x' }, `0x${'ab'.repeat(32)}`)
     expect(reasonOf(await retry(cancelled))).toEqual([409, 'may_have_moved'])
   }
+  // On a network that began anew since.
+  await end(cancelled, 'reverted', { code: 'REVERTED', message: 'x' }, `0x${'ab'.repeat(32)}`)
+  const onNetwork = async (network: string) => {
+    await sql`update drex_transactions set network = ${network} where subject = ${cancelled}`
+    await sql`update drex_transfers set network = ${network} where id = ${cancelled}`
+  }
+  await onNetwork('drex_testnet@0xold')
+  expect(reasonOf(await retry(cancelled))).toEqual([409, 'may_have_moved'])
+  await onNetwork('drex_testnet')
   // Bytes that were signed once, though the row forgot them.
   await end(cancelled, 'failed', { code: 'EXPIRED', message: 'x' }, null)
   await sql`update drex_transactions set block_number = null where subject = ${cancelled}`

@@ -160,6 +160,12 @@ export const resetNetwork = async (
   await sql`update drex_attempts set network = ${name} where network = ${network}`
   await sql`update drex_contracts set network = ${name}
     where network = ${network} and account <> ${gatewayAccount}`
+  // What was never signed is told by the name of the new one.
+  for (const table of ['drex_transfers', 'drex_operations']) {
+    await sql`update ${sql(table)} f set network = ${name} from drex_transactions t
+      where f.network = ${network} and t.id = f.transaction_id and t.network = ${name}
+        and t.nonce is not null`
+  }
   await sql`delete from drex_lanes where network = ${network}`
   await sql`update drex_agreements set network = ${name}, until_block = 0 where network = ${network}`
   await sql`update drex_agreement_events set network = ${name} where network = ${network}`
@@ -168,7 +174,18 @@ export const resetNetwork = async (
   await sql`update drex_movements set network = ${name} where network = ${network}`
   await sql`update drex_holdings set network = ${name} where network = ${network}`
   await sql`delete from drex_positions where network = ${network}`
+  await resetStreams(sql, network, name)
   await sql`update drex_network_state set genesis_hash = ${genesis}, checkpoint_number = null,
       checkpoint_hash = null where network = ${network}`
   return rows.map(valueOfRow<Ended>)
+}
+
+/** Nobody reaches the contracts of the old network any more, nor their streams; the others tell of the new one, all of it. */
+const resetStreams = async (sql: Transaction, network: string, oldName: string): Promise<void> => {
+  await sql`delete from drex_stream_events e using drex_streams s
+    where s.id = e.stream_id and s.network = ${network}`
+  await sql`delete from drex_streams s using drex_contracts c
+    where s.network = ${network} and c.id = s.contract_id and c.network = ${oldName}`
+  await sql`update drex_streams set block_number = 0, block_hash = null, anchors = '[]'
+    where network = ${network}`
 }

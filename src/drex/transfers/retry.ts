@@ -53,13 +53,15 @@ export const retryTransfer = async (
   const before = await replayOf(sql, caller.idempotencyKey)
   if (before !== undefined) return before
   const tried = await triedSteps(sql, transfer.id)
-  refuseUnended(transfer, tried)
+  // A network that began anew keeps what was signed on the old one under another name.
+  const [networkId] = transfer.network.split('@') as [NetworkId]
+  const chain = deps.chains.require(networkId, caller.environment)
+  refuseUnended(transfer, tried, networkId)
   const repeated = tried.filter(
     ({ attempt, kind }) => attempt === transfer.attempt && kind !== 'revoke',
   )
   const signers = [...new Set(repeated.map(({ sender }) => sender))]
   for (const signer of signers) await deps.wallets.requireSigning(signer, 'from_wallet', caller)
-  const chain = deps.chains.require(transfer.network as NetworkId, caller.environment)
   await refuseShallow(chain, tried, chain.network.confirmations + deps.watchBlocks)
   let refused: PolicyRule | undefined
   try {
@@ -108,14 +110,18 @@ const stepOf = ({ kind, sender, recipient, data }: TriedStep): Step => ({
 })
 
 /** Judges what the database alone knows. */
-const refuseUnended = (transfer: Transfer, steps: readonly TriedStep[]): void => {
+const refuseUnended = (
+  transfer: Transfer,
+  steps: readonly TriedStep[],
+  networkId: NetworkId,
+): void => {
   const { status } = transfer
   if (!isFinal(status) || steps.some((step) => !isFinal(step.status))) throw refusal('under_way')
   if (status !== 'failed' && status !== 'reverted') throw refusal('not_failed')
   const isUnclear = ({ error, wasSigned, block, network }: TriedStep): boolean =>
     error?.code === 'TRANSFER_MISMATCH' ||
     error?.code === 'NETWORK_RESET' ||
-    (wasSigned && (block === undefined || network !== transfer.network))
+    (wasSigned && (block === undefined || network !== networkId))
   if (steps.some(isUnclear)) throw refusal('may_have_moved')
 }
 
