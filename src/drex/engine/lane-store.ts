@@ -42,14 +42,17 @@ export const nextNonces = async (
   return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
 }
 
-/** The most that each sender's transactions in flight can cost, in wei. */
+/** The most that each sender's transactions in flight can cost, in wei: any of the attempts may be the one that counts. */
 export const boundBy = async (
   sql: Client,
   network: string,
   senders: readonly string[],
 ): Promise<ReadonlyMap<Hex, bigint>> => {
   const rows = await sql<{ sender: Hex; wei: string }[]>`
-    select sender, sum(max_fee * gas_limit)::text as wei from drex_transactions
+    select sender, sum(value + gas_limit * greatest(max_fee, (
+      select max(a.max_fee) from drex_attempts a where a.transaction_id = t.id and a.kind <> 'lost'
+    )))::text as wei
+    from drex_transactions t
     where network = ${network} and status in (${before(sql, 'accepted')})
       and sender = any(${[...senders]}::text[]) group by sender`
   return new Map(rows.map((row) => [row.sender, BigInt(row.wei)]))
