@@ -354,7 +354,9 @@ export class Connection implements Lane {
   /** Ends the connection in any state; without `reason` for good. */
   private lose(reason: unknown): void {
     if (this.state === 'down' || (this.state === 'closed' && this.socket === undefined)) {
-      if (reason === undefined) this.state = 'closed'
+      // One chunk may hold two faults: the way back is timed already.
+      if (reason !== undefined) return
+      this.state = 'closed'
       clearTimeout(this.timer)
       return
     }

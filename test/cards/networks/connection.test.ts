@@ -5,6 +5,7 @@ import {
   type Network,
   type NetworkOptions,
 } from '../../../src/cards/networks/index.ts'
+import { unreadableMax } from '../../../src/cards/networks/options.ts'
 import { networkOptions, payment, stanOf, until } from '../../support/card-network.ts'
 import {
   approvalOf,
@@ -464,4 +465,23 @@ test('a frame whose time is over before the kernel had it is not sent: another p
   await until(() => peer.connections.length === 2 && rig.network.health().connectionsUp === 1)
   expect((await rig.network.exchange(payment(2), 20_000)).kind).toBe('answered')
   expect(peer.received.map(({ stan }) => stan)).toEqual([stanOf(2)])
+})
+
+test('a second fault of the same bytes does not keep the connection from coming back', async () => {
+  let connections = 0
+  const nonsense = Buffer.from('no message')
+  const frames = Array.from({ length: unreadableMax }, () => [
+    Buffer.from([0, nonsense.length]),
+    nonsense,
+  ]).flat()
+  using peer = createRawPeer(ignore, {
+    onOpen: ({ socket }) => {
+      // The last length is longer than any frame may be.
+      if (connections++ === 0) socket.write(Buffer.concat([...frames, Buffer.alloc(8, 0xff)]))
+    },
+  })
+  const network = createNetwork(networkOptions(peer.port, { reconnect: { baseMs: 1, maxMs: 1 } }))
+  network.start()
+  await until(() => connections > 1 && network.health().connectionsUp === 1)
+  await network.stop()
 })
