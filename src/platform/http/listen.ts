@@ -96,6 +96,7 @@ const secure = (app: App, at: ListenAt, tls: ListenTls): Listener => {
   const former = new Set<Server>()
   let retry: Timer | undefined
   const replace = (): void => {
+    retry = undefined
     try {
       server = serve(app, { address: { ...address, port }, isShared }, options)
     } catch {

@@ -81,15 +81,37 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
   let current = first
   let seen = digestOf(current)
   const listeners = new Set<(options: TlsOptions) => void>()
+  /** Those that could not take the current material yet. */
+  const behind = new Set<(options: TlsOptions) => void>()
+
+  /** Each by itself: what one cannot take now, for want of a descriptor say, is not kept from the others. */
+  const tell = (those: ReadonlySet<(options: TlsOptions) => void>): readonly unknown[] => {
+    const faults: unknown[] = []
+    for (const listener of [...those]) {
+      behind.delete(listener)
+      try {
+        listener(current)
+      } catch (error) {
+        behind.add(listener)
+        faults.push(error)
+      }
+    }
+    return faults
+  }
 
   const reload = async (): Promise<boolean> => {
     const next = await read()
     const digest = digestOf(next)
-    if (digest === seen) return false
+    if (digest === seen) {
+      // Their faults were told of when the material was new.
+      tell(behind)
+      return false
+    }
     seen = digest
     checkPair(next)
     current = next
-    for (const listener of listeners) listener(next)
+    const [fault] = tell(listeners)
+    if (fault !== undefined) throw fault
     return true
   }
 
@@ -104,7 +126,10 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
     current: () => current,
     onChange: (listener) => {
       listeners.add(listener)
-      return () => listeners.delete(listener)
+      return () => {
+        listeners.delete(listener)
+        behind.delete(listener)
+      }
     },
     reload,
     watch: () => void watch.start(),

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
@@ -155,6 +155,25 @@ describe('a listener with a certificate', () => {
     expect(await askOnce(port, wrongClient)).toBeUndefined()
     idle.destroy()
     busy.destroy()
+  })
+
+  test('takes up one after another, also where its port was taken for a moment', async () => {
+    const { port, files, material } = start(false)
+    const take = (pair: Pair): Promise<boolean> => {
+      writeFileSync(files.certificate.path, pair.cert)
+      writeFileSync(files.key.path, pair.key)
+      return material.reload()
+    }
+    const { serve } = Bun
+    const taken = spyOn(Bun, 'serve').mockImplementation(((options: { readonly port?: number }) => {
+      if (options.port !== port) return serve(options as never)
+      taken.mockRestore()
+      throw new Error('EADDRINUSE')
+    }) as never)
+    expect(await take(renewed)).toBe(true)
+    while ((await servedBy(port).catch(() => '')) !== 'renewed') await Bun.sleep(5)
+    expect(await take(server)).toBe(true)
+    expect(await servedBy(port)).toBe('server')
   })
 
   test('takes up other authorities of clients, and keeps what it has where the new files are none', async () => {

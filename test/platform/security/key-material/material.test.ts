@@ -194,6 +194,27 @@ describe('material that cannot be used', () => {
   })
 })
 
+test('one who cannot take new material keeps it from nobody else, and gets it at the next look', async () => {
+  let stored: IssuedPair = first
+  const material = createStoreMaterial(async () => stored, undefined)
+  await material.reload()
+  const taken: string[] = []
+  let isFull = true
+  material.onChange(() => {
+    if (isFull) throw new Error('no descriptor is free')
+    taken.push('the first')
+  })
+  material.onChange(({ cert }) => taken.push(cert === second.cert ? 'the second' : 'the old'))
+  stored = second
+  await expect(material.reload()).rejects.toThrow('no descriptor is free')
+  expect(taken).toEqual(['the second'])
+  expect(await material.reload()).toBe(false)
+  isFull = false
+  await material.reload()
+  await material.reload()
+  expect(taken).toEqual(['the second', 'the first'])
+})
+
 describe('material from the certificate store', () => {
   const ca = { text: authority.cert, path: undefined }
 
