@@ -100,6 +100,7 @@ import m96 from './0096_cob_by_status.sql' with { type: 'text' }
 import m97 from './0097_charges_by_kind_shown.sql' with { type: 'text' }
 import m98 from './0098_charges_indexes_replaced.sql' with { type: 'text' }
 import m99 from './0099_dict_entries_version.sql' with { type: 'text' }
+import m100 from './0100_removed_certificates.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -202,4 +203,5 @@ export const migrations: readonly Migration[] = [
   { name: '0097_charges_by_kind_shown', sql: m97 },
   { name: '0098_charges_indexes_replaced', sql: m98 },
   { name: '0099_dict_entries_version', sql: m99 },
+  { name: '0100_removed_certificates', sql: m100 },
 ]

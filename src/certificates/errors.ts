@@ -24,7 +24,8 @@ export const certificateErrors = defineErrors({
   certificate_exists: {
     status: 409,
     title: 'Certificate exists',
-    meaning: 'There is a certificate of this ISPB, type and version; versions are never replaced.',
+    meaning:
+      'There is a certificate of this ISPB, type and version, or was one; versions are never replaced, nor given to another certificate.',
     remedy: 'Import under the next version, or leave the version out.',
   },
   certificate_store_read_only: {

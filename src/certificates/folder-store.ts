@@ -9,16 +9,22 @@ import type { CertificateStore } from './store.ts'
 // <folder>/<ispb>.<type>.<version>/tls.crt   certificate and chain, PEM
 // <folder>/<ispb>.<type>.<version>/tls.key   private key, PEM, may be missing
 //
+// <folder>/<ispb>.<type>.<version>/removed   fingerprint of the certificate that was there: the name is nobody else's
+//
 // The names inside are those of a mounted Kubernetes secret of type kubernetes.io/tls.
 
 const certificateFile = 'tls.crt'
 const keyFile = 'tls.key'
+const removedFile = 'removed'
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
 const readOptional = async (path: string): Promise<string | undefined> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
@@ -54,20 +60,24 @@ export const createFolderStore = (
   writable: boolean,
   onProblem: (name: string, error: Error) => void = () => {},
 ): CertificateStore => {
+  const namesIn = async (): Promise<readonly CertificateName[]> => {
+    const entries = await readdir(folder).catch((error: unknown) => {
+      // The command line creates the folder with its first certificate.
+      if (writable && hasCode(error, 'ENOENT')) return []
+      throw error
+    })
+    return entries.flatMap((entry) => parseNameText(entry) ?? [])
+  }
   return {
     kind: 'folder',
     writable,
+    lastVersion: async ({ ispb, type }) => {
+      const names = (await namesIn()).filter((name) => name.ispb === ispb && name.type === type)
+      return Math.max(0, ...names.map(({ version }) => version))
+    },
     list: async () => {
-      const entries = await readdir(folder).catch((error: unknown) => {
-        // The command line creates the folder with its first certificate.
-        if (writable && error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-          return []
-        }
-        throw error
-      })
-      const names = entries.flatMap((entry) => parseNameText(entry) ?? [])
       const records = await Promise.all(
-        names.map((name) =>
+        (await namesIn()).map((name) =>
           readOne(folder, name).catch((error: unknown) => {
             onProblem(nameText(name), error as Error)
             return undefined
@@ -88,8 +98,11 @@ export const createFolderStore = (
       await mkdir(folder, { recursive: true })
       try {
         await mkdir(directory, { mode: 0o700 })
-      } catch {
-        return false
+      } catch (error) {
+        if (!hasCode(error, 'EEXIST')) throw error
+        const isThere = (await readOptional(join(directory, certificateFile))) !== undefined
+        const removed = await readOptional(join(directory, removedFile))
+        if (isThere || removed !== record.fingerprint) return false
       }
       const certificates = [record.certificate, ...record.chain].map((pem) => pem.trim()).join('\n')
       await writeFile(join(directory, certificateFile), `${certificates}\n`)
@@ -100,9 +113,14 @@ export const createFolderStore = (
     },
     remove: async (name) => {
       const directory = join(folder, nameText(name))
-      const there = (await readOptional(join(directory, certificateFile))) !== undefined
-      await rm(directory, { recursive: true, force: true })
-      return there
+      const isThere = (await readOptional(join(directory, certificateFile))) !== undefined
+      if (!isThere) return false
+      // One that cannot be read leaves a name for nobody.
+      const record = await readOne(folder, name).catch(() => undefined)
+      await writeFile(join(directory, removedFile), record?.fingerprint ?? '')
+      for (const file of [keyFile, certificateFile])
+        await rm(join(directory, file), { force: true })
+      return true
     },
   }
 }

@@ -150,6 +150,7 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
   const missing: CertificateStore = {
     kind: 'folder',
     writable: false,
+    lastVersion: async () => 0,
     list: async () => [],
     readKey: async () => undefined,
     add: async () => false,

@@ -22,3 +22,16 @@ export const certificates = pgTable(
     uniqueIndex('certificates_fingerprint').on(table.ispb, table.type, table.fingerprint),
   ],
 )
+
+/** The numbers of certificates that were removed: each is given again to the same certificate alone. */
+export const removedCertificates = pgTable(
+  'removed_certificates',
+  {
+    ispb: text().notNull(),
+    type: text().notNull(),
+    version: integer().notNull(),
+    /** SHA-256 of the DER, hexadecimal. */
+    fingerprint: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.ispb, table.type, table.version] })],
+)

@@ -135,15 +135,7 @@ export type CertificateServiceDeps = {
 /** Reads and checks what is to be stored, and writes nothing yet. */
 const createPreparation = ({ store, now }: CertificateServiceDeps) => {
   const opener = createPkcs12Opener()
-
-  const nextVersion = async (ispb: string, type: CertificateType): Promise<number> => {
-    const versions = (await store.list())
-      .filter((record) => record.ispb === ispb && record.type === type)
-      .map((record) => record.version)
-    return Math.max(0, ...versions) + 1
-  }
-
-  return async (request: ImportRequest): Promise<NewCertificate | Refused> => {
+  return async (request: ImportRequest): Promise<Prepared | Refused> => {
     if (!store.writable) return { ok: false, kind: 'read_only' }
     let material: Material
     try {
@@ -159,49 +151,69 @@ const createPreparation = ({ store, now }: CertificateServiceDeps) => {
     const { ispb, type } = request
     const problems = checkCertificate(type, leaf, key, chain, now())
     if (problems.length > 0) return { ok: false, kind: 'unusable', problems }
-    const version = request.version ?? (await nextVersion(ispb, type))
-    const record = recordOf({ ispb, type, version }, leaf, chain, key !== undefined)
     const der = key?.export({ format: 'der', type: 'pkcs8' })
-    return { record, key: der === undefined ? undefined : new Uint8Array(der) }
+    return {
+      as: (version) => ({
+        record: recordOf({ ispb, type, version }, leaf, chain, key !== undefined),
+        key: der === undefined ? undefined : new Uint8Array(der),
+      }),
+    }
   }
 }
 
-const exists = ({ record }: NewCertificate): Refused => ({
-  ok: false,
-  kind: 'exists',
-  name: nameText(record),
-})
+/** What is to be stored, but for its number. */
+type Prepared = { readonly as: (version: number) => NewCertificate }
+
+/** So many times may another import take the number that was the next free one. */
+const triesMax = 10
 
 /** Imports and finds certificates. */
 export const createCertificateService = (deps: CertificateServiceDeps): CertificateService => {
   const { store, now } = deps
   const prepare = createPreparation(deps)
 
-  const importCertificate = async (
+  /** @param write undefined: the name or the certificate is stored already */
+  const importAs = async <T>(
     request: ImportRequest,
-    actor: Actor,
-  ): Promise<ImportOutcome> => {
-    const certificate = await prepare(request)
-    if ('ok' in certificate) return certificate
-    if (!(await store.add(certificate, actor))) return exists(certificate)
-    deps.onChange?.()
-    return { ok: true, record: certificate.record }
+    write: (certificate: NewCertificate) => Promise<T | undefined>,
+  ): Promise<T | Refused> => {
+    const prepared = await prepare(request)
+    if ('ok' in prepared) return prepared
+    for (let tries = 1; ; tries++) {
+      const certificate = prepared.as(request.version ?? (await store.lastVersion(request)) + 1)
+      const written = await write(certificate)
+      if (written !== undefined) {
+        deps.onChange?.()
+        return written
+      }
+      const { record } = certificate
+      const same = (await store.list()).find(
+        ({ ispb, type, fingerprint }) =>
+          ispb === record.ispb && type === record.type && fingerprint === record.fingerprint,
+      )
+      if (same !== undefined || request.version !== undefined || tries === triesMax) {
+        return { ok: false, kind: 'exists', name: nameText(same ?? record) }
+      }
+    }
   }
+
+  const importCertificate = (request: ImportRequest, actor: Actor): Promise<ImportOutcome> =>
+    importAs(request, async (certificate) =>
+      (await store.add(certificate, actor)) ? { ok: true, record: certificate.record } : undefined,
+    )
 
   const importOnce = async (
     request: ImportRequest,
     actor: Actor,
     { key, answer }: ImportOnce,
   ): Promise<Answered | Refused> => {
-    if (store.addOnce === undefined) return { ok: false, kind: 'read_only' }
+    const { addOnce } = store
+    if (addOnce === undefined) return { ok: false, kind: 'read_only' }
     const kept = await store.replayOf?.(key)
     if (kept !== undefined) return kept
-    const certificate = await prepare(request)
-    if ('ok' in certificate) return certificate
-    const added = await store.addOnce(certificate, actor, key, answer(certificate.record))
-    if (added === undefined) return exists(certificate)
-    deps.onChange?.()
-    return added
+    return importAs(request, (certificate) =>
+      addOnce(certificate, actor, key, answer(certificate.record)),
+    )
   }
 
   return {

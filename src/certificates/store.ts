@@ -39,7 +39,9 @@ export type CertificateStore = {
   readonly list: () => Promise<readonly CertificateRecord[]>
   /** PKCS#8, DER; undefined if there is no key. */
   readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
-  /** False if the name or the same certificate exists already. */
+  /** The highest number that was ever given; 0: none was. */
+  readonly lastVersion: (of: Omit<CertificateName, 'version'>) => Promise<number>
+  /** False if the name or the same certificate exists already, or the name was another's. */
   readonly add: (certificate: NewCertificate, actor: Actor) => Promise<boolean>
   /** As `add`, once under a key, with the answer to keep under it; undefined if it exists. Of writable stores over HTTP. */
   readonly addOnce?: (
@@ -83,6 +85,17 @@ export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly Seale
   }))
 }
 
+const wasAnothers = async (
+  tx: Queryable,
+  { ispb, type, version, fingerprint }: CertificateRecord,
+): Promise<boolean> => {
+  const { count } = await tx`
+    select from removed_certificates
+    where ispb = ${ispb} and type = ${type} and version = ${version}
+      and fingerprint <> ${fingerprint}`
+  return count > 0
+}
+
 /** Certificates in PostgreSQL; private keys sealed, never in clear. */
 export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): CertificateStore => {
   const needSealer = (): Sealer => {
@@ -105,7 +118,7 @@ export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): Ce
             ${record.notAfter.toISOString()}, ${record.certificate},
             ${textArray(record.chain)}::text::text[], ${sealed})
           on conflict do nothing`
-        if (added.count === 0) throw new ExistsError()
+        if (added.count === 0 || (await wasAnothers(tx, record))) throw new ExistsError()
         const object = nameText(record)
         await writeAudit(tx, { actor, action: 'certificates.import', object, outcome: 'imported' })
         return answer
@@ -141,11 +154,25 @@ export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): Ce
     replayOf: (key) => replayOf(sql, key),
     add: async (certificate, actor) => (await insert(certificate, actor)) !== undefined,
     addOnce: insert,
+    lastVersion: async ({ ispb, type }) => {
+      const [row] = await sql<{ last: number }[]>`
+        select greatest(0,
+          (select max(version) from certificates where ispb = ${ispb} and type = ${type}),
+          (select max(version) from removed_certificates where ispb = ${ispb} and type = ${type})
+        ) as last`
+      return row?.last ?? 0
+    },
     remove: (name, actor) =>
       sql.begin(async (tx) => {
         const removed = await tx`
-          delete from certificates
-          where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
+          with gone as (
+            delete from certificates
+            where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}
+            returning ispb, type, version, fingerprint),
+          noted as (
+            insert into removed_certificates (ispb, type, version, fingerprint)
+            select ispb, type, version, fingerprint from gone on conflict do nothing)
+          select from gone`
         if (removed.count === 0) return false
         const object = nameText(name)
         await writeAudit(tx, { actor, action: 'certificates.delete', object, outcome: 'deleted' })

@@ -4,8 +4,11 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Route } from '#src/platform/http/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { createFolderStore } from '../../src/certificates/folder-store.ts'
 import { type CertificatesDeps, createCertificates } from '../../src/certificates/index.ts'
+import { createCertificateService } from '../../src/certificates/service.ts'
+import { createDatabaseStore } from '../../src/certificates/store.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -141,6 +144,47 @@ describe('REST, on the database', () => {
     const taken = { ...importOf('10000003', issueCertificate('x').cert), version: 2 }
     expect((await call('POST', '/v1/certificates', taken)).json.code).toBe('certificate_exists')
     expect((await call('GET', '/v1/certificates/10000003/PIA/latest')).json.version).toBe(2)
+  })
+
+  test('an import whose number another one has taken meanwhile gets the next', async () => {
+    const real = createDatabaseStore(database.sql, createSealer(masterKey))
+    const sourceOf = ({ cert, key }: { readonly cert: string; readonly key: string }) => ({
+      ...({ ispb: '10000031', type: 'PIA', version: undefined } as const),
+      source: { format: 'pem', content: pem(cert, key) } as const,
+    })
+    const actor = { id: 'key', requestId: undefined }
+    const faster = createCertificateService({ store: real, now: () => new Date() })
+    const other = issueCertificate('99999011 PIA', { issuer: authority })
+    let isFirst = true
+    const store = {
+      ...real,
+      add: async (...added: Parameters<typeof real.add>) => {
+        if (isFirst) await faster.importCertificate(sourceOf(other), actor)
+        isFirst = false
+        return real.add(...added)
+      },
+    }
+    const service = createCertificateService({ store, now: () => new Date() })
+    const imported = await service.importCertificate(sourceOf(pair), actor)
+    expect(imported).toMatchObject({ ok: true, record: { version: 2 } })
+    const again = await service.importCertificate(sourceOf(pair), actor)
+    expect(again).toEqual({ ok: false, kind: 'exists', name: '10000031.PIA.2' })
+  })
+
+  test('a number is never given again, but to the same certificate', async () => {
+    const { call } = open()
+    const renewed = issueCertificate('99999010 PIA', { issuer: authority })
+    const other = importOf('10000032', pem(renewed.cert, renewed.key))
+    const first = importOf('10000032')
+    const path = '/v1/certificates/10000032/PIA'
+    await call('POST', '/v1/certificates', first)
+    expect((await call('DELETE', `${path}/1`)).status).toBe(204)
+    const named = await call('POST', '/v1/certificates', { ...other, version: 1 })
+    expect([named.status, named.json.code]).toEqual([409, 'certificate_exists'])
+    expect((await call('POST', '/v1/certificates', other)).json.version).toBe(2)
+    const back = await call('POST', '/v1/certificates', { ...first, version: 1 })
+    expect([back.status, back.json.version]).toEqual([201, 1])
+    expect((await call('DELETE', `${path}/1`)).status).toBe(204)
   })
 
   test('keys lie sealed in the table, and only their own row opens them', async () => {
@@ -371,6 +415,30 @@ describe('folder', () => {
       expect(await store.add({ record: imported.record, key }, actor)).toBe(false)
       expect(statSync(join(folder, 'new/40000002.PIA.1/tls.key')).mode & 0o777).toBe(0o600)
       expect(await store.readKey(imported.record)).toEqual(key)
+    })
+  })
+
+  test('gives no number again, but to the same certificate', async () => {
+    await withScratch(async (folder) => {
+      const store = createFolderStore(join(folder, 'new'), true)
+      const service = createCertificateService({ store, now: () => new Date() })
+      const actor = { id: 'cli:test', requestId: undefined }
+      const importIt = (content: string, version?: number) =>
+        service.importCertificate(
+          { ispb: '40000003', type: 'PIA', version, source: { format: 'pem', content } },
+          actor,
+        )
+      const other = issueCertificate('99999011 PIA', { issuer: authority })
+      const name = { ispb: '40000003', type: 'PIA', version: 1 } as const
+      await importIt(pem(pair.cert, pair.key))
+      expect(await store.remove(name, actor)).toBe(true)
+      expect([await store.list(), await store.readKey(name)]).toEqual([[], undefined])
+      expect(await store.remove(name, actor)).toBe(false)
+      const refused = { ok: false, kind: 'exists', name: '40000003.PIA.1' } as const
+      expect(await importIt(pem(other.cert, other.key), 1)).toEqual(refused)
+      expect(await importIt(pem(other.cert, other.key))).toMatchObject({ record: { version: 2 } })
+      expect(await importIt(pem(pair.cert, pair.key), 1)).toMatchObject({ record: { version: 1 } })
+      expect((await store.list()).map(({ version }) => version)).toEqual([1, 2])
     })
   })
 })
