@@ -107,6 +107,16 @@ describe('a payment of a charge', () => {
     expect((await call('PATCH', `/cob/${txid}`, { valor: { original: '1.00' } })).status).toBe(400)
   })
 
+  test('keeps a text of the payer as long as one may be, whatever its characters', async () => {
+    const info = `${'a'.repeat(139)}😀`
+    const endToEndId = await pay({
+      txid: await made(),
+      remittance: `<RmtInf><Ustrd>${info}</Ustrd></RmtInf>`,
+    })
+    await settle(endToEndId)
+    expect(await get(`/pix/${endToEndId}`)).toMatchObject({ infoPagador: info })
+  })
+
   test('that comes twice is one, with the answer that it got', async () => {
     const txid = await made()
     const endToEndId = fresh.endToEndId()

@@ -69,7 +69,7 @@ export const shapeOf = (text: string): string => {
 
 /** A name from the document, cut to a length that is safe to repeat. */
 export const shownName = (name: string): string =>
-  name.length > 64 ? `${name.slice(0, 64)}…` : name
+  name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name
 
 export type Finding = {
   readonly node: number

@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 import { centsOf } from '../money.ts'
 import { freshDatedId, type Payer, type Recurrence } from './domain.ts'
@@ -35,7 +36,7 @@ export const mandateParams = (
     first_collection_date: terms.startsOn,
     final_collection_date: terms.endsOn,
     ...(terms.amount === undefined ? {} : { amount: Number(centsOf(terms.amount)) }),
-    creditor: { name: receiverName.slice(0, nameCharsMax), document: taxId },
+    creditor: { name: firstCharacters(receiverName, nameCharsMax), document: taxId },
     debtor: { document, ispb, account_num: account, branch: branch ?? undefined },
     // Another may owe than who pays.
     ...(debtor === undefined || debtor === document

@@ -1,4 +1,5 @@
 export { readBounded } from './bounded-body.ts'
+export { firstCharacters } from './characters.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export {
   addDays,

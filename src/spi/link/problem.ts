@@ -1,4 +1,5 @@
 import { createXmlScanner } from '#codecs/xml'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 import type { InterfaceProblem } from './types.ts'
 
 const charactersMax = 256
@@ -15,7 +16,7 @@ export const problemOf = (body: Uint8Array): InterfaceProblem => {
       node >= 0;
       node = document.nextSibling(node, document.root)
     ) {
-      found[document.localName(node)] = document.textOf(node).slice(0, charactersMax)
+      found[document.localName(node)] = firstCharacters(document.textOf(node), charactersMax)
     }
     const { type = '', title = '', detail = '' } = found
     return { type, title, detail }

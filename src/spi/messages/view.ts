@@ -9,6 +9,7 @@ import {
   parseCents,
 } from '#codecs/iso20022'
 import { absent, type XmlDocument } from '#codecs/xml'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 
 /** One transaction of a message of any type; a field that the type lacks is undefined. */
 export type TransactionView = {
@@ -185,7 +186,7 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
     declaredCount: bounded(whole.declaredCount),
     reference: bounded(whole.reference),
     status: bounded(whole.status),
-    reason: whole.reason?.slice(0, reasonCharsMax),
+    reason: whole.reason && firstCharacters(whole.reason, reasonCharsMax),
     transactions: transactions.map(({ fields, node }, index) =>
       transactionView(fields, `//${document.localName(node)}[${index + 1}]`),
     ),
@@ -199,7 +200,7 @@ const transactionView = (fields: Fields, path: string): TransactionView => ({
   debtorIspb: bounded(fields.debtorIspb),
   creditorIspb: bounded(fields.creditorIspb),
   status: bounded(fields.status),
-  reason: fields.reason?.slice(0, reasonCharsMax),
+  reason: fields.reason && firstCharacters(fields.reason, reasonCharsMax),
   settlementMoment: bounded(fields.settlementMoment),
   reference: bounded(fields.reference),
   path,

@@ -1,6 +1,7 @@
 import { type CreditTransfer, readMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import type { Queryable } from '#src/platform/database/index.ts'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { idCharsMax, type MessageView } from '../../messages/view.ts'
 import { cashPartsOf } from '../../payments/cash.ts'
 import type { Fact } from '../../recurring/domain.ts'
@@ -77,19 +78,22 @@ export const paymentsIn = (
   const found = reading.message.transactions.map((one) => ({
     endToEndId: one.endToEndId,
     // One that is too long is malformed, and stays so.
-    txid: one.transactionId?.slice(0, idCharsMax) ?? null,
+    txid: bounded(one.transactionId, idCharsMax),
     amountCents: BigInt(one.amount.cents),
     localInstrument: one.localInstrument,
     creditorDocument: one.creditor.document,
     creditorKey: one.creditorAccount.proxyId,
     debtorDocument: one.debtor.document,
-    text: one.remittance?.unstructured?.slice(0, textCharsMax) ?? null,
+    text: bounded(one.remittance?.unstructured, textCharsMax),
     withdrawal: withdrawalIn(one),
   }))
   return found.filter((one) =>
     [one.endToEndId, one.creditorDocument, one.debtorDocument].every(isId),
   )
 }
+
+const bounded = (text: string | null | undefined, charactersMax: number): string | null =>
+  typeof text === 'string' ? firstCharacters(text, charactersMax) : null
 
 const kinds: Readonly<Record<string, ReceivedWithdrawal['kind']>> = { OTHR: 'saque', GSCB: 'troco' }
 
@@ -99,7 +103,7 @@ const withdrawalIn = (transfer: CreditTransfer): ReceivedWithdrawal | null => {
   const parts = cashPartsOf(transfer)
   if (kind === undefined || !structured || parts === undefined) return null
   const { documentType, issuerIspb } = structured
-  const bounded = (text: string): string => text.slice(0, idCharsMax)
+  const bounded = (text: string): string => firstCharacters(text, idCharsMax)
   return { kind, ...parts, agent: bounded(documentType), facilitator: bounded(issuerIspb) }
 }
 
