@@ -156,8 +156,7 @@ const recurringJobs = (
   sql: Client,
 ): readonly Job[] => {
   if (sender === undefined || ispb === undefined) return []
-  const sending = { sql, sender, emit: topics.emit, ispb, now, calendar }
-  return [createRecurringSweep(sending, logger)]
+  return [createRecurringSweep({ sql, sender, emit: topics.emit, ispb, now, calendar, logger })]
 }
 
 const never = (): never => {

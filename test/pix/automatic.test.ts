@@ -76,6 +76,17 @@ describe('a request to a payer', () => {
     expect(statuses(await recOf(idRec))).toEqual(['CRIADA', 'APROVADA'])
   })
 
+  test('tells the beginning of a receiver\u2019s long name, cut between two characters', async () => {
+    const name = `${'a'.repeat(139)}😀 Ltda.`
+    const long = await at(new Date().toISOString(), () =>
+      pix.receiver('long', '12345678000195', { name }),
+    )
+    const { idRec } = (await call('POST', '/rec', recBody(), long.token)).json
+    sent()
+    expect((await call('POST', '/solicrec', requestBody(idRec), long.token)).status).toBe(201)
+    expect(sent()[0]?.params.mandates[0].creditor.name).toBe(`${'a'.repeat(139)}😀`)
+  })
+
   test('is refused for good by the payer alone', async () => {
     const technical = await requested()
     await answer(technical.idRec, 'refused', { reason: 'AC06', reference: technical.idSolicRec })
@@ -153,7 +164,7 @@ describe('a request to a payer', () => {
 
   test('expires, and another may be made', async () => {
     const { idRec, idSolicRec } = await requested()
-    expect(await at('2026-03-10T12:00:01Z', pix.sweep)).toBeGreaterThan(0)
+    await at('2026-03-10T12:00:01Z', pix.sweep)
     expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'EXPIRADA' })
     await right('POST', '/solicrec', requestBody(idRec))
   })
@@ -217,6 +228,20 @@ describe('a request to a payer', () => {
     expect((await listed(`RR${'0'.repeat(27)}`)).json).toEqual({ requests: [] })
     expect((await listed(`RR${'0'.repeat(28)}`)).status).toBe(400)
   })
+})
+
+test('however many recurrences are over, one round ends all', async () => {
+  const { idRec } = await right('POST', '/rec', recBody())
+  await pix.sql`
+    insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
+      created_at)
+    select 'over' || n, account, tax_id, receiver_name, debtor_tax_id,
+      jsonb_set(terms::jsonb, '{endsOn}', '"2026-03-01"')::text, history, created_at
+    from pix_recurrences cross join generate_series(1, 401) as n where id = ${idRec}`
+  await pix.sweep()
+  const left = await pix.sql`
+    select from pix_recurrences where id like 'over%' and status <> 'EXPIRADA'`
+  expect(left.count).toBe(0)
 })
 
 describe('a payer who reads a code', () => {

@@ -96,6 +96,40 @@ describe('a charge of a recurrence', () => {
     ])
   })
 
+  test('of which no message can be built stops no other, and is tried again later', async () => {
+    const [bad, good] = [await approved(), await approved()]
+    const scheduled = async (idRec: string, infoAdicional: string) => {
+      const { txid } = await right('POST', '/cobr', cobrBody(idRec, { infoAdicional }))
+      await pix.sql`
+        update pix_collections set content = replace(content, 'FFFE', '\ufffe')
+        where txid = ${txid}`
+      return async () => (await right('GET', `/cobr/${txid}`)).tentativas?.length ?? 0
+    }
+    const attempts = [await scheduled(bad, 'FFFE'), await scheduled(good, 'Março')] as const
+    // Nothing of one that waits for its first payment can be said either.
+    const waiting = await right(
+      ...([
+        'POST',
+        '/rec',
+        recBody({ ativacao: { dadosJornada: { txid: freshTxid() } } }),
+      ] as const),
+    )
+    await answer(waiting.idRec, 'pending', { journey: 'AUT3' })
+    await pix.sql`
+      update pix_recurrences set terms = replace(terms, 'C-1', '\ufffe') where id = ${waiting.idRec}`
+    await at('2026-03-10T03:00:00Z', pix.sweep)
+    expect([await attempts[0](), await attempts[1]()]).toEqual([0, 1])
+    const [due] = await pix.sql<{ at: Date }[]>`
+      select next_at as at from pix_collections where recurrence_id = ${bad}`
+    expect(due?.at.toISOString()).toBe('2026-03-10T04:00:00.000Z')
+    await pix.sql`
+      update pix_collections set content = replace(content, '\ufffe', 'Abril') where recurrence_id = ${bad}`
+    await pix.sql`delete from pix_recurrences where id = ${waiting.idRec}`
+    await at('2026-03-10T04:00:00Z', pix.sweep)
+    expect(await attempts[0]()).toBe(1)
+    sent()
+  })
+
   const approvedAndScheduled = async () => scheduledCharge(await approved())
 
   test('waits for a payer who has not authorised it', async () => {

@@ -54,6 +54,16 @@ const payloadAt = async (address: string) => {
 }
 
 describe('a recurrence', () => {
+  test.each([
+    ['a name that XML has not', { cpf: '45164632481', nome: 'Fulano\ufffe' }],
+    ['a CNPJ whose check digits are letters', { cnpj: '1234567800019A', nome: 'Fulano' }],
+  ])('of a debtor with %s is refused: no message could say it', async (_, devedor) => {
+    const vinculo = { contrato: '63100862', devedor }
+    expect(violated(await call('POST', '/rec', bodyOf({ vinculo })))).toEqual([
+      ...[400, 'RecOperacaoInvalida', 'rec.vinculo'],
+    ])
+  })
+
   test('is made, and shown with its location, code and payload', async () => {
     const loc = await location()
     const rec = await made({ loc: loc.id })

@@ -147,10 +147,11 @@ export const startPix = async (
     const headers = { Authorization: `Basic ${basic}` }
     return (await call('POST', '/oauth/token', { body, headers })).json.access_token
   }
-  const sweep = async (): Promise<number> => {
+  const sweep = async (): Promise<void> => {
     const sender = createRecurringSender({ ispb: '12345678', sql, broker, revision: '5.11.1' })
     if (sender === undefined) throw new Error('no sender')
-    return sweepRecurring({
+    await sweepRecurring({
+      logger: quietLogger,
       sql,
       sender: recorded(sender, drafts),
       ispb: '12345678',

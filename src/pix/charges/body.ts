@@ -22,7 +22,7 @@ export const person = z.object({
     .optional(),
   cnpj: z
     .string()
-    .regex(/^[0-9A-Z]{14}$/)
+    .regex(/^[0-9A-Z]{12}\d\d$/)
     .optional(),
   nome: text(nameCharsMax),
 })

@@ -150,6 +150,17 @@ export const dueCollections = async (
   select account, txid, recurrence_id as "recurrenceId" from pix_collections
   where next_at is not null and next_at <= ${now} order by next_at limit ${limit}`
 
+export const postponeCollection = async (
+  sql: Queryable,
+  account: string,
+  txid: string,
+  until: Date,
+): Promise<void> => {
+  await sql`
+    update pix_collections set next_at = ${until}
+    where account = ${account} and txid = ${txid} and next_at is not null`
+}
+
 /** Whether something is due of those that wait for a recurrence: now. */
 export const wakeCollections = async (
   tx: Queryable,

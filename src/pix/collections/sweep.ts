@@ -1,4 +1,4 @@
-import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
 import { movedTo } from '../recurrences/domain.ts'
@@ -17,57 +17,69 @@ import { advance } from './advance.ts'
 import { endCollections } from './ending.ts'
 import { collectionEvent } from './events.ts'
 import type { CollectionServiceDeps } from './service.ts'
-import { changeCollection, dueCollections, lockCollection, wakeCollections } from './store.ts'
+import {
+  changeCollection,
+  dueCollections,
+  lockCollection,
+  postponeCollection,
+  wakeCollections,
+} from './store.ts'
 
 const everyMs = 15_000
-/** How many one look takes; the next one takes the others. */
+/** How many one look takes, and how often one round looks. */
 const dueMax = 200
+const looksMax = 50
+/** What fails is left alone for so long. */
+const postponedMs = 3_600_000
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
-export const createRecurringSweep = (deps: CollectionServiceDeps, logger: Logger): Job =>
+export const createRecurringSweep = (deps: SweepDeps): Job =>
   createJob({
     name: 'recurring charges',
     everyMs,
     fleet: { sql: deps.sql },
-    logger,
-    run: async (round) => {
-      const done = await sweepRecurring(deps, round)
-      return done === 0 ? nothingFound : undefined
-    },
+    logger: deps.logger,
+    run: (round) => sweepRecurring(deps, round),
   })
 
-/** @returns how many were changed */
-export const sweepRecurring = async (
-  deps: CollectionServiceDeps,
-  round?: Round,
-): Promise<number> => {
-  const { sql, now } = deps
-  let done = 0
-  for (const { recurrenceId } of await overdueRequests(sql, now(), dueMax)) {
-    if (round?.signal.aborted) return done
-    await expireRequest(deps, recurrenceId)
-    done++
-    round?.advance()
+type SweepDeps = CollectionServiceDeps & { readonly logger: Logger }
+
+export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<void> => {
+  const { sql, now, logger } = deps
+  const each = async <Item extends Readonly<Record<string, string>>>(
+    look: () => Promise<readonly Item[]>,
+    work: (item: Item) => Promise<void>,
+    postpone?: (item: Item) => Promise<void>,
+  ): Promise<void> => {
+    for (let looks = 0; looks < looksMax && round?.signal.aborted !== true; looks++) {
+      const items = await look()
+      let failures = 0
+      const setAside = async (item: Item): Promise<void> => {
+        failures++
+        await postpone?.(item)
+      }
+      await eachAlone(items, work, { round, logger, idsOf: (item) => item, setAside })
+      if (items.length < dueMax || failures === items.length) return
+    }
   }
-  for (const { id } of await outlivedRecurrences(sql, dayAt(now()), dueMax)) {
-    if (round?.signal.aborted) return done
-    await expireRecurrence(deps, id)
-    done++
-    round?.advance()
-  }
-  const since = new Date(now().getTime() - firstPaymentMs)
-  for (const { id } of await waitingRecurrences(sql, since, dueMax)) {
-    if (round?.signal.aborted) return done
-    if (await confirmBegun(deps, id)) done++
-    round?.advance()
-  }
-  for (const due of await dueCollections(sql, now(), dueMax)) {
-    if (round?.signal.aborted) return done
-    await advanceOne(deps, due)
-    done++
-    round?.advance()
-  }
-  return done
+  await each(
+    () => overdueRequests(sql, now(), dueMax),
+    ({ recurrenceId }) => expireRequest(deps, recurrenceId),
+  )
+  await each(
+    () => outlivedRecurrences(sql, dayAt(now()), dueMax),
+    ({ id }) => expireRecurrence(deps, id),
+  )
+  await each(
+    () => waitingRecurrences(sql, new Date(now().getTime() - firstPaymentMs), dueMax),
+    ({ id }) => confirmBegun(deps, id),
+  )
+  await each(
+    () => dueCollections(sql, now(), dueMax),
+    (due) => advanceOne(deps, due),
+    ({ account, txid }) =>
+      postponeCollection(sql, account, txid, new Date(now().getTime() + postponedMs)),
+  )
 }
 
 const expireRequest = ({ sql, now }: CollectionServiceDeps, recurrenceId: string): Promise<void> =>
@@ -100,21 +112,20 @@ const expireRecurrence = ({ sql, emit, now }: CollectionServiceDeps, id: string)
 const confirmBegun = (
   { sql, sender, emit, ispb, now }: CollectionServiceDeps,
   id: string,
-): Promise<boolean> =>
+): Promise<void> =>
   sql.begin(async (tx) => {
     const [recurrence] = await lockRecurrences(tx, [id])
-    if (recurrence === undefined) return false
+    if (recurrence === undefined) return
     const at = now()
     const isBegun = await isPaid(tx, recurrence)
     const seen = seeFirstPayment(recurrence, { ispb, at, isBegun })
-    if (seen === undefined) return false
+    if (seen === undefined) return
     await reviseRecurrence(tx, seen.recurrence)
     await sender.sendWithin(tx, seen.drafts, at)
     if (seen.recurrence.status === 'APROVADA') {
       await wakeCollections(tx, [id], at)
       await emit(tx, [recurrenceEvent(seen.recurrence)])
     }
-    return true
   })
 
 const advanceOne = async (

@@ -8,10 +8,10 @@ import { invalid, type Violation } from './errors.ts'
  */
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is refused
-/** No control characters (C0, DEL, C1). */
-export const line = /^[^\u0000-\u001f\u007f-\u009f]*$/
+/** No control characters (C0, DEL, C1), nor the two of the first plane that XML does not have. */
+export const line = /^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$/
 /** The same, but allows tabs and ends of lines. */
-const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/
+const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]*$/
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is refused
 
 /**

@@ -20,7 +20,7 @@ type RecurringContext = { readonly ispb: string; readonly revision: Revision; re
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
-/** @throws Error if the parameters are none: whoever drafts has judged them */
+/** @throws Error if the codec refuses the parameters */
 export const buildDraft = (
   draft: RecurringDraft,
   { ispb, revision, now }: RecurringContext,

@@ -17,7 +17,16 @@ describe('text', () => {
       expect(takes(text(9), value)).toBe(false)
       expect(takes(text(9, { isMultiline: true }), value)).toBe(true)
     }
-    for (const value of ['\0', '\u001b', '\u007f', '\u0085', '\ud800', '\udc00a']) {
+    for (const value of [
+      '\0',
+      '\u001b',
+      '\u007f',
+      '\u0085',
+      '\ud800',
+      '\udc00a',
+      '\ufffe',
+      '\uffff',
+    ]) {
       expect(takes(text(9), value)).toBe(false)
       expect(takes(text(9, { isMultiline: true }), value)).toBe(false)
     }

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { BuildableMessage } from '#codecs/iso20022'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { createRecurring, createSend, rebuildRecurring } from '#src/spi/index.ts'
 import { transition } from '#src/spi/recurring/domain.ts'
 import { runCli } from '../../../src/cli/index.ts'
@@ -373,4 +374,26 @@ test('a message whose signature does not fit tells nothing, in a rebuild too', a
     where id = (select changed_by from spi_recurrences where key = ${id})`
   expect(await rebuildRecurring(sql)).toMatchObject({ changed: 1 })
   expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({ state: 'requested' })
+})
+
+test('an answer that cannot be built is left out, and what it would answer counts', async () => {
+  const own = await createTestDatabase()
+  const lines: string[] = []
+  const logger = createLogger({
+    level: 'error',
+    format: 'json',
+    sink: { write: (line) => lines.push(line) > 0 },
+  })
+  const told = async () => [{ type: 'pain.012', params: { mandate_id: '?' } } as const]
+  const answering = await workerOn(own, {}, logger, undefined, undefined, { told })
+  await answering.feature.start?.()
+  try {
+    const resourceId = fresh.resourceId()
+    await answering.broker.publish([inbound(mandateRequest(newMandateId()), { resourceId })])
+    expect(await storedWhen(own, 'resource_id', resourceId)).toMatchObject({ status: 'PROCESSED' })
+    expect(lines.join()).toContain('pain.012 cannot be built')
+  } finally {
+    await answering.stop()
+    await own.close()
+  }
 })

@@ -75,7 +75,15 @@ export const createWorker = (deps: WorkerDeps): Feature => {
         if (ispb === undefined || facts.length === 0) return []
         const at = now()
         const drafts = (await deps.recurrences?.told(tx, facts, at)) ?? []
-        return drafts.map((draft) => buildDraft(draft, { ispb, revision, now: at }))
+        return drafts.flatMap((draft) => {
+          try {
+            return [buildDraft(draft, { ispb, revision, now: at })]
+          } catch (err) {
+            // Whoever waits for the answer gives up in time; what he said is stored all the same.
+            logger.error({ err, message_type: draft.type }, 'an answer cannot be built')
+            return []
+          }
+        })
       },
       replies: (inbound, refusals) =>
         ispb === undefined

@@ -155,6 +155,7 @@ export const workerOn = async (
   logger: Logger = quietLogger,
   wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
   receivables?: WorkerDeps['receivables'],
+  recurrences?: WorkerDeps['recurrences'],
 ) => {
   const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger }))
   await broker.start()
@@ -172,6 +173,7 @@ export const workerOn = async (
     revision: '5.10.1',
     emitEvents,
     receivables,
+    recurrences,
     logger,
     metrics,
   })
