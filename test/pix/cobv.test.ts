@@ -117,6 +117,28 @@ describe('a charge with a due date', () => {
     expect(gone.json).toMatchObject({ status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR', revisao: 2 })
   })
 
+  test('shows nothing of another account that has its key now', async () => {
+    clock = new Date()
+    const first = await pix.receiver('carla', undefined, address)
+    const use = (method: string, path: string, body?: object) =>
+      pix.call(method, `/pix/v2${path}`, { token: first.token, ...(body && { body }) })
+    clock = new Date('2026-03-02T15:00:00Z')
+    const made = await use('PUT', `/cobv/${freshTxid()}`, dueBody({ chave: first.key }))
+    clock = new Date()
+    const away = await pix.call('DELETE', `/v1/pix/receivers/${first.key}`, { token: pix.operator })
+    expect([made.status, away.status]).toEqual([201, 204])
+    await pix.receiver('davi', '11222333000181', { ...address, key: first.key, name: 'Outra' })
+    clock = new Date('2026-03-02T16:00:00Z')
+    const { json } = await use('GET', `/cobv/${made.json.txid}`)
+    expect([json.status, json.recebedor, json.pixCopiaECola]).toEqual([
+      ...['ATIVA', undefined, undefined],
+    ])
+    expect((await read(made.json)).json.recebedor).toBeUndefined()
+    const range = 'inicio=2026-01-01T00:00:00Z&fim=2027-12-31T00:00:00Z'
+    const listed = (await use('GET', `/cobv?${range}`)).json.cobs
+    expect(listed.map((one: Json) => one.recebedor)).toEqual([undefined])
+  })
+
   test('needs the address of its receiver', async () => {
     const bare = await pix.receiver('ana')
     const { status, json } = await put(dueBody({ chave: bare.key }))

@@ -77,7 +77,7 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
   await presentedAt(sql, tokens)
   await locationsOf(sql, ids)
   await pixOfCharges(sql, ids)
-  await receiversOf(sql, ['ana', 'bia'])
+  await receiversOf(sql, 'ana', ['ana', 'bia'])
   await sql
     .begin((tx) => change(tx, txids))
     .catch((error: unknown) => {

@@ -71,7 +71,7 @@ const txidBytes = 16
 export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
   const { sql, addresses, now, wording } = deps
   const view = async (tx: Transaction | Client, charge: Charge): Promise<ChargeView> => {
-    const [shown] = await shownOf(tx, [charge])
+    const [shown] = await shownOf(tx, charge.account, [charge])
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
   }
   const make = createMaker(sql)
@@ -130,7 +130,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         listCharges(tx, account, { ...filter, kind: wording.kind }),
       )
       const parametros = parametersOf(filter, total)
-      const shown = await shownOf(sql, items)
+      const shown = await shownOf(sql, account, items)
       const paid = await pixOfCharges(
         sql,
         items.map(({ id }) => id),
@@ -149,13 +149,15 @@ const paidView = (pix: readonly Pix[] = []) => (pix.length === 0 ? {} : { pix: p
 const noCharge = ({ absent }: Wording): ApiError =>
   new ApiError(absent, 'Cobrança não encontrada para o txid informado.')
 
-const shownOf = async (sql: Transaction | Client, charges: readonly Charge[]) => {
+/** @param account whose charges they are */
+const shownOf = async (sql: Transaction | Client, account: string, charges: readonly Charge[]) => {
   const locations = await locationsOf(
     sql,
     charges.map(({ id }) => id),
   )
   const receivers = await receiversOf(
     sql,
+    account,
     charges.map(({ terms }) => terms.key),
   )
   return charges.map((charge) => ({

@@ -71,7 +71,7 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
   find: async (account, key) => {
     const found = await topics.find(sql, topicOf('pix', key), account)
     if (found === undefined) throw noWebhook()
-    return viewOf(found, await findReceiver(sql, key))
+    return viewOf(found, await findReceiver(sql, key, account))
   },
   remove: (account, key, actor) =>
     sql.begin(async (tx) => {
@@ -86,6 +86,7 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
     const parametros = parametersOf(filter, total)
     const receivers = await receiversOf(
       sql,
+      account,
       items.map(({ topic }) => keyOf(topic)),
     )
     return {

@@ -31,7 +31,7 @@ export const presentedAt = async (
       cross join lateral (select * from pix_charges where id = location.charge_id limit 1) charge
       left join lateral (
         select tax_id as "receiverTaxId", name, city, street, state, postal_code as "postalCode"
-        from pix_receivers where key = charge.key limit 1
+        from pix_receivers where key = charge.key and account = charge.account limit 1
       ) receiver on true`
   return new Map(rows.map((row) => [row.token, presentedOf(row)]))
 }

@@ -18,14 +18,16 @@ export const findReceiver = async (
   return found
 }
 
-/** By the key. */
+/** Those of an account, by the key. */
 export const receiversOf = async (
   sql: Queryable,
+  account: string,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, Receiver>> => {
   if (keys.length === 0) return new Map()
   const found = await sql<Receiver[]>`
-    select ${columns(sql)} from pix_receivers where key = any(${textArray([...new Set(keys)])}::text::text[])`
+    select ${columns(sql)} from pix_receivers
+    where key = any(${textArray([...new Set(keys)])}::text::text[]) and account = ${account}`
   return new Map(found.map((receiver) => [receiver.key, receiver]))
 }
 
