@@ -199,6 +199,26 @@ describe('a charge with a due date', () => {
     ],
     // Two days early it would come to nothing.
     [discount({ modalidade: 3, valorPerc: '50.00' }), 'cobv.valor.desconto'],
+    // So it would by a later step, of what the rebate leaves.
+    ...(['2026-03-03', '2026-03-04'] as const).map((until): [object, string] => {
+      const abatimento = { modalidade: 1, valorPerc: '50.00' }
+      const descontoDataFixa = [...steps('2026-03-02', '10.00'), ...steps(until, '50.00')]
+      const desconto = { modalidade: 1, descontoDataFixa }
+      return [{ valor: { ...valor, abatimento, desconto } }, 'cobv.valor.desconto']
+    }),
+    // Rounded, it is all.
+    [
+      {
+        valor: {
+          original: '0.01',
+          desconto: {
+            modalidade: 2,
+            descontoDataFixa: [...steps('2026-03-02', '1.00'), ...steps('2026-03-03', '99.00')],
+          },
+        },
+      },
+      'cobv.valor.desconto',
+    ],
   ])('of %j is refused: %s', async (more, propriedade) => {
     clock = new Date('2026-03-02T15:00:00Z')
     const { status, json } = await put(dueBody(more))

@@ -189,8 +189,12 @@ const judge = (
     note('valor.abatimento', 'O abatimento é maior ou igual ao valor original, ou a 100%.')
   }
   for (const razao of objectionsTo(due, originalCents)) note('valor.desconto', razao)
-  if (violacoes.length === 0 && duesOn(due, originalCents, made, holding).finalCents <= 0n) {
-    note('valor.desconto', 'O desconto, no dia da criação, é maior ou igual ao valor da cobrança.')
+  // A discount by the day is greatest at first, and one until a day comes into its own on that day at the latest.
+  const days = [made, ...(due.discount?.steps ?? []).map(({ until }) => until)]
+  const isNothingOn = (day: Day): boolean =>
+    day >= made && duesOn(due, originalCents, day, holding).finalCents <= 0n
+  if (violacoes.length === 0 && days.some(isNothingOn)) {
+    note('valor.desconto', 'O desconto, em algum dia, é maior ou igual ao valor da cobrança.')
   }
   if (violacoes.length > 0) throw wording.refuse(...violacoes)
 }
