@@ -171,14 +171,15 @@ export const cardErrors = defineErrors({
     status: 502,
     title: 'Card network unavailable',
     meaning:
-      'The connection to the card network failed. details.sent tells whether the network may have acted; if so, what it did is being reversed.',
+      'The connection to the card network failed. details.sent tells whether the network may have acted; if so, what it did is being reversed, or a void repeated.',
     remedy: 'Repeat when sent is false; read the transaction when it is true.',
     retryable: true,
   },
   network_timeout: {
     status: 504,
     title: 'Card network timeout',
-    meaning: 'The card network did not answer in time; whatever it did is being reversed.',
+    meaning:
+      'The card network did not answer in time; whatever it did is being reversed, or a void repeated.',
     remedy: 'Read the transaction until it is voided; repeat under a new key only then.',
   },
   vault_unavailable: {

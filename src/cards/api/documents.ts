@@ -166,8 +166,9 @@ const networkErrors = [
   cardErrors.card_token_not_found,
 ]
 
-const description =
-  'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id; what it may have done is reversed.'
+const keyed =
+  'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id'
+const description = `${keyed}; what it may have done is reversed.`
 
 const ofAny = { id: 'listTransactions#/transactions/0/id' }
 const ofStatus = (status: (typeof cardStatuses)[number]) => ({
@@ -213,7 +214,7 @@ export const documents = {
     scope: 'cards:authorize',
     operation: 'verifyCard',
     summary: 'Ask whether a card is good',
-    description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${description}`,
+    description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${keyed}.`,
     body: { 'application/json': verificationBody },
     responses: { 201: { description: 'Verified or declined', schema: record } },
     errors: [
@@ -278,7 +279,7 @@ export const documents = {
     scope: 'cards:void',
     operation: 'voidTransaction',
     summary: 'Take a transaction back',
-    description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged, unless nothing is left beside what is captured: then it is captured. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
+    description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged, unless nothing is left beside what is captured: then it is captured. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${keyed}; the void is repeated until the network has done it.`,
     params: idParams,
     body: { 'application/json': voidBody },
     exampleFrom: ofStatus('authorized'),

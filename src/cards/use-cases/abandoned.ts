@@ -8,7 +8,6 @@ import { isStarted } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { hasAbandoned, lockAbandoned } from '../transactions/sweeps.ts'
 import { changeTransactions } from '../transactions/writes.ts'
-import { unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
 import { outcomes } from './outcomes.ts'
@@ -81,7 +80,7 @@ const reverseAbandoned = async (
   const reversals: NewReversal[] = []
   const changes = rows.map((row) => {
     const reverses = underWay(row)
-    const { event, fields } = outcomes[reverses].unknown
+    const { event, fields, answer } = outcomes[reverses].unknown
     const verdict = { kind: 'unknown', why: 'abandoned' } as const
     const after = changed(row, event, fields(verdict, row, at), at)
     reversals.push(...reversalsBegun(row, after))
@@ -90,7 +89,7 @@ const reverseAbandoned = async (
       after,
       events: [{ type: event, data: { reason: 'abandoned' } }],
       // A repetition gets the identifier, and with it can ask for the outcome.
-      answer: unknownAnswer(row.id, { kind: 'unknown', why: 'timed_out' }),
+      answer: answer(after, { kind: 'unknown', why: 'timed_out' }),
     }
   })
   await changeTransactions(tx, changes, emission)

@@ -161,7 +161,7 @@ export const refusalOf = (
 export const unknownAnswer = (
   transactionId: string,
   { why }: Extract<Verdict, { kind: 'unknown' }>,
-  follows = 'what it may have done is being reversed',
+  follows: string,
 ): Answer => {
   const details = { sent: true, transaction_id: transactionId, reason: why }
   return why === 'timed_out'

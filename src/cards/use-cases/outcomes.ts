@@ -69,13 +69,17 @@ const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fi
     frees: true,
   }) satisfies Outcome<'not_sent'>
 
-const unknown = (event: CardEvent, fields: (why: string, at: Date) => Fields) =>
+const unknown = (
+  event: CardEvent,
+  fields: (why: string, at: Date) => Fields,
+  follows = 'what it may have done is being reversed',
+) =>
   ({
     event,
     type: event,
     fields: ({ why }, _before, at) => fields(why, at),
     data: ({ why, field }) => ({ reason: why, field: field ?? null }),
-    answer: ({ id }, verdict) => unknownAnswer(id, verdict),
+    answer: ({ id }, verdict) => unknownAnswer(id, verdict, follows),
   }) satisfies Outcome<'unknown'>
 
 /** The network is away and hears of it later: 202, as it has yet to take it. */
@@ -96,6 +100,7 @@ const advised = (
 const failuresOf = <O extends StartedOperation>(
   operation: O,
   field: 'captureError' | 'voidError' | 'refundError' | 'incrementError',
+  follows?: string,
 ) => ({
   declined: {
     event: `${operation}_refused`,
@@ -107,7 +112,7 @@ const failuresOf = <O extends StartedOperation>(
   not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
     [field]: 'not_sent',
   })),
-  unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
+  unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why }), follows),
 })
 
 /** What may have moved money is told as declined, and taken back. */
@@ -127,7 +132,7 @@ const movedOf = <O extends 'capture' | 'partial_capture' | 'refund' | 'increment
 
 /** What takes money back is repeated until the network has done it: 202. */
 const takenBackOf = <O extends 'void' | 'partial_void' | 'release'>(operation: O) => ({
-  ...failuresOf(operation, 'voidError'),
+  ...failuresOf(operation, 'voidError', 'it is repeated until the network has done it'),
   undecided: {
     event: `${operation}_unknown`,
     type: `${operation}_unknown`,
@@ -230,10 +235,11 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       reason: 'not_sent',
       voidedAt: at,
     })),
-    unknown: {
-      ...unknown('verification_unknown', (why, at) => ({ reason: why, voidedAt: at })),
-      answer: ({ id }, verdict) => unknownAnswer(id, verdict, 'nothing is on hold'),
-    },
+    unknown: unknown(
+      'verification_unknown',
+      (why, at) => ({ reason: why, voidedAt: at }),
+      'nothing is on hold',
+    ),
   },
   increment: {
     approved: {
@@ -371,12 +377,13 @@ const harmless: ReadonlySet<Verdict['kind']> = new Set(['declined', 'not_sent', 
 export const lostAnswer = async (
   context: CardContext,
   operation: OperationName,
-  { id, stan: first, operationStan = '' }: CardTransaction,
+  before: CardTransaction,
   { kind }: Verdict,
 ): Promise<Answer> => {
   if (!harmless.has(kind)) {
+    const { id, stan: first, operationStan = '' } = before
     const stan = operation === 'authorization' ? first : operationStan
     await takeBack(context, { id, answers: 'payment', stan })
   }
-  return unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
+  return outcomes[operation].unknown.answer(before, { kind: 'unknown', why: 'timed_out' })
 }

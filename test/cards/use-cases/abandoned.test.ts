@@ -105,6 +105,25 @@ describe('what a process left on the wire', () => {
     expect(await after.json()).toMatchObject({ error: { details: { transaction_id: id } } })
   })
 
+  test.each([
+    ['verify', 'pending', 'verification', 'nothing is on hold'],
+    ['authorize', 'authorized', 'void', 'it is repeated until the network has done it'],
+  ] as const)('is told as what it was: %s, %s %s', async (path, status, operation, follows) => {
+    const { amount, ...fields } = authorizationBody('tok_visa_approved')
+    const body = path === 'verify' ? fields : { ...fields, amount }
+    const headers = { 'Idempotency-Key': `crashed-${operation}` }
+    const first = await rig.post(`/v1/transactions/${path}`, body, headers)
+    const { id } = (await first.json()) as { id: string }
+    await rig.database.sql`
+      update idempotency_keys set status = null where key = ${storedKey(`crashed-${operation}`)}`
+    await abandon(id, status, operation)
+    expect(await sweeper(hourMs).sweep()).toBe(1)
+    const after = await rig.post(`/v1/transactions/${path}`, body, headers)
+    expect(after.status).toBe(504)
+    const { error } = (await after.json()) as { error: { message: string } }
+    expect(error.message).toEndWith(`; ${follows}.`)
+  })
+
   test('is reversed in the trace of its request', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
     await collected(async () => {

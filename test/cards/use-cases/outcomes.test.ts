@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { portugueseOf } from '#src/platform/http/index.ts'
 import type { CardState } from '../../../src/cards/transactions/domain.ts'
 import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
 import { reversalOf, reversalsBegun } from '../../../src/cards/use-cases/begun-reversals.ts'
@@ -160,6 +161,33 @@ for (const operation of Object.keys(states) as (keyof typeof states)[]) {
     expect(Object.keys(others).sort()).toEqual(Object.keys(expected[operation]).sort())
   })
 }
+
+test('what follows on an unknown outcome is told as it is, in both languages', () => {
+  const whys = ['timed_out', 'connection_lost', 'answer_unreadable', 'answer_mismatch'] as const
+  const told = Object.entries(states).map(([name, state]) => {
+    const { answer } = outcomes[name as keyof typeof states].unknown
+    const messages = whys.map((why) => {
+      const { body } = answer(transaction(state), { kind: 'unknown', why })
+      return (JSON.parse(body) as { error: { message: string } }).error.message
+    })
+    for (const message of messages) expect(portugueseOf(message)).toBeDefined()
+    return [name, [...new Set(messages.map((message) => message.split('; ')[1]))]]
+  })
+  const reversed = ['what it may have done is being reversed.']
+  const repeated = ['it is repeated until the network has done it.']
+  expect(Object.fromEntries(told)).toEqual({
+    authorization: reversed,
+    verification: ['nothing is on hold.'],
+    increment: reversed,
+    capture: reversed,
+    partial_capture: reversed,
+    void: repeated,
+    partial_void: repeated,
+    release: repeated,
+    refund: reversed,
+  })
+  expect(portugueseOf('Nothing could be sent to the card network.')).toBeDefined()
+})
 
 test('a capture is taken back by its own numbers and amount, anything else by those of the authorization', () => {
   const of = (reverses: 'authorization' | 'capture' | 'void') => {

@@ -148,6 +148,19 @@ describe('an approval of what another process has taken back already', () => {
     await Bun.sleep(100)
     await endedAt(before + 1)
   })
+
+  test('a verification is nothing to take back, whatever comes', async () => {
+    const { there, answer } = holding('0100')
+    const before = reversals().length
+    const { amount: _, ...body } = authorizationBody('tok_visa_approved')
+    const asked = rig.post('/v1/transactions/verify', body)
+    await there()
+    expect(await sweep()).toBe(1)
+    answer('00')
+    const { error } = (await (await asked).json()) as { error: { message: string } }
+    expect(error.message).toEndWith('; nothing is on hold.')
+    await endedAt(before)
+  })
 })
 
 describe('a late approval whose process was killed before it could see to it', () => {
