@@ -173,6 +173,21 @@ test('a command that the chain refuses has failed, and what was allowed for it i
   expect(told(ours)).toEqual(['failed'])
 }, 60_000)
 
+test('a reason that the database cannot store holds up nobody’s deliveries', async () => {
+  const operation = ++number
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const ours = await made('buyer', operation)
+  // A stranger uses the number, and takes it back.
+  const command = [operation, adminAddress, seller, 0, ltnTuple, 1n, 10n ** 8n]
+  await bench.admin.send(contract, deliveryAbi.encodeFunctionData('trade', command))
+  const reason = deliveryAbi.encodeFunctionData('cancel', [operation, 'a\0b'])
+  await bench.admin.send(contract, reason)
+  await bench.restart()
+  await reached(ours, 'failed', 'cancelled')
+  const [sale, purchase] = [await made('seller', ++number), await made('buyer', number)]
+  await Promise.all([sale, purchase].map((id) => reached(id, 'settled')))
+}, 60_000)
+
 test('commanded by both sides in one block: whoever comes second has the gas that settling takes', async () => {
   const { chain, node } = bench
   // What the seller allows stays allowed.

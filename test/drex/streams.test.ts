@@ -1,6 +1,6 @@
 /** Streams of contracts' events: filtered, each told once, across restarts, and taken back where the chain is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Interface } from 'ethers'
+import { type EventFragment, Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { streamsMax } from '../../src/drex/streams/service.ts'
 import { otherAccountKey } from '../support/app.ts'
@@ -178,21 +178,60 @@ describe('refused', () => {
   })
 })
 
-test('an event whose data is nonsense is told without its arguments', async () => {
-  const abi = new Interface(['event Odd(address indexed who, string text)'])
-  const topic = abi.getEvent('Odd')!.topicHash.slice(2)
-  // LOG2 of one byte of memory: no string is in it.
-  const code = `7f${'00'.repeat(32)}7f${topic}60016000a200`
-  const size = (code.length / 2).toString(16).padStart(2, '0')
-  const address = await bench.admin.send(undefined, `0x60${size}600c60003960${size}6000f3${code}`)
+/** A stream of a contract that tells one event, with data that may be nonsense, whenever it is called. */
+const teller = async (event: string, args: readonly unknown[], nonsense?: string) => {
+  const abi = new Interface([`event ${event}`])
+  const [fragment] = abi.fragments as unknown as [EventFragment]
+  const encoded = abi.encodeEventLog(fragment, args)
+  const data = nonsense ?? encoded.data.slice(2)
+  const word = (value: number) => value.toString(16).padStart(4, '0')
+  const topics = encoded.topics.toReversed().map((topic) => `7f${topic.slice(2)}`)
+  const size = word(data.length / 2)
+  // CODECOPY of the data behind the code, then LOG of it.
+  const end = `${topics.join('')}61${size}6000a${topics.length}00`
+  const code = `61${size}61${word(9 + end.length / 2)}600039${end}${data}`
+  const init = `61${word(code.length / 2)}600e60003961${word(code.length / 2)}6000f3`
+  const address = (await bench.admin.send(undefined, `0x${init}${code}`))!
   const registered = await bench.call('POST', '/v1/contracts', {
     address,
     abi: JSON.parse(abi.formatJson()) as unknown[],
   })
   expect(registered.status).toBe(201)
-  token = address!
-  const id = await create({ event: 'Odd' })
-  await bench.admin.send(address!, '0x')
+  token = address
+  return { id: await create({ event: fragment.name }), tell: () => bench.admin.send(address, '0x') }
+}
+
+test('an event whose data is nonsense is told without its arguments', async () => {
+  const { id, tell } = await teller(
+    'Odd(address indexed who, string text)',
+    [`0x${'0'.repeat(40)}`, ''],
+    '00',
+  )
+  await tell()
   await caughtUp(id)
   expect(told(id).map(({ data }) => data.args)).toEqual([null])
+})
+
+test('text that the database cannot store is told with what stands for it', async () => {
+  const { id, tell } = await teller('Memo(string text, string[] texts)', ['a\0b', ['\0', 'c']])
+  await tell()
+  await caughtUp(id)
+  expect(told(id).map(({ data }) => data.args as object)).toEqual([
+    { text: 'a\ufffdb', texts: ['\ufffd', 'c'] },
+  ])
+})
+
+test('a stream that cannot be told holds up no other, and goes on when it can', async () => {
+  const { sql } = bench.database
+  const { id, tell } = await teller('Memo(string text)', ['a'])
+  const other = await create({ event: 'Memo' })
+  const [first, second] = [id, other].toSorted() as [string, string]
+  await sql`
+    alter table drex_stream_events add constraint not_told check (stream_id <> ${sql.unsafe(`'${first}'`)}) not valid`
+  await tell()
+  await caughtUp(second)
+  expect([told(first).length, told(second).length]).toEqual([0, 1])
+  await sql`alter table drex_stream_events drop constraint not_told`
+  await caughtUp(first)
+  expect(told(first)).toHaveLength(1)
 })

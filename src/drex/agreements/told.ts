@@ -1,6 +1,6 @@
 /** Reads what the contracts of agreements told, and holds it against what the tokens themselves told. */
 import type { Interface } from 'ethers'
-import { readAbi } from '../contracts/abi.ts'
+import { readAbi, toJson } from '../contracts/abi.ts'
 import type { Hex } from '../evm/hex.ts'
 import { addressWord, amountWord } from '../evm/token-call.ts'
 import { movedTo } from '../evm/transfer-log.ts'
@@ -54,7 +54,7 @@ const parse = (abi: Interface, { topics, data }: Log): Decoded | undefined => {
   try {
     const parsed = abi.parseLog({ topics: [...topics], data })
     if (parsed === null) return undefined
-    const values = parsed.args.toArray().map((each) => String(each).toLowerCase())
+    const values = parsed.args.toArray().map((each) => String(toJson(each)).toLowerCase())
     const entries = parsed.fragment.inputs.map(({ name }, i) => [name, values[i]!] as const)
     return { name: parsed.name, args: Object.fromEntries(entries) }
   } catch {

@@ -271,9 +271,10 @@ export const decodeEvent = (
   }
 }
 
-/** Whole numbers as decimal strings. */
+/** Whole numbers as decimal strings; U+FFFD stands for what of a contract's words the database cannot store. */
 export const toJson = (value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
   return Array.isArray(value) ? value.map(toJson) : value
 }
 

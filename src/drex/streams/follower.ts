@@ -4,7 +4,7 @@
  * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
  */
 import type { AppEvent, Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -68,8 +68,9 @@ const follow = async (
     await tell(context, stream, page)
     return page.last.number < to
   } catch (error) {
-    if (!(error instanceof RpcFailure)) throw error
-    logger.warn({ network: network.id, stream: stream.id, err: error }, 'a stream waits')
+    if (isTransientDatabaseError(error)) throw error
+    const level = error instanceof RpcFailure ? 'warn' : 'error'
+    logger[level]({ network: network.id, stream: stream.id, err: error }, 'a stream waits')
     return false
   }
 }
