@@ -92,9 +92,11 @@ const show: Action = async (box, args, io) => {
   return print(args, io, record, () => `${scrub(textTable(['HEADER', 'VALUE'], rows))}\n\n${value}`)
 }
 
-/** A message too large for the broker was published compressed. */
+/** A message too large for the broker was published compressed; of one that was cut then, nothing can be read. */
 const plainOf = ({ value, headers }: Pick<KeptLetter, 'value' | 'headers'>): Uint8Array =>
-  headers['content-encoding'] === 'zstd' ? Bun.zstdDecompressSync(value) : value
+  headers['content-encoding'] === 'zstd' && headers[deadLetterHeaders.cutFrom] === undefined
+    ? Bun.zstdDecompressSync(value)
+    : value
 
 const end =
   (act: 'retry' | 'drop', done: string): Action =>

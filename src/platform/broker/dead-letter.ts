@@ -1,4 +1,4 @@
-import { type Delivery, type OutgoingMessage, topics } from './types.ts'
+import { type Delivery, type OutgoingMessage, topics, valueBytesMax } from './types.ts'
 
 /** Headers that a message in `dlq` has besides its own. */
 export const deadLetterHeaders = {
@@ -9,9 +9,17 @@ export const deadLetterHeaders = {
   errorCode: 'dlq-error-code',
   attempt: 'dlq-attempt',
   firstFailure: 'dlq-first-failure',
+  /** Bytes of the whole value, where the letter holds the beginning only. */
+  cutFrom: 'dlq-bytes',
   /** Set on a message that was taken out of `dlq` and published again. */
   retried: 'dlq-retried',
 } as const
+
+/**
+ * Bytes that a letter holds at most. Each is tried when the broker has refused a letter with more: what we publish at
+ * all, what fits a topic with Kafka's own limit, and what fits any.
+ */
+export const letterBytesMax = [valueBytesMax, 512 * 1024, 8 * 1024] as const
 
 export type DeadLetter = {
   readonly delivery: Delivery
@@ -36,4 +44,11 @@ export const deadLetterOf = (letter: DeadLetter): OutgoingMessage => ({
     [deadLetterHeaders.attempt]: String(letter.attempt),
     [deadLetterHeaders.firstFailure]: letter.firstFailure.toISOString(),
   },
+})
+
+/** The letter with the beginning of its value. */
+export const cutLetter = (letter: OutgoingMessage, bytesMax: number): OutgoingMessage => ({
+  ...letter,
+  value: letter.value.slice(0, bytesMax),
+  headers: { ...letter.headers, [deadLetterHeaders.cutFrom]: String(letter.value.length) },
 })

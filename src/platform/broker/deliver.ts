@@ -1,6 +1,6 @@
 import type { Logger } from '../observe/index.ts'
-import { deadLetterOf } from './dead-letter.ts'
-import { DeliveryLostError, PoisonMessageError } from './errors.ts'
+import { cutLetter, deadLetterOf, letterBytesMax } from './dead-letter.ts'
+import { DeliveryLostError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 import { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
 
@@ -126,7 +126,10 @@ const firstTime = (): { readonly note: () => void; readonly at: () => Date } => 
 
 type Story = { readonly errorCode: string; readonly attempt: number; readonly firstFailure: Date }
 
-/** We must not skip a message that `dlq` does not take: tries until it is there. */
+/**
+ * We must not skip a message because `dlq` is away: tries until it is there. What `dlq` refuses goes there cut; what it
+ * refuses even so stays where it is, for it would hold up its partition for good.
+ */
 const buryUntilDone = async <M extends Delivery>(
   message: M,
   story: Story,
@@ -134,11 +137,13 @@ const buryUntilDone = async <M extends Delivery>(
   { group, bury }: ConsumeOptions,
   deps: DeliverDeps<M>,
 ): Promise<'settled' | 'drained'> => {
-  const { topic, offset } = message
+  const { topic, partition, offset } = message
   const { errorCode } = story
-  const letter = deadLetterOf({ delivery: message, group, ...story })
-  const fields = { topic, offset: String(offset), code: errorCode, err: failure }
-  deps.logger.error(fields, 'a message goes to dlq')
+  const whole = deadLetterOf({ delivery: message, group, ...story })
+  const sizes = letterBytesMax.filter((bytes) => bytes < whole.value.length)
+  let letter = whole
+  const fields = { topic, partition, offset: String(offset), code: errorCode }
+  deps.logger.error({ ...fields, err: failure }, 'a message goes to dlq')
   for (let attempt = 1; ; attempt++) {
     try {
       await (bury?.(letter, message, errorCode) ?? deps.bury(letter, message))
@@ -146,6 +151,18 @@ const buryUntilDone = async <M extends Delivery>(
       return 'settled'
     } catch (error) {
       if (error instanceof DeliveryLostError) return 'settled'
+      if (error instanceof PublishRefusedError) {
+        const bytesMax = sizes.shift()
+        if (bytesMax === undefined) {
+          deps.logger.error(
+            { ...fields, err: error },
+            'dlq refuses a message: it stays where it is',
+          )
+          return 'settled'
+        }
+        letter = cutLetter(whole, bytesMax)
+        continue
+      }
       deps.logger.error({ topic, err: error }, 'dlq cannot be written')
       if (!(await pause(backoffMs(attempt, transientPolicy), deps.signal))) return 'drained'
     }

@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test'
-import { DeliveryLostError, PoisonMessageError } from '#src/platform/broker/index.ts'
+import {
+  DeliveryLostError,
+  PoisonMessageError,
+  PublishRefusedError,
+} from '#src/platform/broker/index.ts'
 import { deliver } from '../../../src/platform/broker/deliver.ts'
 import type { ConsumeOptions, Delivery } from '../../../src/platform/broker/types.ts'
 import { quietLogger } from '../../support/database.ts'
@@ -28,10 +32,13 @@ const delivered = async (
     readonly isSuspect?: boolean
     readonly remaining?: (left: readonly Delivery[]) => readonly Delivery[]
     readonly signal?: AbortSignal
+    /** The longest value that `dlq` takes. */
+    readonly letterBytesMax?: number
   } = {},
 ) => {
   const attempts: string[] = []
   const letters: string[] = []
+  const bytes: string[] = []
   const settled = await deliver(
     batch,
     {
@@ -44,7 +51,11 @@ const delivered = async (
     },
     {
       publish: async () => {},
-      bury: async ({ headers = {} }) => {
+      bury: async ({ headers = {}, value }) => {
+        if (value.length > (over.letterBytesMax ?? value.length)) {
+          throw new PublishRefusedError('over max.message.bytes')
+        }
+        bytes.push(`${value.length} of ${headers['dlq-bytes'] ?? 'as many'}`)
         letters.push(
           `${headers['dlq-offset']} ${headers['dlq-error-code']} ${headers['dlq-attempt']}`,
         )
@@ -60,7 +71,7 @@ const delivered = async (
       onProgress: () => {},
     },
   )
-  return { settled: settled.map(numberOf), attempts, letters }
+  return { settled: settled.map(numberOf), attempts, letters, bytes }
 }
 
 /** Sizes of the batches that a handler was given, in order, until it has handled every message. */
@@ -158,4 +169,21 @@ test('a partition that is lost is left as it is', async () => {
     { signal: lost.signal },
   )
   expect(settled).toEqual([])
+})
+
+test('a letter that dlq refuses is cut, and what it refuses even so holds nothing up', async () => {
+  const large = { ...deliveryOf(0), value: new Uint8Array(1_000_000) }
+  const batch = [large, deliveryOf(1)]
+  const poison = async (): Promise<void> => {
+    throw new PoisonMessageError('poison', 'poison')
+  }
+  const bytesWith = async (letterBytesMax: number) => {
+    const { settled, bytes } = await delivered(batch, poison, { letterBytesMax })
+    expect(settled).toEqual([0, 1])
+    return bytes
+  }
+  expect(await bytesWith(1_000_000)).toEqual(['1000000 of as many', '1 of as many'])
+  expect(await bytesWith(900_000)).toEqual(['524288 of 1000000', '1 of as many'])
+  expect(await bytesWith(10_000)).toEqual(['8192 of 1000000', '1 of as many'])
+  expect(await bytesWith(1_000)).toEqual(['1 of as many'])
 })

@@ -1,15 +1,13 @@
-import { deadLetterHeaders, topics, valueBytesMax } from '#src/platform/broker/index.ts'
+import { deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
 import type { UncutAnswerError } from '../../link/errors.ts'
 import type { Channel } from '../../messages/index.ts'
-import { type InboundMessage, inboundHeaders, inboundTopics } from './message.ts'
+import { type InboundMessage, inboundHeaders, inboundTopics, inboundXmlOf } from './message.ts'
 
 /** Headers of a dead letter that holds what the interface answered, beside those that all have. */
 const answerHeaders = {
   status: 'answer-status',
   /** As JSON, an array of name and value. */
   headers: 'answer-headers',
-  /** Bytes of the whole, where the letter holds the beginning only. */
-  cutFrom: 'answer-bytes',
 } as const
 
 const group = 'spi-pull'
@@ -17,18 +15,24 @@ const headerCharactersMax = 8_192
 const code = 'answer_unreadable'
 const refusedCode = 'message_not_published'
 
-/** The bytes, compressed where the broker takes them so only; of what is larger still, the beginning. */
-const held = (bytes: Uint8Array): Pick<InboundMessage, 'value' | 'headers'> => {
-  // The broker refuses a message without a value.
-  if (bytes.length === 0) return { value: new Uint8Array([0x0a]), headers: sizeOf(bytes) }
-  if (bytes.length <= valueBytesMax) return { value: bytes, headers: {} }
-  const compressed = Bun.zstdCompressSync(bytes)
-  const zstd = { [inboundHeaders.encoding]: 'zstd' }
-  if (compressed.length <= valueBytesMax) return { value: compressed, headers: zstd }
-  return { value: bytes.slice(0, valueBytesMax), headers: sizeOf(bytes) }
+/** What goes to `dlq`, with a value of so many bytes at most: the broker may take less than we publish. */
+export type Letter = {
+  readonly key: string | undefined
+  readonly within: (bytesMax: number) => InboundMessage
 }
 
-const sizeOf = ({ length }: Uint8Array) => ({ [answerHeaders.cutFrom]: String(length) })
+/** The bytes, compressed where the broker takes them so only; of what is larger still, the beginning. */
+const held = (bytes: Uint8Array, bytesMax: number): Pick<InboundMessage, 'value' | 'headers'> => {
+  // The broker refuses a message without a value.
+  if (bytes.length === 0) return { value: new Uint8Array([0x0a]), headers: sizeOf(bytes) }
+  if (bytes.length <= bytesMax) return { value: bytes, headers: {} }
+  const compressed = Bun.zstdCompressSync(bytes)
+  const zstd = { [inboundHeaders.encoding]: 'zstd' }
+  if (compressed.length <= bytesMax) return { value: compressed, headers: zstd }
+  return { value: bytes.slice(0, bytesMax), headers: sizeOf(bytes) }
+}
+
+const sizeOf = ({ length }: Uint8Array) => ({ [deadLetterHeaders.cutFrom]: String(length) })
 
 const aboutLetter = (channel: Channel, errorCode: string, attempt: number) => ({
   [deadLetterHeaders.topic]: inboundTopics[channel],
@@ -39,39 +43,41 @@ const aboutLetter = (channel: Channel, errorCode: string, attempt: number) => ({
 })
 
 /** What the interface answered, for people: it could not be cut into messages, or not in whole. */
-export const letterOf = (
+export const answerLetter = (
   { answer, code: reason, digest }: UncutAnswerError,
   channel: Channel,
   attempt: number,
-): InboundMessage => {
-  const { value, headers } = held(answer.body)
-  return {
-    topic: topics.deadLetters,
-    key: digest,
-    value,
-    headers: {
-      ...headers,
-      [answerHeaders.status]: String(answer.status),
-      [answerHeaders.headers]: JSON.stringify([...answer.headers]).slice(0, headerCharactersMax),
-      [inboundHeaders.channel]: channel,
-      [inboundHeaders.receivedAt]: new Date().toISOString(),
-      ...aboutLetter(channel, `${code}:${reason}`, attempt),
-    },
+): Letter => {
+  const about = {
+    [answerHeaders.status]: String(answer.status),
+    [answerHeaders.headers]: JSON.stringify([...answer.headers]).slice(0, headerCharactersMax),
+    [inboundHeaders.channel]: channel,
+    [inboundHeaders.receivedAt]: new Date().toISOString(),
+    ...aboutLetter(channel, `${code}:${reason}`, attempt),
   }
+  return letterWith(digest, answer.body, about)
 }
 
 /** A message that the broker takes neither as it is nor compressed. */
-export const letterOfRefused = (
+export const refusedLetter = (
   message: InboundMessage,
   channel: Channel,
   attempt: number,
-): InboundMessage => {
-  const { value, headers } = held(message.value)
-  const about = aboutLetter(channel, refusedCode, attempt)
-  return {
-    topic: topics.deadLetters,
-    key: message.key,
-    value,
-    headers: { ...message.headers, ...headers, ...about },
-  }
+): Letter => {
+  // What is compressed again, or cut, is not what this header told of.
+  const { [inboundHeaders.encoding]: _, ...headers } = message.headers
+  const about = { ...headers, ...aboutLetter(channel, refusedCode, attempt) }
+  return letterWith(message.key, inboundXmlOf(message), about)
 }
+
+const letterWith = (
+  key: string | undefined,
+  bytes: Uint8Array,
+  about: InboundMessage['headers'],
+): Letter => ({
+  key,
+  within: (bytesMax) => {
+    const { value, headers } = held(bytes, bytesMax)
+    return { topic: topics.deadLetters, key, value, headers: { ...about, ...headers } }
+  },
+})

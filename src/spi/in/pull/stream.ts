@@ -1,9 +1,4 @@
-import {
-  backoffMs,
-  PublishRefusedError,
-  pause,
-  type RetryPolicy,
-} from '#src/platform/broker/index.ts'
+import { backoffMs, pause, type RetryPolicy } from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/jobs/index.ts'
 import {
   createOutageLog,
@@ -19,9 +14,10 @@ import {
 } from '../../link/errors.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../../link/types.ts'
 import type { Channel } from '../../messages/index.ts'
-import { letterOf, letterOfRefused } from './letters.ts'
-import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
+import { answerLetter, type Letter } from './letters.ts'
+import { type InboundMessage, inboundMessageOf } from './message.ts'
 import { createPace, type Pace } from './pace.ts'
+import { publishUntilDrained } from './publishing.ts'
 
 export type StreamDeps = {
   readonly client: InterfaceClient
@@ -50,15 +46,13 @@ type FollowDeps = StreamDeps & { readonly outage: OutageLog; readonly pace: Pace
 /** What one answer of the interface brought; `letter` holds what of it could not be read. */
 type Batch = {
   readonly messages: readonly PulledMessage[]
-  readonly letter: InboundMessage | undefined
+  readonly letter: Letter | undefined
 }
 
 /** How often we repeat a failed read on its stream; afterwards we give the stream up for another. */
 export const repeatsMax = 3
 /** So many answers to one read that cannot be cut, equal or not: one may have another boundary each time. */
 const unreadMax = 2 * repeatsMax
-/** Short, because the broker is our own and the payments that wait for it have forty seconds. */
-const publishBackoffMaxMs = 1_000
 
 /**
  * Keeps one read stream open until the process drains. Each request confirms the batch before it, so we make it only
@@ -134,7 +128,7 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
       }
       if (sizeOf(batch) > 0) {
         mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
-          deps.watched.round(() => publishUntilDrained(batch, deps)),
+          deps.watched.round(() => publishBatch(batch, deps)),
         )
       }
       if (!mayConfirm) return
@@ -149,6 +143,14 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
     // Closing confirms: we leave a stream with an unpublished batch to end by itself.
     if (mayConfirm) await close(stream, deps)
   }
+}
+
+/** Returns false when the process drained first: the batch must not be confirmed. */
+const publishBatch = ({ messages, letter }: Batch, deps: StreamDeps): Promise<boolean> => {
+  const { channel } = deps
+  const receivedAt = new Date()
+  const inbound = messages.map((message) => inboundMessageOf(message, channel, receivedAt))
+  return publishUntilDrained(inbound, letter, deps)
 }
 
 const sizeOf = ({ messages, letter }: Batch): number =>
@@ -205,7 +207,7 @@ const givenUp = (
     'an answer cannot be read: it goes to dlq, and what could be cut out of it goes on',
   )
   stream.takeAsRead(error)
-  return { messages, letter: letterOf(error, channel, times) }
+  return { messages, letter: answerLetter(error, channel, times) }
 }
 
 const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promise<void> => {
@@ -215,63 +217,6 @@ const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promi
     logger.info({ channel, err: error }, 'a read stream could not be closed: it ends by itself')
   }
 }
-
-/** Returns false when the process drained first: the batch must not be confirmed. */
-const publishUntilDrained = async (
-  { messages, letter }: Batch,
-  { channel, publish, retry, logger, giveUp, onFailure, onLetter }: StreamDeps,
-): Promise<boolean> => {
-  const receivedAt = new Date()
-  const waits = { ...retry, backoffMaxMs: Math.min(retry.backoffMaxMs, publishBackoffMaxMs) }
-  const outage = createOutageLog(logger, {
-    level: 'error',
-    away: 'received messages cannot be published',
-    back: 'received messages are published again',
-    about: { channel },
-  })
-  const inbound = messages.map((message) => inboundMessageOf(message, channel, receivedAt))
-  let left = letter === undefined ? inbound : [letter, ...inbound]
-  if (letter !== undefined) onLetter()
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await publish(left)
-      outage.worked()
-      return true
-    } catch (error) {
-      onFailure('publish')
-      // The messages that the broker refuses must not hold up the others.
-      if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
-      if (left.length === 0) return true
-      if (error instanceof PublishRefusedError && attempt === repeatsMax) {
-        logger.error(
-          { channel, messages: left.length, resource_ids: idsOf(left) },
-          'the broker does not take these messages: they go to dlq',
-        )
-        for (const _ of left) onLetter()
-        left = left.map((message) => letterOfRefused(message, channel, attempt))
-      }
-      outage.failed(error, { messages: left.length, resource_ids: idsOf(left) })
-      await pause(backoffMs(attempt, waits), giveUp)
-      if (giveUp.aborted) return false
-    }
-  }
-}
-
-/** Publishes one by one, in order. @returns the messages that the broker did not take */
-const publishEach = async (
-  messages: readonly InboundMessage[],
-  publish: StreamDeps['publish'],
-): Promise<InboundMessage[]> => {
-  if (messages.length === 1) return [...messages]
-  const refused: InboundMessage[] = []
-  for (const message of messages) {
-    await publish([message]).catch(() => refused.push(message))
-  }
-  return refused
-}
-
-const idsOf = (messages: readonly InboundMessage[]): readonly (string | undefined)[] =>
-  messages.map(({ headers }) => headers[inboundHeaders.resourceId])
 
 /** Why we cannot use a read stream any more. */
 type PullFailure =

@@ -25,15 +25,20 @@ const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
 const pullFrom = (times: Partial<PullTimes> = {}, takesRequests = true) => {
   const script = scriptedInterface()
   const published: OutgoingMessage[] = []
+  const errors: unknown[] = []
   const broker = {
     isAway: false,
     attempts: 0,
+    /** What happens to a publication instead of its being taken. */
+    fault: (_messages: readonly OutgoingMessage[]): Error | undefined => undefined,
     publish: async (messages: readonly OutgoingMessage[]) => {
       broker.attempts++
       if (broker.isAway) throw new Error('away')
       if (messages.some(({ value }) => value.length > valueBytesMax || value.length === 0)) {
         throw new PublishRefusedError('refused')
       }
+      const fault = broker.fault(messages)
+      if (fault !== undefined) throw fault
       published.push(...messages)
       script.calls.push(`published ${messages.length}`)
     },
@@ -44,11 +49,11 @@ const pullFrom = (times: Partial<PullTimes> = {}, takesRequests = true) => {
     broker,
     settings: { streams: 1 },
     takesRequests,
-    logger: silent,
+    logger: { ...silent, error: (fields, text) => errors.push({ fields, text }) },
     metrics,
     times: { retry, drainMs: 200, ...times },
   })
-  return { ...script, broker, published, feature, metrics }
+  return { ...script, broker, published, errors, feature, metrics }
 }
 
 const message = (resourceId: string, xml = pacs008()) => ({ resourceId, xml: utf8(xml) })
@@ -223,6 +228,97 @@ describe('pulling', () => {
     expect((await metrics.render()).text).toContain(
       'spigw_pull_dead_letters_total{channel="PRIMARY"} 2',
     )
+    answer([])
+    await feature.stop?.()
+  })
+
+  const isOver =
+    (limits: Readonly<Record<string, number>>) => (messages: readonly OutgoingMessage[]) =>
+      messages.some(({ topic, value }) => value.length > (limits[topic] ?? valueBytesMax))
+        ? new PublishRefusedError('over max.message.bytes')
+        : undefined
+  const inbound = 'spi.inbound.primary'
+
+  test.each([
+    ['after it was away', (attempt: number) => attempt < 5],
+    ['and is away in between', (attempt: number) => attempt % 4 > 1],
+  ])('a message that the broker refuses %s goes to dlq all the same', async (_, isAway) => {
+    const { feature, answer, calls, broker, published } = pullFrom()
+    const over = isOver({ [inbound]: 50_000 })
+    broker.fault = (messages) => (isAway(broker.attempts) ? new Error('away') : over(messages))
+    answer([message('large', 'x'.repeat(60_000))])
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1' && calls.length === 4)
+    expect(published.map(({ topic }) => topic)).toEqual(['dlq'])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('only what was refused goes to dlq, not what the broker was away for', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom()
+    const over = isOver({ [inbound]: 50_000 })
+    let isAway = true
+    // Alone, each of the sound ones finds the broker away for long.
+    broker.fault = (messages) => {
+      const sound = messages.length === 1 && messages[0]?.topic === inbound
+      return over(messages) ?? (isAway && sound ? new Error('away') : undefined)
+    }
+    answer([message('a'), message('large', 'x'.repeat(60_000)), message('c')])
+    await feature.start?.()
+    await until(() => broker.attempts > 20)
+    expect(published).toEqual([])
+    isAway = false
+    await until(() => calls.at(-1) === 'next 1' && calls.includes('published 1'))
+    const told = published.map(({ topic, headers }) => [
+      topic,
+      headers?.[inboundHeaders.resourceId],
+    ])
+    expect(told.toSorted()).toEqual([
+      ['dlq', 'large'],
+      [inbound, 'a'],
+      [inbound, 'c'],
+    ])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('a letter is compressed, or cut, to what dlq takes', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom()
+    broker.fault = isOver({ [inbound]: 50_000, dlq: 20_000 })
+    const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('hex')
+    const blank = ' '.repeat(valueBytesMax + 1)
+    answer([message('random', random), message('blank', `<a>${blank}${random}</a>`)])
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1' && published.length === 2)
+    for (const [place, whole] of [random, `<a>${blank}${random}</a>`].entries()) {
+      const { topic, value = utf8(''), headers = {} } = published[place] ?? {}
+      expect([topic, headers[deadLetterHeaders.cutFrom]]).toEqual(['dlq', String(whole.length)])
+      // It is no message of the inbound topic any more: nobody decompresses it.
+      expect(headers).not.toHaveProperty(inboundHeaders.encoding)
+      expect(whole.startsWith(Buffer.from(value).toString())).toBe(true)
+    }
+    broker.fault = isOver({ [inbound]: 50_000, dlq: 600_000 })
+    const large = `<a>${' '.repeat(700_000)}</a>`
+    answer([message('large', large)])
+    await until(() => published.length === 3)
+    const { value = utf8(''), headers = {} } = published[2] ?? {}
+    expect(headers[deadLetterHeaders.cutFrom]).toBeUndefined()
+    expect(Buffer.from(inboundXmlOf({ value, headers })).toString()).toBe(large)
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('what dlq does not take either is in the log, and the others go on', async () => {
+    const { feature, answer, calls, broker, published, errors } = pullFrom()
+    broker.fault = isOver({ [inbound]: 50_000, dlq: -1 })
+    answer([message('large', 'x'.repeat(60_000)), message('b')], [message('c')])
+    await feature.start?.()
+    await until(() => published.length === 2 && calls.at(-1) === 'next 1')
+    expect(published.map(({ headers }) => headers?.[inboundHeaders.resourceId])).toEqual(['b', 'c'])
+    expect(errors).toContainEqual({
+      fields: expect.objectContaining({ channel: 'PRIMARY', resource_ids: ['large'] }),
+      text: 'dlq does not take this letter either: it is given up',
+    })
     answer([])
     await feature.stop?.()
   })
