@@ -53,15 +53,14 @@ export type WebhooksDeps = {
 
 /** Sends events to subscribers: we lose none, and no subscriber blocks another. */
 export const createWebhooks = (deps: WebhooksDeps): Feature => {
-  const { sql, settings, logger, delivers = true, runsJobs = true } = deps
+  const { sql, settings, sealer, logger, delivers = true, runsJobs = true } = deps
   const allowed = allowListOf(settings.allowedTargets ?? [])
   const timeoutMs = settings.timeoutSeconds * 1000
   // Without a database nobody calls what follows: every route answers before.
   const store = createEndpointStore(sql as Client)
   const tls = deps.tls ?? materialOf(deps)
   const send = createSender({ allowed, timeoutMs, version: deps.version, tls: tls.current })
-  const { sealer } = deps
-  const service = createWebhookService({ store, send, commonSecret: settings.secret, sealer })
+  const service = createWebhookService({ ...deps, store, send, commonSecret: settings.secret })
   const dispatcher = createDispatcher({
     sql: store.sql,
     send,

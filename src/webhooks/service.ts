@@ -13,6 +13,7 @@ import {
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { countedMax } from './documents.ts'
@@ -39,6 +40,7 @@ export type WebhookServiceDeps = {
   readonly commonSecret: string | undefined
   /** Undefined: we store secrets in clear. */
   readonly sealer: Sealer | undefined
+  readonly logger: Logger
 }
 
 type NewEndpoint = {
@@ -117,9 +119,8 @@ export type WebhookService = {
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
+  /** Without those whose secrets cannot be opened, of which the log tells: their deliveries wait. */
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
-  /** Makes the next use read the list of endpoints again. */
-  readonly invalidate: () => void
 }
 
 /** How long we may not see a change that another process has made. */
@@ -137,18 +138,31 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     cached = undefined
   }
 
-  const readActive = async (): Promise<readonly ActiveEndpoint[]> =>
-    (await store.list())
-      .filter((row) => row.active)
-      .map((row) => {
-        const { id, include, topic } = row
-        const isBare = topic !== null
-        return { id, url: targetOf(row), include, isBare, keys: isBare ? [] : keysOf(row) }
-      })
+  /** Endpoints whose secrets could not be opened when we last looked. */
+  let shut: ReadonlySet<string> = new Set()
+  const readActive = async (): Promise<readonly ActiveEndpoint[]> => {
+    const shutNow = new Set<string>()
+    const active = (await store.list()).flatMap((row): ActiveEndpoint[] => {
+      const { id, include, topic } = row
+      const isBare = topic !== null
+      if (!row.active) return []
+      try {
+        return [{ id, url: targetOf(row), include, isBare, keys: isBare ? [] : keysOf(row) }]
+      } catch (err) {
+        shutNow.add(id)
+        if (!shut.has(id)) {
+          const fields = { err, endpoint_id: id }
+          deps.logger.error(fields, 'the secret of a webhook cannot be opened: its deliveries wait')
+        }
+        return []
+      }
+    })
+    shut = shutNow
+    return active
+  }
 
   return {
     store,
-    invalidate,
     find: async (id, by) => requireOwn(await store.find(id), by),
     list: async (by) => (await store.list()).filter((row) => isVisible(row, by)),
     ...onceOf(deps, invalidate),

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
+import { createLogger } from '#src/platform/observe/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
 import { createEndpointStore, replayedMax } from '../../src/webhooks/store.ts'
 import type { TestDatabase } from '../support/database.ts'
@@ -74,6 +76,41 @@ describe('a delivery', () => {
     await until(() => target.received.length === 1)
     const [one] = target.received
     rawKey('common secret of all').verify(one?.body ?? '', headersOf(one?.headers ?? new Headers()))
+  })
+
+  test.each([
+    ['there is no master key', undefined],
+    ['it is sealed under another key', createSealer(new Uint8Array(32).fill(7))],
+  ])('waits where its secret cannot be opened, since %s, and no other does', async (_, sealer) => {
+    const lines: string[] = []
+    const sink = { write: (line: string) => lines.push(line) > 0 }
+    const logger = createLogger({ level: 'error', format: 'json', sink })
+    const elsewhere = await openTestDatabase()
+    const own = await startWebhooks(elsewhere, { logger, ...(sealer && { sealer }) })
+    const shut = receiver()
+    const open = receiver()
+    const id = await own.subscribe(shut.url)
+    await own.subscribe(open.url)
+    const sealed = createSealer(new Uint8Array(32).fill(1)).seal(Buffer.from('a'), 'elsewhere')
+    await elsewhere.sql`
+      update webhook_endpoints set sealed = true, secret = ${sealed} where id = ${id}`
+    // The list of endpoints is kept for a second.
+    await Bun.sleep(1_100)
+    await emit(elsewhere)
+    await until(() => open.received.length === 1)
+    await Bun.sleep(1_100)
+    await emit(elsewhere)
+    await until(() => open.received.length === 2)
+    const { deliveries } = await json(own.call('GET', `/${id}/deliveries`))
+    expect(deliveries).toMatchObject([
+      { status: 'pending', attempts: 0 },
+      { status: 'pending', attempts: 0 },
+    ])
+    expect(shut.received).toEqual([])
+    expect(lines.length).toBe(1)
+    expect(lines[0]).toContain(id)
+    await own.stop()
+    await elsewhere.close()
   })
 
   test('carries a sequence that grows per subject, thin or full data as asked', async () => {

@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createMetrics } from '#src/platform/observe/index.ts'
+import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial, Sealer } from '#src/platform/security/index.ts'
 import { createWebhooks, type EventBroker } from '#src/webhooks/index.ts'
 import { emitEvents, type WebhookEvent } from '../../src/webhooks/events.ts'
@@ -57,6 +57,7 @@ export type Overrides = {
   readonly elsewhere?: readonly Client[]
   readonly sealer?: Sealer
   readonly tls?: KeyMaterial
+  readonly logger?: Logger
 }
 
 /** The feature over a database, and a client for its endpoints. */
@@ -81,7 +82,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     ...(overrides.tls && { tls: overrides.tls }),
     environment: 'sandbox',
     version: 'test',
-    logger: quietLogger,
+    logger: overrides.logger ?? quietLogger,
     metrics,
   })
   await feature.start?.()
