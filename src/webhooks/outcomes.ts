@@ -58,17 +58,17 @@ const operational = (type: string): boolean => type.startsWith('webhook.')
 
 const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promise<void> => {
   await sql.begin(async (tx) => {
-    await writeOutcomes(tx, batch)
+    const decided = await writeOutcomes(tx, batch)
     const disabled = await judgeEndpoints(tx, verdictsOf(batch), failingMaxMs / 1000)
     const events: AppEvent[] = disabled.map(({ id, reason }) => ({
       type: 'webhook.endpoint.disabled',
       subject: id,
       data: { endpoint_id: id, reason },
     }))
-    for (const { delivery, step } of batch) {
-      // If we cannot deliver an operational event, that causes no further one.
-      if (step.state !== 'exhausted' || operational(delivery.type)) continue
+    for (const { delivery, step } of decided) {
       const { endpointId, id, eventId, type } = delivery
+      // If we cannot deliver an operational event, that causes no further one.
+      if (step.state !== 'exhausted' || operational(type)) continue
       events.push({
         type: 'webhook.delivery.exhausted',
         subject: endpointId,

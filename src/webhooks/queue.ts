@@ -60,17 +60,23 @@ export const claimDue = (
     returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
       v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent`
 
-/** Writes all outcomes in two statements. Skips a delivery that was deleted with its endpoint. */
+/**
+ * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
+ * anew meanwhile, is logged and decides nothing. Skips a delivery that was deleted.
+ *
+ * @returns those that decided something
+ */
 export const writeOutcomes = async (
   tx: Transaction,
   finished: readonly FinishedAttempt[],
-): Promise<void> => {
+): Promise<readonly FinishedAttempt[]> => {
   const nextAt = ({ step, result }: FinishedAttempt): Date | null =>
     step.state === 'pending'
       ? new Date(result.at.getTime() + result.durationMs + step.nextInMs)
       : null
   const rows = finished.map((one) => ({
     id: one.delivery.id,
+    attempt: one.delivery.attempt,
     status: one.step.state,
     at: one.result.at.toISOString(),
     next_at: nextAt(one)?.toISOString() ?? null,
@@ -79,20 +85,28 @@ export const writeOutcomes = async (
     answer: one.result.answer ?? null,
     error: one.result.errorClass ?? null,
   }))
-  await tx`
+  const decided = await tx<{ id: string; attempt: number }[]>`
     with done as (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
-        id text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
+        id text, attempt int, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
         error text, nothing text)
       where ${looksLikeOne(tx)}
     ), updated as (
       update webhook_deliveries d set status = done.status,
         next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()
-      from done where d.id = done.id returning d.id
+      from done where d.id = done.id and d.status = 'pending' and d.attempts = done.attempt
+      returning done.*
+    ), late as (
+      select done.* from done join webhook_deliveries d on d.id = done.id
+      where d.status <> 'pending' or d.attempts <> done.attempt for key share of d
+    ), logged as (
+      insert into webhook_attempts (delivery_id, at, status_code, duration_ms, answer, error_class, next_attempt_at)
+      select id, at, code, ms, answer, error, next_at from updated
+      union all select id, at, code, ms, answer, error, null from late
     )
-    insert into webhook_attempts (delivery_id, at, status_code, duration_ms, answer, error_class, next_attempt_at)
-    select done.id, done.at, done.code, done.ms, done.answer, done.error, done.next_at
-    from done join updated on updated.id = done.id`
+    select id, attempt from updated`
+  const keys = new Set(decided.map(({ id, attempt }) => `${id} ${attempt}`))
+  return finished.filter(({ delivery: { id, attempt } }) => keys.has(`${id} ${attempt}`))
 }
 
 /** Whose the endpoints are, by id. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { Webhook } from 'standardwebhooks'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
+import { attemptsMax } from '../../src/webhooks/domain.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
 import { createEndpointStore, replayedMax } from '../../src/webhooks/store.ts'
 import type { TestDatabase } from '../support/database.ts'
@@ -308,6 +309,39 @@ describe('replay', () => {
     expect(second?.headers.get('webhook-id')).toBe(first?.headers.get('webhook-id') ?? '')
     expect(second?.body).toBe(first?.body ?? '')
   })
+
+  test.each([
+    ['before', [1, 2]],
+    ['after', [2, 1]],
+  ] as const)(
+    'while the last attempt runs, which ends nothing %s the new one',
+    async (_, order) => {
+      const answers = [1, 2].map(() => Promise.withResolvers<Response>())
+      const target = receiver((index) => answers[index - 1]?.promise ?? new Response('ok'))
+      const id = await hooks.subscribe(target.url, { events: ['pacs.008', 'webhook.*'] })
+      await emit(database)
+      await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
+      const path = `/deliveries/${(await deliveriesOf(id))[0].id}`
+      const one = () => json(hooks.call('GET', path))
+      await database.sql`
+      update webhook_deliveries
+      set status = 'pending', attempts = ${attemptsMax - 1}, next_attempt_at = now()
+      where endpoint_id = ${id}`
+      await until(() => target.received.length === 2)
+      expect((await hooks.call('POST', `${path}/replay`)).status).toBe(202)
+      await until(() => target.received.length === 3)
+      for (const [count, index] of order.entries()) {
+        answers[index - 1]?.resolve(new Response('', { status: index === 1 ? 500 : 200 }))
+        await until(async () => (await one()).attempt_log.length === count + 2)
+      }
+      expect(await one()).toMatchObject({ status: 'delivered', attempts: 1 })
+      expect(
+        await database.sql`
+        select from webhook_events
+        where type = 'webhook.delivery.exhausted' and subject = ${id}`,
+      ).toHaveLength(0)
+    },
+  )
 
   test('of everything that failed since a time, not of what was delivered', async () => {
     let isDown = true
