@@ -151,9 +151,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing(documents.rotate, async (asked) => {
       const { secret, overlap_seconds } = asked.body
       const { id } = changeable(await found(asked))
-      const rotated = await service.rotate(id, secret, overlap_seconds, asked.caller)
-      if (rotated === undefined) throw noSuch('webhook')
-      return respond(rotated)
+      return respond(await service.rotate(id, secret, overlap_seconds, asked.caller))
     }),
   ]
 }

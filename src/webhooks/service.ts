@@ -107,13 +107,13 @@ export type WebhookService = {
   ) => Promise<EndpointRow | undefined>
   /** False when there was no such endpoint. */
   readonly remove: (id: string, actor: Actor) => Promise<boolean>
-  /** Undefined: there is no such endpoint. The answer holds the new secret if the caller gave none. */
+  /** The answer holds the new secret if the caller gave none. @throws ApiError 404 */
   readonly rotate: (
     id: string,
     secret: string | undefined,
     overlapSeconds: number,
     caller: Caller,
-  ) => Promise<Answered | undefined>
+  ) => Promise<Answered>
   /** Makes deliveries due again at once: those that have failed since then, or the one given. */
   readonly replayFailed: (endpoint: string, span: Span, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
@@ -234,15 +234,16 @@ const onceOf = (
       return withSecret(answered, (isSealed, kept, of) => open({ id: of, sealed: isSealed }, kept))
     },
     rotate: async (id, given, overlapSeconds, caller) => {
-      const row = await store.find(id)
-      if (row === undefined) return undefined
       const sealed = sealer !== undefined
       const answered = await once(caller, async (statements, tx) => {
+        // Of two rotations at once, the second has the first one's secret for the previous.
+        const row = await statements.lock(id)
+        if (row === undefined) throw noSuch()
         const present = row.secret === null ? commonSecret : open(row, row.secret)
         const previous = present === undefined ? null : seal(id, present)
         const secret = seal(id, given ?? generateSecret())
         const endpoint = await statements.rotate(id, secret, sealed, previous, overlapSeconds)
-        if (endpoint === undefined) throw new ApiError(httpErrors.not_found, 'No such webhook.')
+        if (endpoint === undefined) throw noSuch()
         const actor = actorOf(caller)
         await writeAudit(tx, { actor, action: 'webhooks.rotate', object: id, outcome: 'rotated' })
         // We keep a secret that we made under the key in the same form as in its row.
@@ -298,6 +299,8 @@ const replayAll = async (
 }
 
 const endOfTime = new Date('9999-12-31T23:59:59.999Z')
+
+const noSuch = (): ApiError => new ApiError(httpErrors.not_found, 'No such webhook.')
 
 const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')
 

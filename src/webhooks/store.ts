@@ -118,6 +118,13 @@ const endpointRows = (sql: Queryable) => ({
     return row
   },
 
+  /** Held until the end of the transaction. */
+  lock: async (id: string): Promise<EndpointRow | undefined> => {
+    const [row] = await sql<EndpointRow[]>`
+      select ${endpointColumns(sql)} from webhook_endpoints where id = ${id} for update`
+    return row
+  },
+
   healthOf: async (
     ids: readonly string[],
     countedMax: number,
