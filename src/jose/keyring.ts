@@ -44,7 +44,8 @@ export type JoseKey = {
 export type Keyring = {
   readonly find: (kid: string) => Promise<JoseKey | undefined>
   /**
-   * The keys that answer to the names of a token; all that may be used for the purpose where it names none.
+   * The keys that answer to the names of a token, or all where it names none, if they may be used for the purpose; those
+   * that it names and that may not, if there are no others.
    */
   readonly named: (names: JoseKeyNames, purpose: JosePurpose) => Promise<readonly JoseKey[]>
   /** Public keys of our own certificates, for others to verify with and encrypt for. */
@@ -104,8 +105,10 @@ export const createKeyring = (
   return {
     named: async (names, purpose) => {
       const found = (await active()).flatMap((entry) => keyOf(entry) ?? [])
-      if (namesKey(names)) return found.filter((key) => answersTo(key.names, names))
-      return found.filter((key) => key.objection(purpose) === undefined)
+      const named = found.filter((key) => answersTo(key.names, names))
+      const usable = named.filter((key) => isUsable(key, purpose))
+      // Who names a key that may not be used is told why.
+      return usable.length > 0 || !namesKey(names) ? usable : named
     },
     find: async (kid) => {
       const entry = (await active()).find((candidate) => candidate.kid === kid)
@@ -118,14 +121,18 @@ export const createKeyring = (
   }
 }
 
+const isPrivate = (purpose: JosePurpose): boolean => purpose === 'sign' || purpose === 'decrypt'
+
+const isUsable = ({ hasKey, objection }: JoseKey, purpose: JosePurpose): boolean =>
+  objection(purpose) === undefined && (hasKey || !isPrivate(purpose))
+
 const objectionTo = (
   { signs, encrypts, isForTokens }: JoseCertificate,
   purpose: JosePurpose,
 ): string | undefined => {
   const isAllowed = purpose === 'sign' || purpose === 'verify' ? signs : encrypts
   if (!isAllowed) return 'its key usage does not allow it'
-  const isPrivate = purpose === 'sign' || purpose === 'decrypt'
-  return isPrivate && !isForTokens ? 'its private key has another purpose' : undefined
+  return isPrivate(purpose) && !isForTokens ? 'its private key has another purpose' : undefined
 }
 
 /** The certificates that may be used now, read again after some seconds. */
@@ -146,7 +153,9 @@ const createActiveCertificates = (
       })
     }
     const found = await listed.list
-    const state = found.map(({ kid, fingerprint }) => `${kid} ${fingerprint}`).join()
+    const state = found
+      .map(({ kid, fingerprint, hasKey }) => [kid, fingerprint, hasKey].join(' '))
+      .join()
     if (state !== known) {
       known = state
       onChange()

@@ -117,6 +117,8 @@ const encrypt = async (
     : new FlattenedEncrypt(request.content).setProtectedHeader(header).encrypt(publicKey)
 }
 
+const otherKeyReasons: ReadonlySet<string> = new Set(['decryption_failed', 'key_unknown'])
+
 /** Keys tried for a token that names none. */
 const triesMax = 8
 
@@ -137,11 +139,12 @@ const decrypt = async (keyring: Keyring, request: DecryptRequest): Promise<Decry
   for (const [at, key] of fitting.slice(0, triesMax).entries()) {
     const algorithm = key.pin.keyManagement
     if (algorithm === undefined) continue
-    const secret = await material(key, 'decrypt')
     try {
+      const secret = await material(key, 'decrypt')
       return { kid: key.kid, algorithm, ...(await openJwe(read, secret, algorithm)) }
     } catch (error) {
-      const isOther = error instanceof JoseFailure && error.reason === 'decryption_failed'
+      // A key may have been removed since it was listed.
+      const isOther = error instanceof JoseFailure && otherKeyReasons.has(error.reason)
       if (!isOther || at === Math.min(fitting.length, triesMax) - 1) throw error
     }
   }

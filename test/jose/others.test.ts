@@ -52,6 +52,51 @@ const publicJwk = async (key: KeyObject, more: object = {}) => {
 }
 
 describe('keys of our store, named in other ways', () => {
+  describe.each([
+    ['no name', {}],
+    ['a thumbprint', { x5t }],
+  ])('a token with %s is decrypted', (_, names) => {
+    const foreign = issueCertificate('88888010 QRC', { issuer: authority })
+    const open = async (source: JoseKeySource) => {
+      const jwe = await new CompactEncrypt(bytes('segredo'))
+        .setProtectedHeader({ alg: 'RSA-OAEP-256', enc: 'A256GCM', ...names })
+        .encrypt(certificate.publicKey)
+      return (await callerOf(joseFeature(source))('/v1/jose/decrypt', { jwe })).json
+    }
+    const listed = async (more: object) => {
+      const [own] = await store.list()
+      if (own === undefined) throw new Error('no certificate')
+      return { ...own, ...more }
+    }
+
+    test('beside certificates whose key is not ours', async () => {
+      const others = await Promise.all(
+        [foreign.cert, pair.cert].map((cert, at) =>
+          listed({
+            kid: `8888801${at}.QRC.1`,
+            certificate: cert,
+            fingerprint: cert,
+            hasKey: false,
+          }),
+        ),
+      )
+      const all = [...others, ...(await store.list())]
+      const readKey: JoseKeySource['readKey'] = async (kid) =>
+        kid.startsWith('8') ? undefined : store.readKey(kid)
+      expect(await open({ list: async () => all, readKey })).toMatchObject({ plaintext: 'segredo' })
+    })
+
+    test('beside one whose key was removed a moment ago', async () => {
+      const all = [
+        await listed({ kid: '12345678.QRC.0', fingerprint: 'gone' }),
+        ...(await store.list()),
+      ]
+      const readKey: JoseKeySource['readKey'] = async (kid) =>
+        kid.endsWith('0') ? undefined : store.readKey(kid)
+      expect(await open({ list: async () => all, readKey })).toMatchObject({ plaintext: 'segredo' })
+    })
+  })
+
   test('beside the token, by thumbprint, or not at all', async () => {
     const valid = { valid: true, kid: '12345678.QRC.1', key_source: 'store' }
     expect(await verify({ jws: await tokenOf({}), kid: '12345678.QRC.1' })).toMatchObject(valid)
