@@ -102,6 +102,28 @@ test('a limit of 24 hours holds also for requests that come at once, and counts 
   expect((await pay(address, '1.00')).status).toBe(202)
 })
 
+test('of two requests under one key, which wait for no common wallet, one is taken and the other told so', async () => {
+  const [one, two] = [await guarded({ day_max: '10.00' }), await guarded({ day_max: '10.00' })]
+  const { sql } = bench.database
+  const waiting = async () => {
+    const rows = await sql`
+      select 1 from pg_locks where relation = 'drex_transfers'::regclass and not granted`
+    return rows.length
+  }
+  const key = { 'Idempotency-Key': 'of-two-wallets' }
+  let both: ReturnType<typeof pay>[] = []
+  await sql.begin(async (tx) => {
+    // Both have found the key free, and neither has written it.
+    await tx`lock table drex_transfers in share mode`
+    both = [one, two].map(({ address }) => pay(address, '1.00', {}, key))
+    await bench.until(async () => (await waiting()) === 2)
+  })
+  const answers = await Promise.all(both)
+  expect(answers.map(({ status }) => status).sort()).toEqual([202, 422])
+  const { json } = answers.find(({ status }) => status === 422)!
+  expect(json as object).toMatchObject({ error: { code: 'IDEMPOTENCY_MISMATCH' } })
+})
+
 test('above a sum another key approves, and never the one that asked', async () => {
   const { address } = await guarded({ approval_above: '100.00' })
   expect((await pay(address, '100.00')).json as object).toMatchObject({ approval: null })

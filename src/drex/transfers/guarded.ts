@@ -5,6 +5,8 @@ import {
   ApiError,
   actorOf,
   type Caller,
+  type IdempotencyKey,
+  repetitionOf,
   replayOf,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -38,8 +40,12 @@ export const acceptGuarded = async (
     if (judgement.verdict === 'refused') return judgement.rule
     const approval = judgement.verdict === 'approval' ? ('required' as const) : undefined
     const body = bodyOf(approval)
-    await insertAll(tx, [{ ...acceptance, transfer: { ...transfer, approval }, body }])
-    return { status: acceptedStatus, body, isReplay: false }
+    const [isNew] = await insertAll(tx, [
+      { ...acceptance, transfer: { ...transfer, approval }, body },
+    ])
+    if (isNew) return { status: acceptedStatus, body, isReplay: false }
+    // Another request, for other wallets, has claimed the key meanwhile.
+    return repetitionOf(tx, caller.idempotencyKey as IdempotencyKey)
   })
   if (typeof decided !== 'string') return decided
   return refuseByPolicy(sql, caller, 'drex.transfer', transfer.fromWallet, decided)
