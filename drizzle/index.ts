@@ -101,6 +101,8 @@ import m97 from './0097_charges_by_kind_shown.sql' with { type: 'text' }
 import m98 from './0098_charges_indexes_replaced.sql' with { type: 'text' }
 import m99 from './0099_dict_entries_version.sql' with { type: 'text' }
 import m100 from './0100_removed_certificates.sql' with { type: 'text' }
+import m101 from './0101_agreements_told.sql' with { type: 'text' }
+import m102 from './0102_agreements_over.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -204,4 +206,6 @@ export const migrations: readonly Migration[] = [
   { name: '0098_charges_indexes_replaced', sql: m98 },
   { name: '0099_dict_entries_version', sql: m99 },
   { name: '0100_removed_certificates', sql: m100 },
+  { name: '0101_agreements_told', sql: m101 },
+  { name: '0102_agreements_over', sql: m102 },
 ]

@@ -12,7 +12,7 @@ import { encodeApprove } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
 import { callStep } from '../operations/definition.ts'
 import { type Step, sagaOf } from '../sagas.ts'
-import { deliveryState, isDeliveryEnd, lienState, type State } from './domain.ts'
+import { deliveryEnds, deliveryState, lienState, type State } from './domain.ts'
 import type { Agreement } from './store.ts'
 import * as store from './store.ts'
 import type { LienTerms } from './terms.ts'
@@ -122,7 +122,7 @@ const takeBack = async (
   { status }: State,
 ): Promise<void> => {
   if (agreement.kind !== 'delivery' || agreement.part !== 'buyer') return
-  if (!isDeliveryEnd(status) || status === 'settled' || status === 'mismatched') return
+  if (!deliveryEnds.includes(status) || status === 'settled' || status === 'mismatched') return
   const given = steps.find(({ kind }) => kind === 'allow')
   if (given === undefined || !begun.has(given.status)) return
   if (steps.some(({ kind }) => kind === 'disallow')) return

@@ -44,14 +44,15 @@ export const lienStatuses = [
 type DeliveryStatus = (typeof deliveryStatuses)[number]
 type LienStatus = (typeof lienStatuses)[number]
 
-const deliveryEnds: ReadonlySet<string> = new Set<DeliveryStatus>([
+export const deliveryEnds: readonly State['status'][] = [
   'settled',
   'cancelled',
   'failed',
   'mismatched',
-])
+]
 
-export const isDeliveryEnd = (status: string): boolean => deliveryEnds.has(status)
+/** Where a lien has expired, too: until then its owner may pledge again. */
+export const lienEnds: readonly State['status'][] = ['released', 'reclaimed', 'failed']
 
 export type Step = {
   readonly kind: TransactionKind

@@ -27,22 +27,21 @@ export const createAgreementFollower = (context: FollowerContext): Follower => {
 const look = async (context: FollowerContext, source: Source): Promise<boolean> => {
   const { network, rpc, sql, logger } = context
   try {
-    // Before the list: what is not in it yet was not signed when the chain had this head.
+    // Before anything is asked of the database: what is not there yet was not signed when the chain had this head.
     const head = await rpc.call('eth_blockNumber')
     const to = head - network.confirmations + 1
     const position = await store.positionOf(sql, network.id)
     if (position === undefined || to <= position.place.number) return false
-    const agreements = await store.followed(sql, network.id, position.place.number)
-    const addresses = [...new Set(agreements.flatMap(({ contract }) => contract ?? []))]
-    if (addresses.length === 0) {
+    if (!(await store.isFollowing(sql, network.id, position.place.number))) {
       const there = { place: { number: to, hash: undefined }, anchors: [] }
       await store.movePosition(sql, network.id, position.place, there)
       return false
     }
     const reader = await createReader()
-    const page = await source.read(position.place, to, { addresses, topics: reader.topics })
+    // Whose contracts these are is asked of what they told: there may be more of them than a node takes.
+    const page = await source.read(position.place, to, { topics: reader.topics })
     if (page === undefined) await goBack(context, position)
-    else await keep(context, { reader, position, page, agreements })
+    else await keep(context, { reader, position, page })
     return page === undefined || page.last.number < to
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error
@@ -55,17 +54,22 @@ type Reading = {
   readonly reader: Reader
   readonly position: store.Position
   readonly page: Page
-  readonly agreements: readonly store.Agreement[]
 }
 
 const keep = async (
   context: FollowerContext,
-  { reader, position, page, agreements }: Reading,
+  { reader, position, page }: Reading,
 ): Promise<void> => {
   const { network, sql, emitEvents, watchBlocks } = context
+  const after = position.place.number
+  const told = page.logs.map(reader.about)
+  const agreements = Map.groupBy(
+    await store.concerned(sql, network.id, after, told),
+    ({ contract }) => contract,
+  )
   const events: store.Event[] = []
   for (const log of page.logs) {
-    events.push(...(await eventsIn(context, reader, agreements, log)))
+    events.push(...(await eventsIn(context, reader, agreements.get(log.address) ?? [], log)))
   }
   const { number, hash } = page.last
   const anchors = withAnchor(position.anchors, { number, hash })

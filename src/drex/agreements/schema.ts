@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
@@ -42,6 +43,17 @@ export const drexAgreements = pgTable(
       table.id,
     ),
     index('drex_agreements_followed').on(table.network, table.untilBlock),
+    index('drex_agreements_told').on(
+      table.network,
+      table.contract,
+      sql`coalesce(terms ->> 'number', '')`,
+    ),
+    index('drex_agreements_over')
+      .on(table.network, sql`coalesce(expiry, 0)`)
+      .where(
+        sql`until_block is null and (kind = 'delivery' and status in ('settled', 'cancelled', 'failed', 'mismatched')
+          or kind = 'lien' and status in ('released', 'reclaimed', 'failed'))`,
+      ),
   ],
 )
 

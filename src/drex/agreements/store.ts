@@ -6,10 +6,11 @@ import {
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
+import { listed } from '../engine/store.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Anchor, Place } from '../ledger/place.ts'
 import type { Visible } from '../wallets/rights.ts'
-import type { State, Step, Told } from './domain.ts'
+import { deliveryEnds, lienEnds, type State, type Step, type Told } from './domain.ts'
 import type { Terms } from './terms.ts'
 
 type Common = {
@@ -263,16 +264,41 @@ export const rewindPosition = async (
   return movePosition(sql, network, position.place, { place, anchors })
 }
 
-/** Those of which something may still be told after a block. */
-export const followed = async (
+/** Whether something may still be told of any after a block. */
+export const isFollowing = async (
   sql: Client,
   network: string,
   block: number,
-): Promise<readonly Agreement[]> => {
+): Promise<boolean> => {
   const rows = await sql`
-    select ${columns(sql)} from drex_agreements
-    where network = ${network} and contract is not null
-      and (until_block is null or until_block > ${block})`
+    (select 1 from drex_agreements where network = ${network} and until_block is null limit 1)
+    union all
+    (select 1 from drex_agreements where network = ${network} and until_block > ${block} limit 1)`
+  return rows.length > 0
+}
+
+/** A contract that told something, and of which operation; no number where it keeps one agreement alone. */
+export type About = { readonly contract: Hex; readonly number: string }
+
+/** Those of which something may still be told after a block, among what was told. */
+export const concerned = async (
+  sql: Client,
+  network: string,
+  block: number,
+  told: readonly About[],
+): Promise<readonly Agreement[]> => {
+  if (told.length === 0) return []
+  const rows = await sql`
+    select ${columns(sql)} from (
+      select distinct at, number from unnest(
+        ${told.map(({ contract }) => contract)}::text[], ${told.map(({ number }) => number)}::text[]
+      ) as t(at, number)
+    ) told cross join lateral (
+      select * from drex_agreements
+      where network = ${network} and contract = told.at and coalesce(terms ->> 'number', '') = told.number
+        and (until_block is null or until_block > ${block})
+      offset 0
+    ) agreement`
   return rows.map(valueOfRow<Agreement>)
 }
 
@@ -284,7 +310,10 @@ export const endFollowing = async (
 ): Promise<void> => {
   await sql`
     update drex_agreements set until_block = ${at.untilBlock}
-    where network = ${network} and until_block is null and case kind
-      when 'delivery' then status in ('settled', 'cancelled', 'failed', 'mismatched')
-      else status in ('released', 'reclaimed', 'failed') and expiry <= ${at.blockTime} end`
+    where network = ${network} and ${isOver(sql)} and coalesce(expiry, 0) <= ${at.blockTime}`
 }
+
+/** As the condition of the index stands: what has ended and is not known as such. */
+const isOver = (sql: Queryable) => sql`
+  until_block is null and (kind = 'delivery' and status in (${listed(sql, deliveryEnds)})
+    or kind = 'lien' and status in (${listed(sql, lienEnds)}))`

@@ -6,7 +6,7 @@ import { addressWord, amountWord } from '../evm/token-call.ts'
 import { movedTo } from '../evm/transfer-log.ts'
 import type { Log, Receipt } from '../rpc/methods.ts'
 import { loadArtifact } from '../templates/index.ts'
-import type { Agreement } from './store.ts'
+import type { About, Agreement } from './store.ts'
 import type { DeliveryTerms, LienTerms } from './terms.ts'
 
 /** keccak256 of `TransferSingle(address,address,address,uint256,uint256)`. */
@@ -23,6 +23,8 @@ type Decoded = { readonly name: string; readonly args: Readonly<Record<string, s
 export type Reader = {
   /** First topics of all that is read. */
   readonly topics: readonly Hex[]
+  /** What {@link concerned} finds the agreements by that it may be of. */
+  readonly about: (log: Log) => About
   /** @returns undefined if it is nothing of this agreement */
   readonly decode: (agreement: Agreement, log: Log) => Decoded | undefined
 }
@@ -37,6 +39,11 @@ export const createReader = async (): Promise<Reader> => {
   const topics = { delivery: topicsOf('delivery'), lien: topicsOf('lien') }
   return {
     topics: [...topics.delivery, ...topics.lien],
+    about: ({ address, topics: [topic, number] }) => ({
+      contract: address,
+      number:
+        number !== undefined && topics.delivery.includes(topic!) ? String(BigInt(number)) : '',
+    }),
     decode(agreement, log) {
       const { kind, contract } = agreement
       const [topic] = log.topics

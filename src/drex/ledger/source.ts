@@ -31,8 +31,8 @@ export type Page = {
   readonly blocks: ReadonlyMap<number, Block>
 }
 
-/** The events of some contracts that have one of these first topics. */
-type Wanted = { readonly addresses: readonly Hex[]; readonly topics: readonly Hex[] }
+/** Events that have one of these first topics; of all contracts if none are named. */
+type Wanted = { readonly addresses?: readonly Hex[]; readonly topics: readonly Hex[] }
 
 export type Source = {
   /**
@@ -149,10 +149,11 @@ const near = async (
   if (first === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
   if (isParted(first, after)) return undefined
   const topicBits = wanted.topics.map(bloomBits)
-  const bits = wanted.addresses.flatMap((address) => {
-    const addressBits = bloomBits(address)
-    return topicBits.map((each) => [...addressBits, ...each])
-  })
+  const bits =
+    wanted.addresses?.flatMap((address) => {
+      const addressBits = bloomBits(address)
+      return topicBits.map((each) => [...addressBits, ...each])
+    }) ?? topicBits
   const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
   const told = await logsOf(context, asked, wanted)
   const logs: Log[] = []
@@ -213,10 +214,12 @@ const failed = (kind: RpcFailureKind, message: string) => ({
 const isOf =
   (wanted: Wanted) =>
   ({ address, topics: [topic] }: Log): boolean =>
-    topic !== undefined && wanted.topics.includes(topic) && wanted.addresses.includes(address)
+    topic !== undefined &&
+    wanted.topics.includes(topic) &&
+    (wanted.addresses === undefined || wanted.addresses.includes(address))
 
 const filterOf = ({ addresses, topics }: Wanted) => ({
-  address: addresses,
+  ...(addresses && { address: addresses }),
   topics: topics.length === 1 ? topics : [topics],
 })
 
