@@ -8,6 +8,7 @@ import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { managedSigner } from '../../src/drex/custody/signer.ts'
+import { isFinal, transactionStatuses } from '../../src/drex/domain.ts'
 import { quietLogger } from '../../test/support/database.ts'
 import { createRig, type Rig } from '../../test/support/drex-rig.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
@@ -120,18 +121,21 @@ const transfer = (wallets: readonly string[], i: number) => ({
 /** From the first request to the last confirmation; every one is counted at the end. */
 const throughput = async (rig: Rig, wallets: readonly string[], count: number): Promise<Figure> => {
   const before = performance.now()
+  const accepted: string[] = []
   let next = 0
   await Promise.all(
     Array.from({ length: clients }, async () => {
       for (let i = next++; i < count; i = next++) {
-        const { status } = await rig.call('POST', '/v1/drex/transfers', transfer(wallets, i))
+        const { status, json } = await rig.call('POST', '/v1/drex/transfers', transfer(wallets, i))
         if (status !== 202) throw new Error(`transfer ${i} answered ${status}`)
+        accepted.push((json as Page['transfers'][number]).transfer_id)
       }
     }),
   )
   const acceptedMs = performance.now() - before
-  while ((await confirmed(rig)) < count) await Bun.sleep(100)
+  while (!(await isOver(rig))) await Bun.sleep(100)
   const ms = performance.now() - before
+  await requireConfirmed(rig, accepted)
   const rate = Math.round((count / ms) * 1000)
   console.error(`  ${count} transfers: accepted in ${Math.round(acceptedMs)} ms, ${rate}/s in all`)
   return {
@@ -142,21 +146,34 @@ const throughput = async (rig: Rig, wallets: readonly string[], count: number): 
   }
 }
 
-/** What the gateway lists as confirmed, once nothing is under way; until then none. */
-const confirmed = async (rig: Rig): Promise<number> => {
-  const found = await rig.call('GET', '/v1/drex/transfers?status=confirmed&limit=1')
-  const pending = await Promise.all(
-    ['pending', 'signed', 'broadcast', 'mined', 'failed', 'reverted'].map(async (status) => {
-      const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}&limit=1`)
-      return (json as { transfers: readonly unknown[] }).transfers.length
-    }),
-  )
-  const [, , , , failed, reverted] = pending
-  if (failed || reverted) throw new Error('a transfer did not succeed')
-  const isDone =
-    pending.every((each) => each === 0) &&
-    (found.json as { transfers: readonly unknown[] }).transfers.length > 0
-  return isDone ? Number.POSITIVE_INFINITY : 0
+type Page = {
+  readonly transfers: readonly { readonly transfer_id: string }[]
+  readonly next_cursor: string | null
+}
+
+const listed = async ({ call }: Pick<Rig, 'call'>, query: string): Promise<Page> =>
+  (await call('GET', `/v1/drex/transfers?${query}`)).json as Page
+
+const isOver = async (rig: Rig): Promise<boolean> => {
+  const open = transactionStatuses.filter((status) => !isFinal(status))
+  const pages = await Promise.all(open.map((status) => listed(rig, `status=${status}&limit=1`)))
+  return pages.every(({ transfers }) => transfers.length === 0)
+}
+
+/** @throws if the gateway does not list each of them as confirmed */
+export const requireConfirmed = async (
+  rig: Pick<Rig, 'call'>,
+  ids: readonly string[],
+): Promise<void> => {
+  const missing = new Set(ids)
+  let cursor = ''
+  do {
+    const page = await listed(rig, `status=confirmed&limit=200${cursor}`)
+    for (const { transfer_id: id } of page.transfers) missing.delete(id)
+    cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`
+  } while (cursor !== '' && missing.size > 0)
+  if (missing.size > 0)
+    throw new Error(`${missing.size} of ${ids.length} transfers are not confirmed`)
 }
 
 /** Requests come at their times whether the last was answered or not. */

@@ -7,6 +7,7 @@ import { appendRun, type Run, runsMax } from '../../bench/history.ts'
 import { page } from '../../bench/page.ts'
 import { ratioOfTwo } from '../../bench/pairs.ts'
 import { missedGoals } from '../../bench/report.ts'
+import { requireConfirmed } from '../../bench/suites/drex.ts'
 import { noContenderCode, startWorker, WorkerEndedError } from '../../bench/worker-process.ts'
 import { root } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -40,6 +41,22 @@ test('a report names what was missed, and nothing else', () => {
     'xml: reading: ours, against v1',
   ])
   expect(missedGoals({ results: [], figures: [], pairs: [] })).toEqual([])
+})
+
+test('throughput of digital currency is that of transfers which are all confirmed, page after page', async () => {
+  const pages: Readonly<Record<string, object>> = {
+    '': { transfers: [{ transfer_id: 'trf_3' }, { transfer_id: 'trf_2' }], next_cursor: 'trf_2' },
+    trf_2: { transfers: [{ transfer_id: 'trf_1' }], next_cursor: null },
+  }
+  const call = async (_: string, path: string) => {
+    const { searchParams } = new URL(path, 'http://gateway')
+    expect(searchParams.get('status')).toBe('confirmed')
+    return { status: 200, json: pages[searchParams.get('cursor') ?? ''] as never }
+  }
+  await requireConfirmed({ call }, ['trf_1', 'trf_2', 'trf_3'])
+  await expect(requireConfirmed({ call }, ['trf_1', 'trf_4'])).rejects.toThrow(
+    '1 of 2 transfers are not confirmed',
+  )
 })
 
 const workerOf = (cpuUs: number, single = '1') => ({
