@@ -8,7 +8,7 @@ import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { managedSigner } from '../../src/drex/custody/signer.ts'
-import { isFinal, transactionStatuses } from '../../src/drex/domain.ts'
+import { openStatuses } from '../../src/drex/domain.ts'
 import { quietLogger } from '../../test/support/database.ts'
 import { createRig, type Rig } from '../../test/support/drex-rig.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
@@ -155,8 +155,9 @@ const listed = async ({ call }: Pick<Rig, 'call'>, query: string): Promise<Page>
   (await call('GET', `/v1/drex/transfers?${query}`)).json as Page
 
 const isOver = async (rig: Rig): Promise<boolean> => {
-  const open = transactionStatuses.filter((status) => !isFinal(status))
-  const pages = await Promise.all(open.map((status) => listed(rig, `status=${status}&limit=1`)))
+  const pages = await Promise.all(
+    openStatuses.map((status) => listed(rig, `status=${status}&limit=1`)),
+  )
   return pages.every(({ transfers }) => transfers.length === 0)
 }
 

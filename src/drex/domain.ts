@@ -86,17 +86,23 @@ export const transition = (
   event: TransactionEvent,
 ): TransactionStatus | undefined => transitions[status][event]
 
-export type FinalStatus = 'confirmed' | 'reverted' | 'failed' | 'cancelled'
+/** Ends: only the chain itself can take one back. */
+export const finalStatuses = ['confirmed', 'reverted', 'failed', 'cancelled'] as const
 
-const ends: ReadonlySet<TransactionStatus> = new Set<FinalStatus>([
+export type FinalStatus = (typeof finalStatuses)[number]
+
+export const isFinal = (status: TransactionStatus): status is FinalStatus =>
+  finalStatuses.some((final) => final === status)
+
+export const openStatuses = transactionStatuses.filter((status) => !isFinal(status))
+
+/** From the signature on, what a transaction allows takes effect unless it ends otherwise. */
+export const begunStatuses: readonly TransactionStatus[] = [
+  'signed',
+  'broadcast',
+  'mined',
   'confirmed',
-  'reverted',
-  'failed',
-  'cancelled',
-])
-
-/** An end: only the chain itself can take it back. */
-export const isFinal = (status: TransactionStatus): status is FinalStatus => ends.has(status)
+]
 
 /** Statuses from which an event leads on. */
 export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] =>

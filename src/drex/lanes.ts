@@ -1,6 +1,7 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from './config.ts'
-import { before } from './engine/store.ts'
+import { openStatuses } from './domain.ts'
+import { before, listed } from './engine/store.ts'
 import type { Hex } from './evm/hex.ts'
 import type { Visible } from './wallets/rights.ts'
 
@@ -39,7 +40,7 @@ export const lanesOf = (sql: Client, by: Visible): Promise<readonly Lane[]> => s
     from (
       select id, status, kind, subject, created_at from drex_transactions t
       where t.network = l.network and t.sender = l.sender
-        and t.status in ('pending', 'signed', 'broadcast', 'mined')
+        and t.status in (${listed(sql, openStatuses)})
       order by t.id limit ${openMax}
     ) t
   ) open

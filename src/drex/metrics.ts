@@ -2,9 +2,10 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import type { NetworkId } from './config.ts'
+import { openStatuses } from './domain.ts'
 import type { EngineContext } from './engine/context.ts'
 import { countHeld } from './engine/held-store.ts'
-import { countOpen, open } from './engine/store.ts'
+import { countOpen } from './engine/store.ts'
 import { countDiffering, positions } from './ledger/store.ts'
 
 type Watched = { readonly metrics: Metrics; readonly sql: Client }
@@ -62,7 +63,7 @@ export const watchOpen = ({ metrics, sql }: Watched, networks: readonly NetworkI
       gauge.reset()
       if (rows === undefined) return
       for (const network of networks) {
-        for (const status of open) gauge.set({ network, status }, 0)
+        for (const status of openStatuses) gauge.set({ network, status }, 0)
       }
       for (const { network, status, count } of rows) gauge.set({ network, status }, count)
     },

@@ -5,7 +5,7 @@
  */
 import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
-import { formatUnits, type TransactionStatus } from '../domain.ts'
+import { begunStatuses, formatUnits } from '../domain.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { abbreviateAddress, checksumAddress } from '../evm/address.ts'
 import { encodeApprove } from '../evm/token-call.ts'
@@ -107,14 +107,6 @@ export const pledgeSteps = async (
   },
 ]
 
-/** From the signature on, what is allowed takes effect unless it ends otherwise. */
-const begun: ReadonlySet<TransactionStatus> = new Set<TransactionStatus>([
-  'signed',
-  'broadcast',
-  'mined',
-  'confirmed',
-])
-
 /** A purchase that does not come about needs its money no more; one that does has used it. */
 const takeBack = async (
   tx: Transaction,
@@ -124,7 +116,7 @@ const takeBack = async (
   if (agreement.kind !== 'delivery' || agreement.part !== 'buyer') return
   if (!deliveryEnds.includes(status) || status === 'settled' || status === 'mismatched') return
   const given = steps.find(({ kind }) => kind === 'allow')
-  if (given === undefined || !begun.has(given.status)) return
+  if (given === undefined || !begunStatuses.includes(given.status)) return
   if (steps.some(({ kind }) => kind === 'disallow')) return
   const { contract, terms, wallet } = agreement
   const args = [contract, BigInt(terms.price)]
@@ -140,7 +132,6 @@ const takeBack = async (
 }
 
 /** What is told of agreements whose state has changed. */
-
 const agreementEvent = (agreement: Agreement, state: State): AppEvent => {
   const { id: subject, account } = agreement
   const common = {

@@ -10,10 +10,10 @@ import {
 } from '#src/platform/database/index.ts'
 import {
   isFinal,
+  openStatuses,
   sourcesOf,
   type TransactionEvent,
   type TransactionStatus,
-  transactionStatuses,
   transition,
 } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -63,8 +63,6 @@ type Wei = 'value' | 'maxFee' | 'tip'
 /** For `status in (…)`: constants of ours, so that the planner can choose a partial index. */
 export const listed = (sql: Queryable, statuses: readonly string[]) =>
   sql.unsafe(statuses.map((status) => `'${status}'`).join(', '))
-
-export const open = transactionStatuses.filter((status) => !isFinal(status))
 
 /**
  * The statuses from which an event leads on, for `status in (…)`: the guard of every UPDATE, from the one table of
@@ -155,7 +153,7 @@ export const countOpen = async (
   { network: string; status: TransactionStatus; count: number }[]
 >`
     select network, status, count(*)::int as count from drex_transactions
-    where status in (${listed(sql, open)}) group by network, status`
+    where status in (${listed(sql, openStatuses)}) group by network, status`
 
 /** @returns those still pending and not held; they stay locked until the transaction ends */
 export const lockPending = async (
@@ -339,7 +337,7 @@ export const gasSupplies = async (
   const rows = await sql<{ recipient: Hex; status: TransactionStatus }[]>`
     select distinct on (recipient) recipient, status from drex_transactions
     where network = ${network} and kind = 'gas' and recipient = any(${[...wallets]}::text[])
-      and (status in (${listed(sql, open)})
+      and (status in (${listed(sql, openStatuses)})
         or settled_at > now() - ${withinMs} * interval '1 millisecond')
     order by recipient, id desc`
   const isLost = (status: TransactionStatus) => isFinal(status) && status !== 'confirmed'

@@ -8,8 +8,8 @@ import {
   valueOfRow,
 } from '#src/platform/database/index.ts'
 import { networkIds } from '../config.ts'
-import { isFinal, type TransactionStatus } from '../domain.ts'
-import { before } from '../engine/store.ts'
+import { finalStatuses, isFinal, openStatuses, type TransactionStatus } from '../domain.ts'
+import { before, listed } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import { idBound } from '../ids.ts'
@@ -192,13 +192,13 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
 const ledByStatus = (sql: Client, { status, beforeId }: TransferFilter) => {
   if (status === undefined || status === 'confirmed') return undefined
   const among = isFinal(status)
-    ? sql`('reverted', 'failed', 'cancelled')`
-    : sql`('pending', 'signed', 'broadcast', 'mined')`
+    ? finalStatuses.filter((final) => final !== 'confirmed')
+    : openStatuses
   const earlier = beforeId === undefined ? sql`` : sql`and subject < ${beforeId}`
   return {
     transfers: sql`(
       select subject, id from drex_transactions
-      where status = ${status} and status in ${among} ${earlier} order by subject desc offset 0) step
+      where status = ${status} and status in (${listed(sql, among)}) ${earlier} order by subject desc offset 0) step
       cross join lateral (
         select * from drex_transfers where id = step.subject and transaction_id = step.id limit 1) f`,
     order: sql`step.subject`,
