@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createSupervisor, type SupervisorOptions } from '../../src/cli/workers/supervisor.ts'
+import { quietLogger } from '../support/database.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+
+const directory = temporaryDirectory()
+const script = (name: string, text: string): string => {
+  const path = join(directory, `${name}.js`)
+  writeFileSync(path, text)
+  return path
+}
+
+const supervise = (command: readonly string[], change: Partial<SupervisorOptions> = {}) => {
+  const pids: number[] = []
+  const logger: typeof quietLogger = Object.assign(Object.create(quietLogger), {
+    info: ({ pid }: { readonly pid: number }) => pids.push(pid),
+  })
+  const supervisor = createSupervisor({
+    count: 1,
+    command,
+    environmentOf: () => ({ PATH: process.env['PATH'] ?? '' }),
+    onLines: () => {},
+    metrics: createMetrics({ version: 'test', withProcess: false }),
+    logger,
+    stallMs: 0,
+    stopMs: 5_000,
+    ...change,
+  })
+  return { supervisor, pids }
+}
+
+test('a worker that the system cannot start for a while is started once it can', async () => {
+  const runtime = join(directory, 'runtime')
+  symlinkSync(process.execPath, runtime)
+  const serving = script(
+    'serving',
+    `process.on('message', () => {}); process.send({ kind: 'listening', urls: {} })`,
+  )
+  const { supervisor, pids } = supervise([runtime, serving])
+  await supervisor.start()
+  const [first] = pids
+  rmSync(runtime)
+  process.kill(Number(first), 'SIGKILL')
+  // The first try, a second later, finds no runtime.
+  await Bun.sleep(1_500)
+  expect(pids).toEqual([Number(first)])
+  symlinkSync(process.execPath, runtime)
+  await until(() => pids.length === 2)
+  expect(await supervisor.stop('SIGKILL')).toBe(false)
+}, 20_000)
+
+test('a worker that hangs before it listens is ended', async () => {
+  const hanging = script('hanging', 'for (;;) {}')
+  const { supervisor } = supervise([process.execPath, hanging], { stallMs: 600 })
+  await expect(supervisor.start()).rejects.toThrow('ended before it listened')
+  await supervisor.stop('SIGKILL')
+}, 20_000)
