@@ -3,6 +3,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
+import { createRedactor } from '../../src/cli/support-bundle/redact.ts'
 import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -40,6 +41,21 @@ const hostileProcess = () =>
         ? new Response(`# HELP x Of ${vaultToken}.\nx{of="${card}"} 4111111111111111\n`)
         : Response.json({ status: 'ok', checks: { note: `${cpf} ${collectorKey}` } }),
   })
+
+test('a secret is found however JSON writes it, and digits of one leave the rest whole', () => {
+  const password = 'ab"cd\\ef12'
+  const redactor = createRedactor([password, '300000'])
+  const told = { msg: `with ${password}`, [password]: [password], waited_ms: 300_000, at: 17 }
+  const expected = { msg: 'with ***', '***': ['***'], waited_ms: '***', at: 17 }
+  expect(JSON.parse(redactor.json(told))).toEqual(expected)
+  expect(JSON.parse(redactor.log(JSON.stringify(told)))).toEqual(expected)
+  // A line of JSON within a text, as one program logs what another wrote.
+  const within = JSON.parse(redactor.log(JSON.stringify({ msg: JSON.stringify(told) }))) as {
+    msg: string
+  }
+  expect(within.msg).not.toContain('ef12')
+  expect(redactor.metrics('x{of="ab\\"cd\\\\ef12"} 1')).toBe('x{of="***"} 1')
+})
 
 test('holds what helps, and nothing that the scrubber finds or the settings keep secret', async () => {
   const { dsn, sql, close } = await createTestDatabase()

@@ -83,7 +83,6 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
       <Chain />
       <AuditFilters key={address} filter={filter} />
       <PagedTable
-        key={`list ${address}`}
         name={address}
         load={loaderOf(filter)}
         columns={columnsFor(filter)}

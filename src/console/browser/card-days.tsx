@@ -190,7 +190,6 @@ const Waiting = <T extends { readonly id: string }>({
   return (
     <>
       <PagedTable
-        key={turn}
         {...{ title, note }}
         name={`${path} ${turn}`}
         load={pageFrom<T>(path, member)}

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { type Act, may, sending, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
@@ -115,8 +116,8 @@ const createWallet: Act = {
 }
 
 const Wallets = ({ session }: { readonly session: Session }) => {
-  const listed = useLoaded('wallets turn', async () => null)
-  const { ask, dialog } = useActs(listed.again)
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   return (
     <>
       {may(session, 'wallets:manage') && (
@@ -127,7 +128,7 @@ const Wallets = ({ session }: { readonly session: Session }) => {
         </div>
       )}
       <PagedTable
-        name={`wallets ${listed.turn}`}
+        name={`wallets ${turn}`}
         load={pageFrom<Wallet>('/v1/wallets', 'wallets')}
         columns={walletColumns}
         empty={w.noWallets}
@@ -169,8 +170,8 @@ const contractColumns: readonly Column<Contract>[] = [
 ]
 
 const Contracts = ({ session }: { readonly session: Session }) => {
-  const listed = useLoaded('contracts turn', async () => null)
-  const { ask, dialog } = useActs(listed.again)
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   const register = async () => {
     const { networks } = await getJson<{ networks: readonly Network[] }>('/v1/drex/networks')
     ask(registerAct(networks.filter(({ configured }) => configured).map(({ id }) => id)))
@@ -188,7 +189,7 @@ const Contracts = ({ session }: { readonly session: Session }) => {
         </div>
       )}
       <PagedTable
-        name={`contracts ${listed.turn}`}
+        name={`contracts ${turn}`}
         load={pageFrom<Contract>('/v1/contracts', 'contracts')}
         columns={contractColumns}
         empty={w.noContracts}

@@ -84,7 +84,6 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
         <StatusChoice statuses={statuses} chosen={filter.status} />
       </Filters>
       <PagedTable
-        key={`list ${address}`}
         name={address}
         load={pageOf(kind, filter)}
         wake={whenChanged(queryOf(kind, filter))}

@@ -114,8 +114,7 @@ export const Keys = ({ session }: { readonly session: Session }) => {
         )}
       </ScreenHead>
       <PagedTable
-        key={turn}
-        {...{ name: 'keys', load, empty: w.none }}
+        {...{ name: `keys ${turn}`, load, empty: w.none }}
         columns={[...columnsFor(session), ...acts]}
         keyOf={({ id }) => id}
       />

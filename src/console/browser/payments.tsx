@@ -64,7 +64,7 @@ export const Payments = ({ query, session }: ScreenProps) => {
         ))}
       </nav>
       <PaymentFilters key={address} rail={rail} filter={filter} />
-      <List key={`list ${address}`} rail={rail} filter={filter} />
+      <List rail={rail} filter={filter} />
     </>
   )
 }

@@ -118,7 +118,6 @@ const Keys = ({ query, session }: ScreenProps) => {
       <DirectoryTabs />
       <Search key={`search ${key}`} sought={key} />
       <PagedTable
-        key={`${key} ${turn}`}
         name={`entries ${key} ${turn}`}
         load={pageFrom<Entry>(path, 'entries', { key })}
         columns={[...columns, ...acts]}

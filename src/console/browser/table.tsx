@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { Refusal, useLoaded, type Wake } from './api.ts'
+import { Refusal, refusalOf, useLoaded, type Wake } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
 import { Rows } from './rows.tsx'
@@ -74,20 +74,8 @@ const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
 
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
-/**
- * A list that is read page by page.
- *
- * @param name of what is listed: another one begins anew
- */
-export const PagedTable = <T,>({
-  name,
-  title,
-  note,
-  load,
-  empty,
-  wake,
-  ...table
-}: {
+type Paged<T> = {
+  /** Of what is listed: another one begins anew. */
   readonly name: string
   /** The title of a list, where a screen has several. */
   readonly title?: string | undefined
@@ -98,39 +86,39 @@ export const PagedTable = <T,>({
   readonly wake?: Wake
   readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
-}) => {
-  const [later, setLater] = useState<readonly Page<T>[]>([])
-  const [refusal, setRefusal] = useState<Refusal>()
-  const kept = useRef<Page<T>>()
-  const isRead = useRef(false)
+}
+
+/** A list that is read page by page. */
+export const PagedTable = <T,>(list: Paged<T>) => <Pages key={list.name} {...list} />
+
+const Pages = <T,>({ name, title, note, load, empty, wake, ...table }: Paged<T>) => {
+  // Whoever reads on is left in peace: from then on these pages are shown, and no newer first one.
+  const read = useRef<readonly Page<T>[]>([])
+  const [state, setState] = useState<'working' | Refusal>()
   const first = useLoaded(
     name,
     async (purpose) => {
-      // Whoever reads on is left in peace.
-      if (purpose === 'background' && isRead.current && kept.current !== undefined) {
-        return kept.current
-      }
-      kept.current = await load(undefined, purpose)
-      return kept.current
+      const [own] = read.current
+      return own !== undefined && purpose === 'background' ? own : load(undefined, purpose)
     },
     wake,
   )
-  const more = async (cursor: string) => {
+  const more = async (pages: readonly Page<T>[], cursor: string) => {
+    read.current = pages
+    setState('working')
     try {
-      isRead.current = true
-      const page = await load(cursor)
-      setRefusal(undefined)
-      setLater((pages) => [...pages, page])
+      read.current = [...pages, await load(cursor)]
+      setState(undefined)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      setRefusal(error)
+      setState(refusalOf(error))
     }
   }
   return (
     <Shown loaded={first}>
       {(page) => {
-        const rows = [page, ...later].flatMap((one) => one.rows)
-        const { next } = later.at(-1) ?? page
+        const pages = read.current.length === 0 ? [page] : read.current
+        const rows = pages.flatMap((one) => one.rows)
+        const next = pages.at(-1)?.next ?? null
         if (rows.length === 0) {
           return (
             <section class="card">
@@ -147,9 +135,14 @@ export const PagedTable = <T,>({
               <span class="quiet" aria-live="polite">
                 {count(rows.length)} {words.loaded}
               </span>
-              {refusal !== undefined && <span role="alert">{refusal.message}</span>}
+              {state instanceof Refusal && <span role="alert">{state.message}</span>}
               {next !== null && (
-                <button type="button" onClick={() => void more(next)}>
+                // Not disabled, which would take the focus from whoever reads on by keyboard.
+                <button
+                  type="button"
+                  aria-disabled={state === 'working'}
+                  onClick={() => void (state !== 'working' && more(pages, next))}
+                >
                   {words.more}
                 </button>
               )}

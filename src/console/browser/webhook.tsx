@@ -106,7 +106,6 @@ export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: str
         ))}
       </nav>
       <PagedTable
-        key={`${id} ${status} ${loaded.turn}`}
         name={`${id} ${status} ${loaded.turn}`}
         load={pageFrom<Delivery>(
           `/v1/webhooks/${encodeURIComponent(id)}/deliveries`,
