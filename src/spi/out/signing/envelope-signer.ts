@@ -5,12 +5,12 @@ import {
   prepareKeyInfo,
   signEnvelope,
 } from '#codecs/xmldsig'
-import type { Signer, SigningIdentity } from './signer.ts'
+import { type Signer, SigningError, type SigningIdentity } from './signer.ts'
 
 /** Signs whole messages with the configured signer; without one they stay as they are. */
 export type EnvelopeSigner = {
   readonly kind: Signer['kind']
-  /** @throws SignatureServiceError when the external service gives no signature */
+  /** @throws SigningError when there is no key, or it does not sign; any other error is the message's own */
   readonly sign: (envelope: CanonicalEnvelope) => Promise<Uint8Array>
 }
 
@@ -19,6 +19,18 @@ const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer'
 /** Always the same for a certificate: a message signed again, even by another process, has the same bytes. */
 export const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
   `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
+
+/** Tells what fails by the signer's fault, a certificate that is none for example, from a fault of the message. */
+const ofSigner = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof SigningError) throw error
+    throw new SigningError(error instanceof Error ? error.message : 'no signature', {
+      cause: error,
+    })
+  }
+}
 
 /** Computes once what a certificate adds to every signature, and again after a rotation. */
 export const createEnvelopeSigner = (signer: Signer): EnvelopeSigner => {
@@ -39,8 +51,11 @@ export const createEnvelopeSigner = (signer: Signer): EnvelopeSigner => {
   return {
     kind: signer.kind,
     sign: async (envelope) => {
-      const key = await signer.key()
-      return signEnvelope(envelope, keyInfoOf(key.identity), sha256, key.sign)
+      const { key, keyInfo } = await ofSigner(async () => {
+        const key = await signer.key()
+        return { key, keyInfo: keyInfoOf(key.identity) }
+      })
+      return signEnvelope(envelope, keyInfo, sha256, (bytes) => ofSigner(() => key.sign(bytes)))
     },
   }
 }

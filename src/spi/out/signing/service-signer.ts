@@ -8,8 +8,7 @@ import {
 } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
-
-import type { Signer, SigningKey } from './signer.ts'
+import { type Signer, SigningError, type SigningKey } from './signer.ts'
 
 // The contract of the external signature service, JSON over HTTPS:
 //
@@ -23,21 +22,6 @@ import type { Signer, SigningKey } from './signer.ts'
 //
 // Answers are not compressed and have 64 KiB at most. Every signature is checked against the
 // certificate before it is used.
-
-/**
- * Thrown when the service gives no usable signature.
- *
- * @property retryable - true when the same message may be signed later
- */
-export class SignatureServiceError extends Error {
-  override readonly name = 'SignatureServiceError'
-  readonly retryable: boolean
-
-  constructor(message: string, retryable: boolean) {
-    super(message)
-    this.retryable = retryable
-  }
-}
 
 export type ServiceSignerOptions = {
   readonly url: string
@@ -88,7 +72,7 @@ const ask = async (
   })
   const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
   if (!isWhole) {
-    throw new SignatureServiceError(`the answer is over ${answerBytesMax} bytes`, false)
+    throw new SigningError(`the answer is over ${answerBytesMax} bytes`)
   }
   try {
     return {
@@ -96,7 +80,7 @@ const ask = async (
       body: response.ok ? JSON.parse(Buffer.from(bytes).toString()) : undefined,
     }
   } catch {
-    throw new SignatureServiceError('the answer is not JSON', false)
+    throw new SigningError('the answer is not JSON')
   }
 }
 
@@ -112,7 +96,7 @@ const call = async (
   let last = 'no attempt was made'
   for (let attempt = 1; attempt <= options.attemptsMax; attempt++) {
     if (!breaker.admit()) {
-      throw new SignatureServiceError('the signature service is down: circuit open', true)
+      throw new SigningError('the signature service is down: circuit open')
     }
     try {
       const answer = await exchange(options, path, body)
@@ -122,7 +106,7 @@ const call = async (
       }
       last = `HTTP ${answer.status}`
     } catch (error) {
-      if (error instanceof SignatureServiceError) throw error
+      if (error instanceof SigningError) throw error
       last = error instanceof Error ? error.name : 'connection failed'
     }
     breaker.failed()
@@ -130,16 +114,16 @@ const call = async (
       await pause(Math.random() * options.backoffMs * 2 ** (attempt - 1))
     }
   }
-  throw new SignatureServiceError(`the signature service gave no answer: ${last}`, true)
+  throw new SigningError(`the signature service gave no answer: ${last}`)
 }
 
 const parseAnswer = <T>(schema: z.ZodType<T>, answer: Answer): T => {
   if (answer.status !== 200) {
-    throw new SignatureServiceError(`the signature service answered HTTP ${answer.status}`, false)
+    throw new SigningError(`the signature service answered HTTP ${answer.status}`)
   }
   const parsed = schema.safeParse(answer.body)
   if (!parsed.success) {
-    throw new SignatureServiceError('the answer of the signature service has another form', false)
+    throw new SigningError('the answer of the signature service has another form')
   }
   return parsed.data
 }
@@ -165,11 +149,11 @@ export const createServiceSigner = (
     })
     if (answer.status === 409) {
       known = undefined
-      throw new SignatureServiceError('the certificate of the signature service changed', true)
+      throw new SigningError('the certificate of the signature service changed')
     }
     const signature = Uint8Array.fromBase64(parseAnswer(signAnswer, answer).signature)
     if (!verify('sha256', content, certificate.publicKey, signature)) {
-      throw new SignatureServiceError('the signature does not match the certificate', false)
+      throw new SigningError('the signature does not match the certificate')
     }
     return signature
   }

@@ -1,3 +1,11 @@
+/**
+ * Thrown when the signer gives no usable signature. Whatever the reason, it is no fault of the message, which may be
+ * signed later.
+ */
+export class SigningError extends Error {
+  override readonly name = 'SigningError'
+}
+
 /** The certificate a signature names, as `X509IssuerSerial` holds it. */
 export type SigningIdentity = {
   /** RFC 2253 text of the issuer. */

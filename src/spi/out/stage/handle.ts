@@ -27,7 +27,7 @@ import {
   statusEvent,
   unsignedMessageOf,
 } from '../../messages/index.ts'
-import { SignatureServiceError } from '../signing/index.ts'
+import { SigningError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
@@ -127,11 +127,10 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     },
     isTransient: (error) =>
       error instanceof NotSentError ||
-      error instanceof SignatureServiceError ||
+      error instanceof SigningError ||
       error instanceof OverloadedError ||
       isTransientDatabaseError(error),
-    isToldElsewhere: (error) =>
-      error instanceof ChannelAwayError || error instanceof SignatureServiceError,
+    isToldElsewhere: (error) => error instanceof ChannelAwayError || error instanceof SigningError,
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { CodecError } from '#codecs/bytes'
 import { buildMessage, createRandomText } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import {
@@ -6,6 +7,8 @@ import {
   createMessageVerifier,
   createNativeSigner,
   noSigner,
+  type Signer,
+  SigningError,
 } from '../../../../src/spi/out/signing/index.ts'
 import { envelopeOf } from '../../../support/envelope.ts'
 import { issueCertificate } from '../../../support/pki.ts'
@@ -47,6 +50,27 @@ describe('signer and verifier', () => {
     expect(verdict('2026-01-01T00:00:00Z')).toBe('ok')
     expect(verdict('2026-02-01T00:00:00Z')).toBe('ok')
     expect(verdict('2026-02-01T00:00:01Z')).toBe('certificate_not_valid')
+  })
+
+  test('a signer that fails, in whatever way, fails otherwise than a message that is broken', async () => {
+    const unreadable = () => Promise.reject(new CodecError('der', 0, 'no certificate'))
+    const sign = () => Promise.reject(new Error('the signing thread ended'))
+    const identity = { issuer: 'CN=AC', serial: '1' }
+    const signedBy = (
+      key: Extract<Signer, { readonly key: unknown }>['key'],
+      message = envelope,
+    ) => {
+      const service = { kind: 'service', provider: 'test', check: sign, close: () => {} } as const
+      return createEnvelopeSigner({ ...service, key }).sign(message)
+    }
+    const noNumber = { ...identity, serial: 'none' }
+    await expect(signedBy(unreadable)).rejects.toThrow(SigningError)
+    await expect(signedBy(() => ({ identity: noNumber, sign }))).rejects.toThrow(SigningError)
+    await expect(signedBy(() => ({ identity, sign }))).rejects.toThrow(
+      new SigningError('the signing thread ended'),
+    )
+    const broken = { ...envelope, signatureAt: 0 }
+    await expect(signedBy(() => ({ identity, sign }), broken)).rejects.toThrow(CodecError)
   })
 
   test('an issuer that is no name finds nothing', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { sign, verify, X509Certificate } from 'node:crypto'
 import { inSpan } from '#src/platform/observe/index.ts'
-import { createServiceSigner } from '../../../../src/spi/out/signing/index.ts'
+import { createServiceSigner, SigningError } from '../../../../src/spi/out/signing/index.ts'
 import {
   answerBytesMax,
   type ServiceSignerOptions,
@@ -146,14 +146,16 @@ describe('the contract', () => {
     peer.stop()
   }, 60_000)
 
-  test('after a rotation the message is retryable and the next one names the new certificate', async () => {
+  test('after a rotation the message is not signed, and the next one names the new certificate', async () => {
     let pair = signingPair
     const { url } = serve(honest(() => pair))
     const ours = signer(url)
     await signOnce(ours)
     pair = issueCertificate('99999010', { issuer: authority })
     const stale = await ours.key()
-    await expect(stale.sign(content)).rejects.toMatchObject({ retryable: true })
+    await expect(stale.sign(content)).rejects.toThrow(
+      new SigningError('the certificate of the signature service changed'),
+    )
     expect((await ours.key()).identity.serial).toBe(pair.serial)
     await signOnce(ours)
   })
@@ -169,7 +171,9 @@ describe('a service that misbehaves', () => {
   test('a signature that does not fit the certificate is not used', async () => {
     const forged = sign('sha256', Buffer.from('other'), signingPair.key).toString('base64')
     const { url } = serve(answering(() => Response.json({ signature: forged })))
-    expect(signOnce(signer(url))).rejects.toMatchObject({ retryable: false })
+    await expect(signOnce(signer(url))).rejects.toThrow(
+      new SigningError('the signature does not match the certificate'),
+    )
   })
 
   test('another form, no JSON: refused without a second attempt', async () => {
@@ -180,7 +184,7 @@ describe('a service that misbehaves', () => {
       () => new Response('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     ]) {
       const { url, calls } = serve(answering(answer))
-      expect(await signOnce(signer(url)).catch((error) => error.retryable)).toBe(false)
+      await expect(signOnce(signer(url))).rejects.toThrow(SigningError)
       expect(calls.length).toBe(2)
     }
   })
@@ -253,7 +257,7 @@ describe('a service that misbehaves', () => {
     expect(calls.length).toBe(4)
   })
 
-  test('no answer in time is retryable', async () => {
+  test('no answer in time gives no signature', async () => {
     const { url } = serve(
       answering(async () => {
         await Bun.sleep(500)
@@ -262,7 +266,7 @@ describe('a service that misbehaves', () => {
     )
     const slow = signer(url, { timeoutMs: 60, attemptsMax: 2 })
     await Promise.resolve(slow.key()).catch(() => {})
-    expect(await signOnce(slow).catch((error) => error.retryable)).toBe(true)
+    await expect(signOnce(slow)).rejects.toThrow(SigningError)
   })
 
   test('after five failures in a row the circuit opens and nothing more is asked', async () => {

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../support/database
 import { issueCertificate } from '../../../support/pki.ts'
 import { until } from '../../../support/until.ts'
 import { interfaceClient } from '../../link/support.ts'
-import { ispb, rigOn, unsignedSettings } from './support.ts'
+import { ispb, rigOn, runningOn, unsignedSettings } from './support.ts'
 
 const pair = issueCertificate('99999010')
 
@@ -17,12 +17,15 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 /** Signs by the contract, or answers what the test says. */
-const startService = (refusal: () => number | undefined) =>
+const startService = (
+  refusal: () => number | undefined,
+  certificate: () => string = () => pair.cert,
+) =>
   Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      if (request.url.endsWith('/certificate')) return Response.json({ certificate: pair.cert })
+      if (request.url.endsWith('/certificate')) return Response.json({ certificate: certificate() })
       const status = refusal()
       if (status !== undefined) return new Response('', { status })
       const { content } = (await request.json()) as { readonly content: string }
@@ -61,6 +64,35 @@ test.each([
   await until(async () => (await health())?.status === 'ok')
   await stage.drain?.()
   await stage.stop?.()
+  await rig.broker.stop()
+  await bank.stop()
+  await service.stop(true)
+})
+
+test('what is queued waits for a service whose certificate is none, and is sent when it is one', async () => {
+  const faults = ['', 'none', pair.cert.slice(0, 400)]
+  let asked = 0
+  let isRight = false
+  const service = startService(
+    () => undefined,
+    () => (isRight ? pair.cert : (faults[asked++ % faults.length] ?? '')),
+  )
+  const bank = await createCentralBank({ openingBalanceCents: 10n ** 12n })
+  const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+  const rig = await rigOn(database)
+  const before = await rig.statuses()
+  await rig.pay(1)
+  await runningOn(rig)(
+    async () => {
+      // More often than a message of its own fault is tried.
+      await until(async () => asked > 8 || ((await rig.statuses())['FAILED'] ?? 0) > 0)
+      expect(await rig.statuses()).toEqual({ ...before, QUEUED: 1 })
+      isRight = true
+      await rig.until('SENT', (before['SENT'] ?? 0) + 1)
+    },
+    client,
+    { signing: { ...unsignedSettings, enabled: true, serviceUrl: service.url.href } },
+  )
   await rig.broker.stop()
   await bank.stop()
   await service.stop(true)
