@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
+import { apiOf } from './seeds.ts'
 import { openConsole, type SeenConsole, settled, signIn } from './visit.ts'
 
 const list = /\/console\/api\/v1\/transactions\?/
@@ -112,5 +113,83 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.unrouteAll()
     await strip.getByRole('alert').waitFor({ state: 'detached', timeout: 30_000 })
     await page.context().close()
+  }, 120_000)
+
+  test('a list that is read on has each row once, whatever else is under way', async () => {
+    const { sql } = seen.gateway.database
+    const first = await authorize()
+    await sql`
+      insert into card_transactions
+      select (jsonb_populate_record(one, jsonb_build_object('id', left(one.id, 32) || lpad(n::text, 4, '0'),
+        'merchant_id', 'MANY', 'rrn', 'many' || lpad(n::text, 4, '0')))).*
+      from card_transactions one, generate_series(1, 150) n where one.rrn = ${first}`
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(10_000)
+    const mine = '/payments?rail=cards&as=merchant_id&find=MANY'
+    await signIn(one, operator, mine)
+    await page.getByText('50 loaded').waitFor()
+    const released = Promise.withResolvers<void>()
+    const [firstHeld, nextHeld] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let asked = 0
+    await page.route(list, async (route) => {
+      const isNext = route.request().url().includes('cursor=')
+      if (isNext) asked += 1
+      const response = await route.fetch()
+      const held = isNext ? nextHeld : firstHeld
+      held.resolve()
+      await released.promise
+      await route.fulfill({ response })
+    })
+    await sql`
+      update card_transactions set id = left(id, 32) || '9999' where rrn = 'many0001' and merchant_id = 'MANY'`
+    await firstHeld.promise
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.click()
+    await more.click({ force: true })
+    await nextHeld.promise
+    released.resolve()
+    await page.getByText('100 loaded').waitFor({ timeout: 20_000 })
+    expect(asked).toBe(1)
+    // The last row of the first page, which a newer first page ends before.
+    await page.getByText('many0101', { exact: true }).waitFor({ state: 'attached' })
+    await page.getByText('100 loaded').waitFor()
+    await page.unrouteAll()
+    await page.route(list, (route) => route.abort())
+    await more.click()
+    await page.locator('footer').getByRole('alert').getByText('Failed to fetch').waitFor()
+    await page.unrouteAll()
+    await more.click()
+    await page.getByText('149 loaded').waitFor()
+    expect(one.problems.filter((text) => !text.includes('ERR_FAILED'))).toEqual([])
+    await seen.leave(one)
+    await sql`delete from card_transactions where merchant_id = 'MANY'`
+  }, 120_000)
+
+  test('what an act changed is listed from its beginning, however far one had read', async () => {
+    const { sql } = seen.gateway.database
+    const api = apiOf(seen.gateway.urls.httpUrl, operator)
+    const { wallet_id: id } = await api('POST', '/v1/wallets', { type: 'managed', label: 'one' })
+    await sql`
+      insert into drex_wallets
+      select (jsonb_populate_record(one, jsonb_build_object('id', left(one.id, -4) || lpad(n::text, 4, '0'), 'address', '0x' || lpad(n::text, 40, '0'),
+        'label', 'MANY'))).*
+      from drex_wallets one, generate_series(1, 120) n where one.id = ${id}`
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(10_000)
+    await signIn(one, operator, '/currency?show=wallets')
+    await page.getByText('50 loaded').waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('100 loaded').waitFor()
+    await page.getByRole('button', { name: 'New wallet' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('input[name=label]').fill('one more')
+    await dialog.getByRole('button', { name: 'New wallet' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('50 loaded').waitFor({ timeout: 20_000 })
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+    await sql`delete from drex_wallets where label = 'MANY'`
   }, 120_000)
 })
