@@ -21,15 +21,27 @@ export const createNativeSigner = async (
   certificatePem: string,
   keyPem: string,
   provider: SigningSettings['provider'] = 'auto',
+  open: typeof openRsaKey = openRsaKey,
 ): Promise<NativeSigner> => {
   const load = async (certificate: string, key: string) => {
     const { identity, pkcs8 } = readSigningMaterial(certificate, key)
-    const chosen: ChosenKey = await openRsaKey(pkcs8, provider)
-    pkcs8.fill(0)
-    const signingKey: SigningKey = { identity, sign: chosen.sign }
-    return { chosen, signingKey }
+    try {
+      const chosen: ChosenKey = await open(pkcs8, provider)
+      const signingKey: SigningKey = { identity, sign: chosen.sign }
+      return { chosen, signingKey }
+    } finally {
+      pkcs8.fill(0)
+    }
   }
   let current = await load(certificatePem, keyPem)
+  let isClosed = false
+  let lastReplaced: Promise<unknown> = Promise.resolve()
+  const replace = async (certificate: string, key: string): Promise<void> => {
+    const next = await load(certificate, key)
+    if (isClosed) return next.chosen.close()
+    current.chosen.close()
+    current = next
+  }
   return {
     kind: 'native',
     get provider() {
@@ -37,11 +49,15 @@ export const createNativeSigner = async (
     },
     key: () => current.signingKey,
     check: () => current.signingKey.sign(probe),
-    replace: async (certificate, key) => {
-      const old = current
-      current = await load(certificate, key)
-      old.chosen.close()
+    replace: (certificate, key) => {
+      // One after the other: each closes the key that it replaces, and the last one stays.
+      const replaced = lastReplaced.then(() => replace(certificate, key))
+      lastReplaced = replaced.catch(() => undefined)
+      return replaced
     },
-    close: () => current.chosen.close(),
+    close: () => {
+      isClosed = true
+      current.chosen.close()
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createPublicKey, generateKeyPairSync, verify, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import type { StoredPair } from '#src/platform/security/index.ts'
+import type { ChosenKey, StoredPair } from '#src/platform/security/index.ts'
 import {
   createNativeSigner,
   createSigner,
@@ -110,6 +110,43 @@ describe('native signer', () => {
     expect(serials.slice(0, 80).every((serial) => serial === pair.serial)).toBe(true)
     expect(serials.slice(80).every((serial) => serial === other.serial)).toBe(true)
     signer.close()
+  })
+
+  test('two rotations at once, and a close before they end: the last counts, and every key is closed', async () => {
+    const third = issueCertificate('AC Terceira')
+    const opened: (() => void)[] = []
+    const inUse = new Set<number>()
+    let count = 0
+    const open = async (): Promise<ChosenKey> => {
+      const serial = ++count
+      if (serial > 1) await new Promise<void>((resolve) => opened.push(resolve))
+      inUse.add(serial)
+      return {
+        provider: 'node:crypto',
+        sign: async (bytes) => bytes,
+        close: () => inUse.delete(serial),
+      }
+    }
+    const openNext = async () => {
+      await until(() => opened.length > 0)
+      opened.pop()?.()
+      await Bun.sleep(5)
+    }
+    const signer = await createNativeSigner(pair.cert, pair.key, 'node', open)
+    const rotations = [other, third].map(({ cert, key }) => signer.replace(cert, key))
+    // Whichever is opened first.
+    await openNext()
+    await openNext()
+    await Promise.all(rotations)
+    const current: SigningKey = await signer.key()
+    expect([current.identity.serial, inUse.size]).toEqual([third.serial, 1])
+    const broken = signer.replace(pair.cert, other.key)
+    await expect(broken).rejects.toThrow(SigningMaterialError)
+    const late = signer.replace(pair.cert, pair.key)
+    signer.close()
+    await openNext()
+    await late
+    expect(inUse.size).toBe(0)
   })
 })
 
