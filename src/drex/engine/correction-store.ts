@@ -1,5 +1,10 @@
 /** SQL of what goes against the usual course: nonces that others used, and ends that the chain took back. */
-import { type Client, type Transaction, valueOfRow } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before } from './store.ts'
@@ -20,6 +25,16 @@ export type Corrected = {
   readonly hash: Hex | undefined
   readonly reason: TransactionError
 }
+
+/** To stand before a `from` of rows with id, status and hash. */
+export const insertCorrections = (
+  sql: Queryable,
+  to: TransactionStatus,
+  reason: TransactionError,
+) => sql`
+  insert into drex_corrections (id, transaction_id, from_status, to_status, reason, hash)
+  select 'cor_' || replace(gen_random_uuid()::text, '-', ''), id, status, ${to}::text,
+    ${errorColumn(reason)}::text::jsonb, hash`
 
 /** Time that a transaction has to be signed again, whatever is left of its own. */
 const againMinutes = 10
@@ -45,10 +60,7 @@ export const loseNonces = async (
       select id, status, hash from drex_transactions
       where id = any(${lost}::text[]) and status in (${before(sql, 'nonce_lost')}) for update
     ), told as (
-      insert into drex_corrections (id, transaction_id, from_status, to_status, reason, hash)
-      select 'cor_' || replace(gen_random_uuid()::text, '-', ''), id, status, 'pending',
-        ${errorColumn(reason)}::text::jsonb, hash
-      from lost
+      ${insertCorrections(sql, 'pending', reason)} from lost
     )
     update drex_transactions t set status = 'pending', nonce = null, hash = null, raw = null,
       signed_at = null, broadcast_at = null, due_at = now(), attempts = 0,
@@ -104,10 +116,7 @@ export const correct = async (
       where t.network = ${network} and t.status in (${before(sql, 'corrected')})
       for update of t
     ), told as (
-      insert into drex_corrections (id, transaction_id, from_status, to_status, reason, hash)
-      select 'cor_' || replace(gen_random_uuid()::text, '-', ''), id, status, 'broadcast',
-        ${errorColumn(reason)}::text::jsonb, hash
-      from gone
+      ${insertCorrections(sql, 'broadcast', reason)} from gone
     )
     update drex_transactions t set status = 'broadcast', block_number = null, block_hash = null,
       mined_hash = null, succeeded = null, gas_used = null, mismatch = null, mined_at = null,

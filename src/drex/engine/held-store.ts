@@ -7,6 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import type { NetworkId } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
+import { insertCorrections } from './correction-store.ts'
 import { before, deploymentOf } from './store.ts'
 import {
   errorColumn,
@@ -92,10 +93,10 @@ export const noteFound = async (
   reason: TransactionError,
 ): Promise<void> => {
   await sql`
-    insert into drex_corrections (id, transaction_id, from_status, to_status, reason, hash)
-    select 'cor_' || replace(gen_random_uuid()::text, '-', ''), v.id, 'pending', 'signed',
-      ${errorColumn(reason)}::text::jsonb, v.hash
-    from unnest(${[...found.keys()]}::text[], ${[...found.values()]}::text[]) as v(id, hash)`
+    ${insertCorrections(sql, 'signed', reason)} from (
+      select id, 'pending' as status, hash
+      from unnest(${[...found.keys()]}::text[], ${[...found.values()]}::text[]) as v(id, hash)
+    ) found`
 }
 
 export type Held = {

@@ -5,7 +5,7 @@
  */
 import { type Hex, quantity } from '../evm/hex.ts'
 import { bytesSignedBy, isSignedBy } from '../evm/signed-by.ts'
-import { RpcFailure } from '../rpc/errors.ts'
+import { passing } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
 import { nodesNeeded } from './agreement.ts'
@@ -53,10 +53,6 @@ export const createLostNonces = (context: EngineContext): LostNonces => {
     }
     if (lost.length > 0) await giveUp(context, lost, attempts)
   }
-}
-
-const passing = (error: unknown): undefined => {
-  if (!(error instanceof RpcFailure)) throw error
 }
 
 const hashesOf = (

@@ -8,7 +8,7 @@ import { isBlockProven, type ProvenBlock, proveBlock } from '../evm/block-proof.
 import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
-import { RpcFailure } from '../rpc/errors.ts'
+import { passing } from '../rpc/errors.ts'
 import type { RpcRequest } from '../rpc/exchange.ts'
 import type { Block, Method, Receipt, ResultOf } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
@@ -46,7 +46,7 @@ export const createProver = ({
     const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
     const first =
       block?.hash === hash
-        ? proveBlock(block, await receiptsOf(block).catch(none), validators)
+        ? proveBlock(block, (await receiptsOf(block).catch(passing)) ?? [], validators)
         : undefined
     if (first === undefined) rpc.turn()
     const proven = first ?? (await fromAny(rpc, hash, validators))
@@ -138,15 +138,6 @@ const singlesOf = ({ transactions }: Block) =>
   }))
 
 const isTold = (receipt: Receipt | null): receipt is Receipt => receipt !== null
-
-const passing = (error: unknown): undefined => {
-  if (!(error instanceof RpcFailure)) throw error
-}
-
-const none = (error: unknown): readonly Receipt[] => {
-  passing(error)
-  return []
-}
 
 const createKept = () => {
   const blocks = new Map<Hex, ProvenBlock>()

@@ -13,5 +13,8 @@ export const hexToBytes = (hex: string): Uint8Array => {
   return new Uint8Array(Buffer.from(digits, 'hex'))
 }
 
+/** Of a word of 32 bytes, which is what a contract answers for a number. */
+export const wordLength = 66
+
 /** A JSON-RPC quantity: no leading zeros. */
 export const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`

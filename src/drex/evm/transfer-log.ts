@@ -1,6 +1,6 @@
 /** What a receipt tells of a token having moved: the evidence that a status of success is not. */
 import type { Log } from '../rpc/methods.ts'
-import type { Hex } from './hex.ts'
+import { type Hex, wordLength } from './hex.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`: the first topic of what tells of a movement. */
 export const transferTopic: Hex =
@@ -11,7 +11,7 @@ export type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: 
 /** @returns undefined if it is another event; that of an ERC-721 token has the same first topic, and four of them */
 export const movementOf = ({ topics, data }: Log): Movement | undefined => {
   const [event, from, to] = topics
-  if (event !== transferTopic || topics.length !== 3 || data.length !== 66) return undefined
+  if (event !== transferTopic || topics.length !== 3 || data.length !== wordLength) return undefined
   return { from: addressOf(from!), to: addressOf(to!), amount: BigInt(data) }
 }
 

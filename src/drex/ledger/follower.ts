@@ -8,7 +8,7 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
-import type { Hex } from '../evm/hex.ts'
+import { type Hex, wordLength } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
@@ -16,7 +16,14 @@ import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
-import { createFollower, demandGone, type Follower, lastOnChain } from './following.ts'
+import {
+  createFollower,
+  demandGone,
+  emitInParts,
+  type Follower,
+  lastOnChain,
+  provenLogs,
+} from './following.ts'
 import { type Place, withAnchor } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
 import * as store from './store.ts'
@@ -37,7 +44,6 @@ export type LedgerContext = {
 const checksMax = 64
 /** Between two comparisons of balances, while one is enough for all wallets that have moved. */
 const compareMs = 1_000
-const eventsMax = 500
 /** Nodes keep the states of so many blocks at least. */
 const stateBlocks = 100
 
@@ -114,35 +120,20 @@ type Reading = {
 }
 
 const keep = async (context: LedgerContext, reading: Reading): Promise<void> => {
-  const { network, sql } = context
+  const { network, prover, sql } = context
   const { position, page, tokens } = reading
   const entries = entriesOf(page.logs)
   // A wallet that is made after this was unknown when the page was read: nobody could pay to it.
   const wallets = await store.walletsAmong(sql, [...new Set(entries.map(({ wallet }) => wallet))])
   const isOurs = ({ wallet, token }: Entry) => wallets.has(wallet) && tokens.has(token)
   const told = entries.filter(isOurs)
-  const ours = network.proofs ? await provenEntries(context, told, isOurs) : told
+  const ours = network.proofs ? entriesOf(await provenLogs(prover, told)).filter(isOurs) : told
   const bookings = await dated(reading, ours)
   const anchors = withAnchor(position.anchors, { number: page.last.number, hash: page.last.hash })
   await sql.begin(async (tx) => {
     if (!(await store.movePosition(tx, network.id, position, page.last, anchors))) return
     const booked = await store.book(tx, network.id, bookings)
     await tell(context, tx, booked, { wallets, tokens, after: position.historyUntil })
-  })
-}
-
-/** What a node told of whole ranges is read again from the blocks, which prove it. */
-const provenEntries = async (
-  { prover }: LedgerContext,
-  told: readonly Entry[],
-  isOurs: (entry: Entry) => boolean,
-): Promise<readonly Entry[]> => {
-  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
-  const blocks = await prover.prove(hashes)
-  return hashes.flatMap((hash) => {
-    const block = blocks.get(hash)
-    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
-    return entriesOf([...block.receipts.values()].flatMap(({ logs }) => logs)).filter(isOurs)
   })
 }
 
@@ -191,27 +182,19 @@ const tell = async (
         transferId: transfers.get(each.hash),
       }),
   )
-  await emitInParts(emitEvents, tx, events)
+  await emitInParts(tx, emitEvents, events, withAccounts(tx))
 }
 
-/** @param events each of a wallet, whose account is told */
-const emitInParts = async (
-  emitEvents: Emit,
-  tx: Transaction,
-  events: readonly AppEvent[],
-): Promise<void> => {
-  for (let start = 0; start < events.length; start += eventsMax) {
-    const part = events.slice(start, start + eventsMax)
+/** With the account of each event's wallet. */
+const withAccounts =
+  (tx: Transaction) =>
+  async (events: readonly AppEvent[]): Promise<readonly AppEvent[]> => {
     const accounts = await store.accountsOf(
       tx,
-      part.map(({ subject }) => subject),
+      events.map(({ subject }) => subject),
     )
-    await emitEvents(
-      tx,
-      part.map((event) => ({ ...event, account: accounts.get(event.subject) })),
-    )
+    return events.map((event) => ({ ...event, account: accounts.get(event.subject) }))
   }
-}
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
@@ -236,7 +219,7 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
       if (decimals === undefined || walletId === undefined) return []
       return [reversedEvent(each, { network: network.id, walletId, decimals })]
     })
-    await emitInParts(emitEvents, tx, events)
+    await emitInParts(tx, emitEvents, events, withAccounts(tx))
     return gone
   })
   logger.warn(
@@ -298,6 +281,3 @@ const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<nu
   }
   return holdings.length
 }
-
-/** `0x` and 32 bytes. */
-const wordLength = 66

@@ -1,15 +1,16 @@
 /** What all that follow a chain share: their turns, and where they go back to when it changes. */
-import type { Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import type { AppEvent, Emit } from '#src/events/index.ts'
+import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type BlockContext, blocksAt } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
-import { quantity } from '../evm/hex.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import type { Log } from '../rpc/methods.ts'
 import type { Anchor, Place } from './place.ts'
 
 export type Follower = Pick<Job, 'start' | 'stop'>
@@ -54,6 +55,35 @@ export const createFollower = (
       }
     },
   })
+
+/** All that the blocks tell which these events are of. What a node told of whole ranges is so proven, or not believed. */
+export const provenLogs = async (
+  prover: Prover,
+  told: readonly { readonly blockHash: Hex }[],
+): Promise<readonly Log[]> => {
+  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
+  const blocks = await prover.prove(hashes)
+  return hashes.flatMap((hash) => {
+    const block = blocks.get(hash)
+    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
+    return [...block.receipts.values()].flatMap(({ logs }) => logs)
+  })
+}
+
+/** Events that one statement writes. */
+const eventsMax = 500
+
+/** @param eventsOf the events of a part */
+export const emitInParts = async <T>(
+  tx: Transaction,
+  emitEvents: Emit,
+  all: readonly T[],
+  eventsOf: (part: readonly T[]) => Promise<readonly AppEvent[]> | readonly AppEvent[],
+): Promise<void> => {
+  for (let start = 0; start < all.length; start += eventsMax) {
+    await emitEvents(tx, await eventsOf(all.slice(start, start + eventsMax)))
+  }
+}
 
 type ChainContext = Omit<BlockContext, 'rpc'> & { readonly rpc: Pick<RpcClient, 'batch' | 'poll'> }
 

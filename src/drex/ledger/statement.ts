@@ -3,7 +3,7 @@ import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
 import { drexErrors } from '../errors.ts'
-import type { Hex } from '../evm/hex.ts'
+import { type Hex, wordLength } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Tokens } from '../tokens/service.ts'
@@ -99,9 +99,6 @@ const balanceAt = (
       throw new RpcFailure('malformed', 'the token tells no balance')
     return BigInt(answer)
   })
-
-/** `0x` and 32 bytes. */
-const wordLength = 66
 
 const notFollowed = (token: Hex): ApiError =>
   refusedValue([

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import { createChoice } from './choice.ts'
-import { RpcFailure } from './errors.ts'
+import { passing, RpcFailure } from './errors.ts'
 import type { RpcOutcome, RpcRequest } from './exchange.ts'
 import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
@@ -149,7 +149,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       const odd = outcomes.flatMap((each, i) => (isOdd(each) ? [i] : []))
       if (odd.length === 0 || nodes.length === 1) return outcomes
       // Another node may tell what this one did not.
-      const again = await inTurn(odd.map((i) => requests[i]!)).catch(passing)
+      const again = (await inTurn(odd.map((i) => requests[i]!)).catch(passing)) ?? []
       for (const [at, i] of odd.entries()) outcomes[i] = again[at] ?? outcomes[i]!
       return outcomes
     },
@@ -192,11 +192,6 @@ const nodesOf = (options: RpcClientOptions): readonly Node[] =>
 const isOdd = (outcome: RpcOutcome): boolean =>
   'failure' in outcome &&
   (outcome.failure.kind === 'malformed' || outcome.failure.kind === 'transient')
-
-const passing = (error: unknown): readonly never[] => {
-  if (error instanceof RpcFailure) return []
-  throw error
-}
 
 const pollAll =
   (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>

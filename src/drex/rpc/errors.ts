@@ -146,3 +146,8 @@ const revertPayload = (data: unknown): string | undefined => {
   if (typeof data === 'object' && data !== null && 'data' in data) return revertPayload(data.data)
   return undefined
 }
+
+/** For `catch`, where what a node does not tell now is asked again later. */
+export const passing = (error: unknown): undefined => {
+  if (!(error instanceof RpcFailure)) throw error
+}

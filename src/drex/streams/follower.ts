@@ -3,16 +3,22 @@
  * transaction that moves the stream's place: nothing is left out or told anew by a restart, and what a reorganisation
  * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
  */
-import type { AppEvent, Emit } from '#src/events/index.ts'
-import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
+import type { AppEvent } from '#src/events/index.ts'
+import {
+  type Client,
+  isTransientDatabaseError,
+  type Transaction,
+} from '#src/platform/database/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
 import { checksumAddress } from '../evm/address.ts'
 import {
   createFollower,
+  emitInParts,
   type Follower,
   type FollowerContext,
   placeBefore,
+  provenLogs,
 } from '../ledger/following.ts'
 import { withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
@@ -21,7 +27,6 @@ import type { Log } from '../rpc/methods.ts'
 import * as store from './store.ts'
 
 const streamsPage = 100
-const eventsMax = 500
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
@@ -76,44 +81,27 @@ const follow = async (
 }
 
 const tell = async (context: FollowerContext, stream: store.Stream, page: Page): Promise<void> => {
-  const { network, sql, watchBlocks } = context
-  const logs = await provenLogs(context, stream, page.logs.filter(isWanted(stream)))
+  const { network, prover, sql, watchBlocks } = context
+  const told = page.logs.filter(isWanted(stream))
+  const logs = network.proofs ? (await provenLogs(prover, told)).filter(isWanted(stream)) : told
   const data = await payloads(sql, stream, logs)
   const anchors = withAnchor(stream.anchors, { number: page.last.number, hash: page.last.hash })
   await sql.begin(async (tx) => {
     if (!(await store.moveStream(tx, stream, page.last, anchors))) return
     const oldest = page.last.number - network.confirmations - watchBlocks
-    const told = logs.flatMap(({ blockNumber, blockHash, logIndex }, i) =>
+    const recent = logs.flatMap(({ blockNumber, blockHash, logIndex }, i) =>
       blockNumber < oldest ? [] : [{ blockNumber, blockHash, logIndex, data: data[i] }],
     )
-    await store.keepTold(tx, stream.id, told, oldest)
+    await store.keepTold(tx, stream.id, recent, oldest)
     await emit(context, tx, stream, 'drex.contract.event', data)
   })
 }
 
-/** Every place of the filter that is not null; the first is the event itself. */
+/** What the contract told, by every place of the filter that is not null; the first is the event itself. */
 const isWanted =
-  ({ topics }: store.Stream) =>
+  ({ address, topics }: store.Stream) =>
   (log: Log): boolean =>
-    topics.every((topic, i) => topic === null || log.topics[i] === topic)
-
-/** What a node told of whole ranges is read again from the blocks, which prove it. */
-const provenLogs = async (
-  { network, prover }: FollowerContext,
-  stream: store.Stream,
-  told: readonly Log[],
-): Promise<readonly Log[]> => {
-  if (!network.proofs) return told
-  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
-  const blocks = await prover.prove(hashes)
-  return hashes.flatMap((hash) => {
-    const block = blocks.get(hash)
-    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
-    return [...block.receipts.values()]
-      .flatMap(({ logs }) => logs)
-      .filter((log) => log.address === stream.address && isWanted(stream)(log))
-  })
-}
+    log.address === address && topics.every((topic, i) => topic === null || log.topics[i] === topic)
 
 type StreamEvent = 'drex.contract.event' | 'drex.contract.event_removed'
 type Payload = Extract<AppEvent, { type: StreamEvent }>['data']
@@ -160,18 +148,13 @@ const goBack = async (context: FollowerContext, stream: store.Stream): Promise<v
   logger.warn({ network: network.id, stream: stream.id, removed }, 'a stream went back')
 }
 
-const emit = async (
+const emit = (
   { emitEvents }: FollowerContext,
-  tx: Parameters<Emit>[0],
+  tx: Transaction,
   { id: subject, account }: store.Stream,
   type: StreamEvent,
   all: readonly Payload[],
-): Promise<void> => {
-  for (let start = 0; start < all.length; start += eventsMax) {
-    const part = all.slice(start, start + eventsMax)
-    await emitEvents(
-      tx,
-      part.map((data): AppEvent => ({ type, subject, account, data })),
-    )
-  }
-}
+): Promise<void> =>
+  emitInParts(tx, emitEvents, all, (part) =>
+    part.map((data): AppEvent => ({ type, subject, account, data })),
+  )

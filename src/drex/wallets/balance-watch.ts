@@ -8,6 +8,7 @@ import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { decimalsMax, formatUnits, unitsOf } from '../domain.ts'
 import { abbreviateAddress } from '../evm/address.ts'
+import { wordLength } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
@@ -31,7 +32,6 @@ const blocksPerLook = 4
 const pageMax = 200
 /** The coin of every network that is known here has so many. */
 const coinDecimals = 18
-const wordLength = 66
 
 export const createBalanceWatch = (context: BalanceWatchContext): Pick<Job, 'start' | 'stop'> => {
   const { network, sql, logger } = context
