@@ -288,7 +288,10 @@ const createKeyCheck = (wallets: Wallets, logger: Logger) => {
   }
 }
 
-/** @returns undefined if it is no token: it is not followed, and what it may become is seen at the next look */
+/**
+ * What was kept counts, whatever the contract tells now: what a currency moves is followed all the same.
+ * @returns undefined if it has never told any
+ */
 const followedDecimals = async (
   tokens: Tokens,
   chain: Chain,
@@ -297,9 +300,8 @@ const followedDecimals = async (
   try {
     return await tokens.decimalsOf(chain, token)
   } catch (error) {
-    if (error instanceof ApiError && error.definition === drexErrors.token_unusable)
-      return undefined
-    throw error
+    if (!(error instanceof ApiError) || error.definition !== drexErrors.token_unusable) throw error
+    return tokens.keptDecimals(chain, token)
   }
 }
 

@@ -53,7 +53,8 @@ export const isMoney = async (
 ): Promise<boolean> => {
   const { id, token, swap } = chain.network
   if (contract === token || contract === swap) return true
-  return (await isOfTemplate(sql, id, contract)) || tokens.isKnown(chain, contract)
+  if (await isOfTemplate(sql, id, contract)) return true
+  return (await tokens.keptDecimals(chain, contract)) !== undefined
 }
 
 /** Whether the signer has let the contract take currency, which any of its functions may then do. */

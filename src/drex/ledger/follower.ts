@@ -36,7 +36,7 @@ export type LedgerContext = {
   readonly logger: Logger
   readonly emitEvents: Emit
   readonly isTaken: EmitWithin['isTaken']
-  /** @returns the token's decimals; undefined if it is no token */
+  /** @returns the token's decimals; undefined if it has never told any */
   readonly decimalsOf: (token: Hex) => Promise<number | undefined>
   readonly looks: Looks
 }
@@ -73,7 +73,7 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
         await compareDue(head - position.number)
         return false
       }
-      const tokens = await usable(context)
+      const tokens = await followed(context)
       const page = await source.read(position, to, {
         addresses: [...tokens.keys()],
         topics: [transferTopic],
@@ -98,15 +98,21 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
   }
 }
 
-/** The followed currencies that tell their decimals. */
-const usable = async ({
+/**
+ * The followed currencies.
+ * @throws RpcFailure if one has never told its decimals: what is read without it would be without its movements for good
+ */
+const followed = async ({
   network,
   decimalsOf,
 }: LedgerContext): Promise<ReadonlyMap<Hex, number>> => {
   const tokens = new Map<Hex, number>()
   for (const token of [network.token, ...network.tokens]) {
     const decimals = await decimalsOf(token)
-    if (decimals !== undefined) tokens.set(token, decimals)
+    if (decimals === undefined) {
+      throw new RpcFailure('transient', `the currency ${token} tells no decimals`)
+    }
+    tokens.set(token, decimals)
   }
   return tokens
 }
@@ -201,7 +207,7 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
   const { network, sql, logger, emitEvents } = context
   await demandGone(context, position)
   const place = await commonPlace(context, position)
-  const tokens = await usable(context)
+  const tokens = await followed(context)
   const removed = await sql.begin(async (tx) => {
     const anchors = position.anchors.filter(({ number }) => number <= place.number)
     if (!(await store.movePosition(tx, network.id, position, place, anchors))) return []

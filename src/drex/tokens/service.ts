@@ -17,8 +17,8 @@ export type Tokens = {
    * @throws ApiError `token_unusable` if the contract tells none, or others than before; `network_unreachable`
    */
   readonly decimalsOf: (chain: Chain, token: Hex) => Promise<number>
-  /** Whether it was ever used as a token here. */
-  readonly isKnown: (chain: Chain, address: Hex) => Promise<boolean>
+  /** What it told when it was first used as a token here; undefined if it never was. */
+  readonly keptDecimals: (chain: Chain, address: Hex) => Promise<number | undefined>
   /**
    * An amount in the token's smallest unit.
    *
@@ -46,8 +46,7 @@ export const createTokens = (sql: Client): Tokens => {
   }
   return {
     decimalsOf,
-    isKnown: async ({ network }, address) =>
-      (await store.pinnedDecimals(sql, network.id, address)) !== undefined,
+    keptDecimals: ({ network }, address) => store.pinnedDecimals(sql, network.id, address),
     async unitsOf(chain, token, amount, field) {
       const decimals = await decimalsOf(chain, token)
       const units = unitsOf(amount, decimals)

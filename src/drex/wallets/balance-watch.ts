@@ -22,7 +22,7 @@ export type BalanceWatchContext = {
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
-  /** The decimals of the network's currency; undefined if it does not tell them. */
+  /** The decimals of the network's currency; undefined if it has never told any. */
   readonly currencyDecimals: () => Promise<number | undefined>
 }
 

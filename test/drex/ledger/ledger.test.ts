@@ -1,7 +1,8 @@
 /** What came and went, against what the currency itself says at the same block. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
-import { type Bench, createBench, currencyAbi, type TransferBody } from '../support.ts'
+import type { RpcOutcome } from '../../../src/simulators/chain/engine.ts'
+import { type Bench, createAdmin, createBench, currencyAbi, type TransferBody } from '../support.ts'
 
 type Movement = {
   movement_id: string
@@ -80,6 +81,13 @@ const read = (of: Hex) =>
     if (status !== 200) return false
     return (json as Statement).as_of_block === (await head())
   })
+
+/** How far the ledger is. */
+const place = async () => {
+  const [position] = await bench.database.sql<[{ block_number: bigint }]>`
+    select block_number from drex_positions where network = 'drex_testnet'`
+  return Number(position.block_number)
+}
 
 const balanceAt = async (of: Hex, block: number): Promise<string> => {
   const data = currencyAbi.encodeFunctionData('balanceOf', [of])
@@ -286,6 +294,59 @@ test('a difference between the events of a currency and its balances is shown an
   bench.node.lie(undefined)
   await bench.admin.currency('mint', ana, 1n)
   await bench.until(async () => (await page(ana)).difference === '0.00')
+})
+
+/** A node that answers so when a currency is asked for its decimals. @returns how often it was asked */
+const tellNoDecimals = (of: Hex, answer: RpcOutcome) => {
+  let asked = 0
+  bench.node.lie(({ method, params }) => {
+    const [call] = params as { to?: string; data?: string }[]
+    if (method !== 'eth_call' || call?.to !== of || call.data !== '0x313ce567') return undefined
+    asked++
+    return answer
+  })
+  return () => asked
+}
+
+const oddAnswers: readonly (readonly [string, RpcOutcome])[] = [
+  ['nothing', { result: '0x' }],
+  ['a refusal', { error: { code: 3, message: 'execution reverted', data: '0x' } }],
+  ['other decimals', { result: `0x${'6'.padStart(64, '0')}` }],
+]
+for (const [name, answer] of oddAnswers) {
+  test(`${name} in answer to decimals(): a currency that was used stays followed`, async () => {
+    const ana = await wallet(5_000n)
+    await read(ana)
+    tellNoDecimals(bench.admin.token, answer)
+    await bench.restart()
+    await bench.admin.currency('mint', ana, 1n)
+    const minted = await head()
+    await bench.until(async () => (await place()) >= minted)
+    const told = bench.incoming.filter(({ subject }) => subject === walletIds.get(ana))
+    expect(told.at(-1)?.data).toMatchObject({ amount: '0.01' })
+    bench.node.lie(undefined)
+    expect((await page(ana)).closing_balance).toBe('50.01')
+  })
+}
+
+test('nothing is read over a currency that has never told its decimals', async () => {
+  const ana = await wallet(0n)
+  const { token } = await createAdmin(bench.chain)
+  const asked = tellNoDecimals(token, { result: '0x' })
+  await bench.restart({ DREX_TESTNET_TOKENS: token })
+  for (const [name, ...args] of [
+    ['enableAccount', ana],
+    ['mint', ana, 7n],
+  ] as const) {
+    await bench.admin.send(token, currencyAbi.encodeFunctionData(name, args))
+  }
+  const [first, minted] = [asked(), await head()]
+  await bench.until(async () => asked() > first + 3)
+  expect(await place()).toBeLessThan(minted)
+  bench.node.lie(undefined)
+  await bench.until(async () => (await place()) >= minted)
+  expect((await page(ana, `token=${token}`)).closing_balance).toBe('0.07')
+  await bench.restart()
 })
 
 test('far behind, ranges are read, as large as the node takes', async () => {
