@@ -53,9 +53,9 @@ const restFactor = 2
 const reaskedMax = 100
 /** Messages that one transaction marks, and transactions of one round. */
 export const markedMax = 500
-const marksMax = 20
-/** How far the first round looks back, because nobody may have looked for long. */
-const firstLookMs = 30 * 24 * 3_600_000
+export const marksMax = 20
+/** How far we look back at most while nobody has looked through to the end, as after a long outage. */
+const lookBackMaxMs = 30 * 24 * 3_600_000
 
 /**
  * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
@@ -68,7 +68,8 @@ export const createWatch = (deps: WatchDeps): Job => {
   /** When we send each again, by id; holds at most the messages that wait since the last day. */
   const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
 
-  let isFirst = true
+  /** When we last looked for overdue messages to the end: what was made long before is marked. */
+  let lookedMs = Number.NEGATIVE_INFINITY
 
   const round = async (): Promise<unknown> => {
     const nowMs = Date.now()
@@ -79,15 +80,17 @@ export const createWatch = (deps: WatchDeps): Job => {
     }
     for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
     const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
-    const marked = { ...limits, from: new Date(isFirst ? nowMs - firstLookMs : oldestMs) }
+    const marked = {
+      ...limits,
+      from: new Date(Math.max(nowMs - lookBackMaxMs, lookedMs - knownForMs)),
+    }
     const toAsk = { ...limits, from: new Date(oldestMs), except: resting }
     // Mostly there is nothing: one statement says so, without a transaction.
     if (!(await hasUnanswered(deps.sql, marked, toAsk))) {
-      isFirst = false
+      lookedMs = nowMs
       return nothingFound
     }
-    await markOverdue(deps, { ...marked, limit: markedMax })
-    isFirst = false
+    if (await markOverdue(deps, { ...marked, limit: markedMax })) lookedMs = nowMs
     const messages = await findToAsk(deps, { ...toAsk, limit: reaskedMax })
     const asked = await Promise.allSettled(messages.map((message) => ask(message, nowMs)))
     const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -150,19 +153,24 @@ const noteSent = async (
   for (const one of reached) metrics.onStatus(message.type, one)
 }
 
-/** Marks all messages without an answer in time, however many, at once; we ask for them again one by one. */
+/**
+ * Marks messages without an answer in time, many at once; we ask for them again one by one.
+ *
+ * @returns false when there may be more
+ */
 const markOverdue = async (
   deps: WatchDeps,
   search: Parameters<typeof lockOverdue>[1],
-): Promise<void> => {
+): Promise<boolean> => {
   for (let marks = 0; marks < marksMax; marks++) {
     const found = await deps.sql.begin(async (tx) => {
       const messages = await lockOverdue(tx, search)
       await markUnknown(tx, messages, 'no answer in time', deps)
       return messages.length
     })
-    if (found < search.limit) return
+    if (found < search.limit) return true
   }
+  return false
 }
 
 type ToAsk = Unanswered & { readonly repetition: number }

@@ -3,7 +3,7 @@ import { textArray } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createPull } from '#src/spi/in/pull/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
-import { markedMax } from '../../../../src/spi/out/stage/watch.ts'
+import { markedMax, marksMax } from '../../../../src/spi/out/stage/watch.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 import { transfer } from '../../../support/participant.ts'
@@ -194,7 +194,8 @@ describe('unanswered payments', () => {
   })
 
   test('however many are UNKNOWN at once, those of which nobody looked for long among them', async () => {
-    const count = 2 * markedMax + 1
+    // More than one round marks, all but one of them older than a later round would look for.
+    const count = marksMax * markedMax + 2
     await sql`
       insert into spi_messages (id, type, direction, status, channel, biz_msg_idr, resource_id,
         transaction_count, signature, xml)
@@ -202,7 +203,7 @@ describe('unanswered payments', () => {
         ${Bun.zstdCompressSync('<AppHdr>')}
       from unnest(${textArray(
         Array.from({ length: count }, (_, index) =>
-          Bun.randomUUIDv7('hex', Date.now() - (index === 0 ? 29 : 0.5) * 86_400_000),
+          Bun.randomUUIDv7('hex', Date.now() - (index === 0 ? 0.5 : 29) * 86_400_000),
         ),
       )}::text::uuid[]) as made(id)`
     await sql`
