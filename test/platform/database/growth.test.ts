@@ -22,6 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   card_link_keys: 'two or three of each network and use',
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
+  removed_certificates: 'people remove them; their numbers are given to no other',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
   dict_claims: 'owners of keys ask about them for good',
   dict_claim_lists: 'a row for each role',
