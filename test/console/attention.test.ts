@@ -340,4 +340,40 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await seen.leave(other)
     await sql`truncate spi_messages, spi_resends, webhook_endpoints cascade`
   }, 120_000)
+
+  test('a transfer that is late is told of, however many are sent after it', async () => {
+    const { sql } = gateway.database
+    const nobody = `0x${'cd'.repeat(20)}`
+    const send = (ids: string, ago: string, many: number) => sql`
+      with sent as (
+        insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
+          created_by, created_at, expires_at, due_at)
+        select 'late-' || id, 'drex_testnet', ${nobody}, 'transfer', id, 'broadcast', ${nobody}, '0x',
+          'test', at, at + interval '1 day', at + interval '1 day'
+        from (
+          select now() - ${ago}::interval as at,
+            'trf_' || lpad(to_hex((extract(epoch from now() - ${ago}::interval) * 1000)::bigint), 12, '0')
+              || '7' || lpad(n::text, 3, '0') || ${ids} as id
+          from generate_series(1, ${many}::int) n
+        ) one
+        returning id, subject, created_at)
+      insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount,
+        metadata, created_by, created_at)
+      select subject, id, 'drex_testnet', ${nobody}, ${nobody}, ${nobody}, 100, '{}', 'test', created_at
+      from sent`
+    await send('a'.repeat(16), '1 hour', 1)
+    await send('b'.repeat(16), '1 minute', 250)
+    const one = await visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.locator('section.strip').getByText('1 transfer').waitFor()
+    await show(page, '/attention')
+    await page.getByRole('link', { name: `7001${'a'.repeat(16)}` }).waitFor()
+    expect(await page.getByRole('link', { name: 'b'.repeat(16) }).count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await sql`delete from drex_transfers where created_by = 'test'`
+    await sql`delete from drex_transactions where created_by = 'test'`
+  }, 120_000)
 })

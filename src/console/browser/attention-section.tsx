@@ -13,8 +13,8 @@ import { words } from './words.ts'
 const everyMs = 30_000
 export const shownMax = 50
 
-export const useList = <T,>(path: Followed): Loaded<T> =>
-  useLoaded(path, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
+export const useList = <T,>(path: Followed, asked: Waiting['asked'] = String): Loaded<T> =>
+  useLoaded(path, (purpose) => getJson<T>(asked(path), purpose), whenChanged(path, everyMs))
 
 type SectionProps<A, T> = {
   readonly title: string
@@ -34,7 +34,10 @@ export type Waiting = {
   readonly concern: string
   /** That whoever sees it needs. */
   readonly scope: string
+  /** The list whose changes concern it. */
   readonly path: Followed
+  /** What of that list is asked for, as of now; absent: all. */
+  readonly asked?: (path: string) => string
   readonly countOf: (answer: never) => number
   readonly View: View
 }
@@ -48,12 +51,13 @@ export const waiting = <A, T>({
   concern,
   scope,
   path,
+  asked = String,
   actScope,
   actsOf,
   columns,
   ...section
 }: Omit<SectionProps<A, T>, 'loaded'> &
-  Pick<Waiting, 'concern' | 'scope' | 'path'> & {
+  Pick<Waiting, 'concern' | 'scope' | 'path' | 'asked'> & {
     readonly actScope?: string
     readonly actsOf?: (row: T, session: Session) => readonly Act[]
   }): Waiting => ({
@@ -61,9 +65,10 @@ export const waiting = <A, T>({
   concern,
   scope,
   path,
+  asked,
   countOf: (answer: A) => section.rowsOf(answer).length,
   View: ({ session }) => {
-    const loaded = useList<A>(path)
+    const loaded = useList<A>(path, asked)
     const { ask, dialog } = useActs(loaded.again)
     const isAllowed = actScope === undefined || may(session, actScope)
     const acts = actsOf && actsColumn<T>(isAllowed, ask, (row) => actsOf(row, session))

@@ -30,7 +30,7 @@ import { importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
-import { broadcastList, isLate, isStuck } from './late.ts'
+import { isStuck, lateOf } from './late.ts'
 import { overviewWords } from './overview-words.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
@@ -180,8 +180,9 @@ const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer>({
   note: w.transfersNote,
   concern: overviewWords.transfers,
   scope: 'drex:read',
-  path: broadcastList,
-  rowsOf: ({ transfers }) => transfers.filter(isLate).slice(0, shownMax),
+  path: `/v1/drex/transfers?status=broadcast&limit=${shownMax}`,
+  asked: lateOf,
+  rowsOf: ({ transfers }) => transfers,
   columns: transferColumns,
   keyOf: ({ transfer_id }) => transfer_id,
   actScope: 'drex:transfer',

@@ -31,9 +31,9 @@ export const concernsOf = async (
 ): Promise<readonly Concern[]> => {
   const asked = allWaiting.filter(({ scope }) => scopes.includes(scope))
   const found = await Promise.all(
-    asked.map(async ({ concern: name, path, countOf }) => {
+    asked.map(async ({ concern: name, path, asked: askedOf = String, countOf }) => {
       try {
-        return { name, many: countOf((await getJson<never>(path, purpose)) as never) }
+        return { name, many: countOf((await getJson<never>(askedOf(path), purpose)) as never) }
       } catch (error) {
         if (error instanceof Refusal && !error.mayPass) return { name, many: 0 }
         throw error

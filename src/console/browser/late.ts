@@ -5,15 +5,14 @@ const minedWithinMs = 600_000
 /** A new certificate takes days to come by. */
 const soonDays = 30
 
-const isOverdue = (at: string): boolean => Date.parse(at) < Date.now() - minedWithinMs
+const overdueMs = (): number => Date.now() - minedWithinMs
 
-/** It was sent, and is in no block. */
-export const isLate = ({ created_at: at }: { readonly created_at: string }): boolean =>
-  isOverdue(at)
+/** What of a list was asked for so long ago that it is late. */
+export const lateOf = (list: string): string => `${list}&to=${new Date(overdueMs()).toISOString()}`
 
 /** What the wallet sends waits for a transaction that does not go on. */
 export const isStuck = ({ oldest_at: at }: { readonly oldest_at: string | null }): boolean =>
-  at !== null && isOverdue(at)
+  at !== null && Date.parse(at) < overdueMs()
 
 export type Certificate = {
   readonly ispb: string
@@ -39,7 +38,3 @@ export const toBeReplaced = <T extends Certificate>(certificates: readonly T[]):
   }
   return [...newest.values()].filter(expiresSoon)
 }
-
-/** How many transactions that are sent and not mined are looked at, the newest. */
-const broadcastMax = 200
-export const broadcastList = `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}` as const
