@@ -202,6 +202,15 @@ describe('a charge of a recurrence', () => {
     expect(await pay(endToEndId)).toBe('UPAY')
   })
 
+  test('is not tried again before it has been tried', async () => {
+    const { txid } = await right('POST', '/cobr', cobrBody(await approved()))
+    sent()
+    const early = await call('POST', `/cobr/${txid}/retentativa/2026-03-21`)
+    expect(violated(early)).toEqual([400, 'CobROperacaoInvalida', 'cobr.tentativas'])
+    await at('2026-03-10T03:00:00Z', pix.sweep)
+    expect(sent()).toMatchObject([{ params: { charges: [{ purpose: 'AGND' }] } }])
+  })
+
   test('is taken back until 22:00 of the day before, once it is scheduled', async () => {
     const [early, late] = [await approvedAndScheduled(), await approvedAndScheduled()]
     const cancel = (txid: string) => call('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })

@@ -289,6 +289,9 @@ const judgeRetry = (
   if (!openStatuses.has(status) || agreed !== 'APROVADA') {
     throw refuse('A cobrança ou a sua recorrência está encerrada.', 'cobr.status', status)
   }
+  if (attempts.length === 0) {
+    throw refuse('Nenhuma tentativa de cobrança foi feita ainda.', 'cobr.tentativas')
+  }
   const open = attempts.find((one) => openAttempts.has(one.status))
   if (open !== undefined) {
     const razao = 'Existe uma tentativa com status SOLICITADA ou AGENDADA.'
