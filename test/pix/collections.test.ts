@@ -1,10 +1,11 @@
 /** Charges of recurrences, as the institutions of payers tell of them. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { startAutomatic } from './automatic.ts'
-import { freshTxid, type Json } from './support.ts'
+import { chargeBody, freshTxid, type Json } from './support.ts'
 
 const {
   pix,
+  key,
   other,
   owner,
   call,
@@ -362,6 +363,17 @@ describe('a charge of a recurrence', () => {
     expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
     const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
     expect((await call('POST', '/cobr', next)).status).toBe(201)
+  })
+
+  test('has a txid that no immediate charge has, whichever comes first', async () => {
+    const [mine, other] = [freshTxid(), freshTxid()]
+    const immediate = (txid: string) => call('PUT', `/cob/${txid}`, chargeBody(key))
+    expect((await call('PUT', `/cobr/${mine}`, cobrBody(await approved()))).status).toBe(201)
+    expect(violated(await immediate(mine))).toEqual([400, 'CobOperacaoInvalida', 'cob.txid'])
+    expect((await call('GET', `/cob/${mine}`)).status).toBe(404)
+    expect((await immediate(other)).status).toBe(201)
+    const late = await call('PUT', `/cobr/${other}`, cobrBody(await approved()))
+    expect(violated(late)).toEqual([400, 'CobROperacaoInvalida', 'cobr.txid'])
   })
 
   test('credits an account of its receiver, once one is known', async () => {

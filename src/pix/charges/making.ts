@@ -72,6 +72,9 @@ export const makeCharges = async (
           and receiver.postal_code is not null))
         and not exists (select from pix_batch_items item where item.account = wanted.account
           and item.txid = wanted.txid and item.status <> 'CRIADA')
+        -- In order, so that its own index is taken, whatever the table held when the plan was made.
+        and (select txid from pix_collections other where other.account = wanted.account
+          and other.txid between wanted.txid and wanted.txid order by other.txid limit 1) is null
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)
