@@ -12,6 +12,14 @@ export const messageStatuses = [
 ] as const
 export type MessageStatus = (typeof messageStatuses)[number]
 
+/** What waits for us or for an answer. */
+export const openStatuses = ['QUEUED', 'SENT', 'UNKNOWN', 'RECEIVED'] as const
+
+/** The others, which last. */
+export const endStatuses: readonly MessageStatus[] = messageStatuses.filter(
+  (status) => !openStatuses.some((open) => open === status),
+)
+
 export const directions = ['INBOUND', 'OUTBOUND'] as const
 export type Direction = (typeof directions)[number]
 
@@ -44,8 +52,13 @@ export const predecessorsOf = (status: MessageStatus): readonly MessageStatus[] 
 
 /** How a transaction ends, or a message of one. */
 export type Outcome = Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
-/** How a message ends. */
-export type MessageOutcome = Outcome | Extract<MessageStatus, 'PARTIALLY_ACCEPTED'>
+/** How a message ends that is answered. */
+export const messageOutcomes = [
+  'ACCEPTED',
+  'PARTIALLY_ACCEPTED',
+  'REJECTED',
+] as const satisfies MessageStatus[]
+export type MessageOutcome = (typeof messageOutcomes)[number]
 
 /** Returns how a message ends of whose transactions, at least one, so many are refused. */
 export const outcomeOfAll = (transactions: number, refused: number): MessageOutcome => {

@@ -21,6 +21,7 @@ export type {
 } from './domain.ts'
 export {
   endOf,
+  endStatuses,
   knownForMs,
   momentOf,
   operationMoment,

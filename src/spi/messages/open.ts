@@ -2,14 +2,11 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { BookLine, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { countedMax, type MessageStatus, momentOf } from './domain.ts'
+import { countedMax, type MessageStatus, momentOf, openStatuses } from './domain.ts'
 
 const lookEveryMsDefault = 10_000
 /** A message that nobody has sent for so long: a sender sends within seconds, and a queue that grows is told sooner. */
 const queuedLongSeconds = 30
-
-/** What waits for us or for an answer. */
-const openStatuses = ['QUEUED', 'SENT', 'UNKNOWN', 'RECEIVED'] as const satisfies MessageStatus[]
 
 type Open = {
   readonly status: MessageStatus

@@ -2,7 +2,7 @@ import { codeLists, formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { reasonOf } from '../reasons.ts'
-import type { StatusChange } from './domain.ts'
+import { messageOutcomes, type StatusChange } from './domain.ts'
 
 type ReturnRow = {
   readonly messageId: string
@@ -27,7 +27,7 @@ export const refundEvents = async (
 ): Promise<readonly AppEvent[]> => {
   const ended = new Map(
     changes
-      .filter(({ id, status }) => isEnd(status) && typeOf(id) === 'pacs.004')
+      .filter(({ id, status }) => isAnswered(status) && typeOf(id) === 'pacs.004')
       .map((change) => [change.id, change]),
   )
   if (ended.size === 0) return []
@@ -42,9 +42,7 @@ export const refundEvents = async (
   return rows.map((row) => eventOf(row, ended.get(row.messageId)))
 }
 
-const ends: readonly string[] = ['ACCEPTED', 'PARTIALLY_ACCEPTED', 'REJECTED']
-
-const isEnd = (status: string): boolean => ends.includes(status)
+const isAnswered = (status: string): boolean => messageOutcomes.some((one) => one === status)
 
 const eventOf = (row: ReturnRow, change: StatusChange | undefined): AppEvent => {
   const isRejected = change?.status === 'REJECTED' || row.status === 'RJCT'

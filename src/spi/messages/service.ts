@@ -1,6 +1,12 @@
 import { type Client, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { type Activity, type ActivityRows, readActivity } from '#src/platform/http/index.ts'
-import type { MessageDetail, MessageFilter, MessageRecord, MessageStatus, Page } from './domain.ts'
+import {
+  endStatuses,
+  type MessageDetail,
+  type MessageFilter,
+  type MessageRecord,
+  type Page,
+} from './domain.ts'
 import { createManyMatches } from './many-matches.ts'
 import { findMessage, listMessages, readDocument } from './queries.ts'
 
@@ -26,8 +32,6 @@ export const createMessageService = (sql: Client): MessageService => {
   }
 }
 
-const ends = ['ACCEPTED', 'REJECTED', 'FAILED', 'PROCESSED'] as const satisfies MessageStatus[]
-
 /** The moment that a UUIDv7 tells of. */
 const atOf = (sql: Client) => sql`
   to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`
@@ -49,6 +53,6 @@ const paymentActivity =
     ) m left join lateral (
       select extract(epoch from h.at - m.at)::float8 * 1000 as ms from spi_history h
       where h.message_id = m.id and h.repetition is null and h.status = m.status
-        and h.status = any(${textArray(ends)}::text[])
+        and h.status = any(${textArray(endStatuses)}::text[])
       order by h.position desc limit 1
     ) h on true`

@@ -1,5 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
+  endStatuses,
   findSent,
   idsByKey,
   type MessageOutcome,
@@ -74,14 +75,6 @@ const findReferences = async (
   return new Map([...byBusinessId, ...(await idsByKey(tx, 'OUTBOUND', 'ResourceId', others))])
 }
 
-/** Statuses that no answer changes. */
-const endings: ReadonlySet<MessageStatus> = new Set([
-  'ACCEPTED',
-  'PARTIALLY_ACCEPTED',
-  'REJECTED',
-  'FAILED',
-])
-
 /**
  * Returns a warning for each answer that is about nothing we know, or contradicts an earlier answer, up to a number for
  * each message: one of megabytes holds thousands of answers.
@@ -132,7 +125,7 @@ const contradictsBefore = (
 }
 
 const endsOtherwise = (status: MessageStatus | undefined, outcome: MessageOutcome): boolean =>
-  status !== undefined && endings.has(status) && status !== outcome
+  status !== undefined && endStatuses.includes(status) && status !== outcome
 
 /** The SPI's report on a payment ends the payment or, at the receiver, the reply to it. */
 export const outcomeFor = (
