@@ -30,6 +30,15 @@ export type Channel = (typeof channels)[number]
 export const signatureVerdicts = ['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED'] as const
 export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
+/** What bears another one says nothing about money. */
+export const trustedVerdicts = ['VALID', 'NOT_CHECKED'] as const satisfies SignatureVerdict[]
+
+export const isTrusted = (verdict: string): boolean =>
+  trustedVerdicts.some((one) => one === verdict)
+
+/** TxSts of what has settled. */
+export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
+
 /**
  * What each status may follow. An answer can overtake the record of the sending, so QUEUED may be answered. Only an
  * explicit answer ends UNKNOWN: if the sending was in doubt, its PI-ResourceId is one, unless an answer is overdue too

@@ -4,6 +4,7 @@
  */
 
 import { dayMs } from '#src/platform/runtime/days.ts'
+import { isTrusted, settledStatuses } from '../messages/domain.ts'
 
 /** One transaction of a message that names the payment. */
 export type PaymentMessage = {
@@ -80,12 +81,6 @@ export const refundableCents = ({ amountCents, returnedCents, heldCents }: Payme
   return rest > 0n ? rest : 0n
 }
 
-/** A message whose signature does not fit says nothing about money. */
-const isTrusted = ({ signature }: PaymentMessage): boolean =>
-  signature === 'VALID' || signature === 'NOT_CHECKED'
-
-const settledStatuses = ['ACSC', 'ACCC']
-
 /** The end of what we sent: the answer to the transaction, else what became of its message. */
 const sentOutcome = ({ status, messageStatus }: PaymentMessage): Outcome => {
   if (status === 'RJCT') return 'rejected'
@@ -144,7 +139,7 @@ export const paymentOf = (
   messages: readonly PaymentMessage[],
   momentOf: (id: string) => Date,
 ): Payment | undefined => {
-  const trusted = messages.filter(isTrusted)
+  const trusted = messages.filter(({ signature }) => isTrusted(signature))
   const original = trusted.find(({ type }) => type === 'pacs.008')
   if (original === undefined) return undefined
   const { direction, messageId, position, amountCents, debtorIspb, creditorIspb } = original

@@ -2,7 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import type { MessageScanner } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
-import { momentIn } from '../../messages/domain.ts'
+import { isTrusted, momentIn, settledStatuses } from '../../messages/domain.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
 import type { MessageVerifier } from '../../out/signing/index.ts'
@@ -11,13 +11,7 @@ import { factsOf } from '../../recurring/facts.ts'
 import { type Reported, reportedBy } from '../../reports/reported.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
-import {
-  endsIn,
-  paymentsIn,
-  type ReceivedEnd,
-  type ReceivedPayment,
-  settledStatuses,
-} from './received.ts'
+import { endsIn, paymentsIn, type ReceivedEnd, type ReceivedPayment } from './received.ts'
 import { validate } from './validators/index.ts'
 
 /** One received message, read and judged, before anything is stored. */
@@ -137,9 +131,6 @@ const withSettlements = (
       : one,
   )
 }
-
-const isTrusted = (verdict: SignatureVerdict): boolean =>
-  verdict === 'VALID' || verdict === 'NOT_CHECKED'
 
 /** Its BizMsgIdr alone identifies it. */
 const withoutResourceId: Warning = {

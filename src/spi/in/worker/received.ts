@@ -2,6 +2,7 @@ import { type CreditTransfer, readMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
+import { settledStatuses } from '../../messages/domain.ts'
 import { idCharsMax, type MessageView } from '../../messages/view.ts'
 import { cashPartsOf } from '../../payments/cash.ts'
 import type { Fact } from '../../recurring/domain.ts'
@@ -110,9 +111,6 @@ const withdrawalIn = (transfer: CreditTransfer): ReceivedWithdrawal | null => {
 /** What is longer fits no index. */
 const isId = (id: string): boolean => id !== '' && id.length <= idCharsMax
 const textCharsMax = 140
-
-/** Statuses that tell of a settlement. */
-export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
 /** The ends that a pacs.002 tells of. */
 export const endsIn = ({ identity, transactions }: MessageView): readonly ReceivedEnd[] => {

@@ -8,6 +8,7 @@ import {
   spiIspb,
 } from '#codecs/iso20022'
 import { traceHeader } from '#src/platform/broker/index.ts'
+import { isTrusted } from '../../messages/domain.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 import type { TransactionView } from '../../messages/view.ts'
 import type { ReadInbound } from './read.ts'
@@ -26,15 +27,15 @@ const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * Builds what this gateway answers of itself, on the channel that the message came by: one pacs.002 with RJCT for each
- * payment that a charge refuses, and with SPI_AUTO_ACCEPT one with ACSP for each other payment and return. A message with
- * a wrong signature gets none, nor does a transaction without a proper id.
+ * payment that a charge refuses, and with SPI_AUTO_ACCEPT one with ACSP for each other payment and return. A message
+ * that nobody whom we trust has signed gets none, nor does a transaction without a proper id.
  */
 export const repliesTo = (
   inbound: ReadInbound,
   context: ReplyContext,
 ): readonly OutboundMessage[] => {
   const { view, message } = inbound
-  if (view === undefined || message.signature === 'INVALID') return []
+  if (view === undefined || !isTrusted(message.signature)) return []
   const { type } = view.identity
   if (!isMessageType(type) || definitionOf(type).exchange.role !== 'moves_money') return []
   return view.transactions.flatMap((one) => replyTo(one, type, inbound, context))

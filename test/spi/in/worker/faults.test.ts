@@ -56,8 +56,9 @@ test('signatures are judged where certificates are trusted; the bundle may chang
   }
   const good = await signedBy(trusted, payment())
   expect(await verdictOf(good)).toEqual(['VALID', 0])
-  expect(await verdictOf(payment())).toEqual(['ABSENT', 1])
-  const endToEndId = fresh.endToEndId()
+  const [endToEndId, unsigned] = [fresh.endToEndId(), fresh.endToEndId()]
+  expect(await verdictOf(payment({ endToEndId: unsigned }))).toEqual(['ABSENT', 1])
+  expect(await answersTo(unsigned)).toBe(0)
   const forged = (await signedBy(trusted, payment({ endToEndId }))).replace('>10.50<', '>99.50<')
   expect(await verdictOf(forged)).toEqual(['INVALID', 1])
   expect(await answersTo(endToEndId)).toBe(0)
