@@ -1,4 +1,4 @@
-import type { Queryable } from '#src/platform/database/index.ts'
+import { constants, type Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
 import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import {
@@ -169,7 +169,7 @@ const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
   const { status, debtorTaxId, isShown } = filter
   const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, status, is_shown: isShown })
   return sql`
-    from pix_charges where account = ${account} and kind = ${sql.unsafe(`'${filter.kind}'`)}
+    from pix_charges where account = ${account} and kind = ${constants(sql, [filter.kind])}
       and created_at between ${filter.from} and ${filter.to}
       ${by.matching}
     order by ${by.order} created_at, id`

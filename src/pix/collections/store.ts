@@ -1,6 +1,6 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { constants, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
-import type { Attempt, Collection } from './domain.ts'
+import { type Attempt, type Collection, openStatuses } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
   readonly content: string
@@ -134,7 +134,7 @@ export const lockOpenCollections = async (
   const rows = await tx<Row[]>`
     select ${columns(tx)} from pix_collections c
     where recurrence_id = any(${textArray(recurrenceIds)}::text::text[])
-      and status in ('CRIADA', 'ATIVA')
+      and status in (${constants(tx, openStatuses)})
     order by account, txid for update`
   return whole(tx, rows)
 }

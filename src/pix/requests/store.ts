@@ -1,5 +1,5 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { RecurrenceRequest } from './domain.ts'
+import { constants, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { liveStatuses, type RecurrenceRequest } from './domain.ts'
 
 type Row = Omit<RecurrenceRequest, 'recipient' | 'history'> & {
   readonly recipient: string
@@ -70,5 +70,5 @@ export const overdueRequests = async (
   limit: number,
 ): Promise<readonly { readonly recurrenceId: string }[]> => sql<{ recurrenceId: string }[]>`
   select recurrence_id as "recurrenceId" from pix_recurrence_requests
-  where status in ('CRIADA', 'ENVIADA', 'RECEBIDA') and expires_at < ${now}
+  where status in (${constants(sql, liveStatuses)}) and expires_at < ${now}
   order by expires_at limit ${limit}`

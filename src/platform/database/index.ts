@@ -3,6 +3,7 @@ export { archiveLines } from './archive.ts'
 export { joinedBytes, jsonArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
+export { constants } from './constants.ts'
 export {
   type Client,
   type Database,

@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, constants } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { BookLine, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -96,7 +96,7 @@ const findOpen = async (sql: Client): Promise<readonly Open[]> => {
     { status: MessageStatus; count: number; oldest: string | null; now: Date }[]
   >`
     ${openStatuses.map((status, index) => {
-      const wanted = sql`spi_messages where status = ${sql.unsafe(`'${status}'`)}`
+      const wanted = sql`spi_messages where status = ${constants(sql, [status])}`
       return sql`
         ${index === 0 ? sql`` : sql`union all`}
         select ${status} as status, clock_timestamp() as now, (

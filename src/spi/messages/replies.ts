@@ -1,6 +1,6 @@
-import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { constants, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { endOf, type Outcome, replyOutcome, type StatusChange } from './domain.ts'
+import { endOf, type Outcome, replyOutcome, type StatusChange, settledStatuses } from './domain.ts'
 
 /*
  * The SPI reports on each payment and return that this institution has received, and its report ends every reply of ours
@@ -11,8 +11,7 @@ export const replyType = 'pacs.002'
 
 /** TxSts of a report that ends a payment. */
 const reportedOutcomes: ReadonlyMap<string, Outcome> = new Map([
-  ['ACSC', 'ACCEPTED'],
-  ['ACCC', 'ACCEPTED'],
+  ...settledStatuses.map((status) => [status, 'ACCEPTED'] as const),
   ['RJCT', 'REJECTED'],
 ])
 
@@ -57,7 +56,7 @@ const reportOn = (sql: Queryable, nowMs: number) => sql`
       where instruction_id = reply.instruction_id
         and message_id >= ${uuidBound(new Date(nowMs - reportedWithinDays * dayMs))}::uuid
         and message_id < ${uuidBound(new Date(nowMs + dayMs))}::uuid
-        and status in ('ACSC', 'ACCC', 'RJCT')
+        and status in (${constants(sql, reportedOutcomes.keys())})
       order by instruction_id, message_id limit ${sameIdMax}
     ) cited
     cross join lateral (

@@ -1,10 +1,11 @@
 import {
   type Client,
+  constants,
   looksLikeOne,
   type Queryable,
   textArray,
 } from '#src/platform/database/index.ts'
-import { momentOf } from '../messages/domain.ts'
+import { momentOf, trustedVerdicts } from '../messages/domain.ts'
 import { sentBytes } from '../messages/sending.ts'
 import type { State } from './domain.ts'
 import { factsIn, recurringTypes } from './facts.ts'
@@ -66,7 +67,7 @@ type StoredMessage = {
 
 const columns = (sql: Queryable) => sql`
   m.id, m.type, m.direction, m.xml,
-  (m.direction = 'OUTBOUND' or m.signature in ('VALID', 'NOT_CHECKED')) as "isHeard"`
+  (m.direction = 'OUTBOUND' or m.signature in (${constants(sql, trustedVerdicts)})) as "isHeard"`
 
 /** What is stored of a message of ours lacks its signature, and no fact. */
 const statedBy = ({ id, type, direction, xml, isHeard }: StoredMessage): readonly Stated[] =>

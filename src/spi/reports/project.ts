@@ -1,8 +1,8 @@
 import { formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
-import { looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { constants, looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { momentIn, operationMoment } from '../messages/domain.ts'
+import { momentIn, operationMoment, settledStatuses, trustedVerdicts } from '../messages/domain.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 
 /** What one received message reports. */
@@ -114,14 +114,14 @@ export const findOurs = async (
   })
   const found = await tx<Ours[]>`
     select e.place, op.amount_cents as cents, op.direction, op.is_refused as "isRefused",
-      coalesce(op.status in ('ACSC', 'ACCC'), false) or exists (
+      coalesce(op.status in (${constants(tx, settledStatuses)}), false) or exists (
         select from spi_transactions answer
           cross join lateral (
             select type, direction, signature from spi_messages where id = answer.message_id limit 1
           ) m
         where answer.instruction_id = e.reference and answer.message_id >= e.since
-          and answer.status in ('ACSC', 'ACCC') and m.type = 'pacs.002'
-          and m.direction = 'INBOUND' and m.signature not in ('INVALID', 'ABSENT')
+          and answer.status in (${constants(tx, settledStatuses)}) and m.type = 'pacs.002'
+          and m.direction = 'INBOUND' and m.signature in (${constants(tx, trustedVerdicts)})
       ) as "isSettled"
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as e(place int, reference text, type text, since uuid)

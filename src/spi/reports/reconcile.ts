@@ -1,5 +1,6 @@
-import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { constants, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs, startOfDay } from '#src/platform/runtime/index.ts'
+import { trustedVerdicts } from '../messages/domain.ts'
 import { dayForm } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
@@ -183,7 +184,7 @@ const settlementsOf = async (
       and exists (
         select from spi_messages m where m.id = spi_transactions.message_id
           and m.type = 'pacs.002' and m.direction = 'INBOUND'
-          and m.signature not in ('INVALID', 'ABSENT'))
+          and m.signature in (${constants(sql, trustedVerdicts)}))
     order by status, message_id, position limit ${walkedAtOnce})`
   const rows = await sql<(Omit<Settlement, 'reference'> & { reference: string | null })[]>`
     select message_id as "messageId", position, instruction_id as reference
