@@ -4,8 +4,3 @@ export const amountForm = /^\d{1,10}\.\d{2}$/
 
 /** @param amount of the form {@link amountForm} */
 export const centsOf = (amount: string): bigint => BigInt(amount.replace('.', ''))
-
-export const amountOf = (cents: bigint): string => {
-  const digits = cents.toString().padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
-}

@@ -1,11 +1,12 @@
 /** What a charge with a due date comes to, by the examples of the standard and of its keepers. */
 
 import { describe, expect, test } from 'bun:test'
+import { formatCents } from '#codecs/iso20022'
 import { dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { duesOn, lastDayOf } from '../../src/pix/due/arithmetic.ts'
 import { createCalendar } from '../../src/pix/due/calendar.ts'
 import type { DueTerms } from '../../src/pix/due/domain.ts'
-import { amountOf, centsOf } from '../../src/pix/money.ts'
+import { centsOf } from '../../src/pix/money.ts'
 import { createHolidayBook } from '../../src/reference/holidays/domain.ts'
 
 const calendar = createCalendar(createHolidayBook([]).isHoliday)
@@ -19,7 +20,7 @@ const terms = (dueOn: string, more: Partial<DueTerms> = {}): DueTerms => ({
   ...more,
 })
 const finalOn = (original: string, day: string, due: DueTerms): string =>
-  amountOf(duesOn(due, centsOf(original), day, calendar).finalCents)
+  formatCents(duesOn(due, centsOf(original), day, calendar).finalCents)
 
 describe('working days', () => {
   test('are those of the country', () => {

@@ -1,7 +1,7 @@
 import { buildDynamicBrCode, toAscii } from '#codecs/brcode'
+import { formatCents } from '#codecs/iso20022'
 import { dueValuesView, receiverView } from '../due/view.ts'
 import type { Location } from '../locations/domain.ts'
-import { amountOf } from '../money.ts'
 import type { Payee } from '../receivers/domain.ts'
 import type { Charge, ChargeTerms } from './domain.ts'
 import { withdrawalView } from './withdrawal.ts'
@@ -30,7 +30,7 @@ export const locationView = (location: Location, addresses: Addresses) => ({
 const valuesView = ({ originalCents, isOpen, withdrawal, due }: ChargeTerms) =>
   due === undefined
     ? {
-        original: amountOf(originalCents),
+        original: formatCents(originalCents),
         modalidadeAlteracao: isOpen ? 1 : 0,
         ...(withdrawal === undefined ? {} : { retirada: withdrawalView(withdrawal) }),
       }

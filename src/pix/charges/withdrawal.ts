@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { formatCents } from '#codecs/iso20022'
 import type { Violacao } from '../errors.ts'
-import { amountForm, amountOf, centsOf } from '../money.ts'
+import { amountForm, centsOf } from '../money.ts'
 
 /** All that is paid is handed out in cash (saque), or what exceeds the purchase (troco). */
 type WithdrawalKind = 'saque' | 'troco'
@@ -70,7 +71,7 @@ export const withdrawalViolations = (
     add('cob.valor.modalidadeAlteracao', `é 1 em uma cobrança com ${kind}`, '1')
   }
   if (kind === 'saque' && purchase.cents > 0n) {
-    const valor = amountOf(purchase.cents)
+    const valor = formatCents(purchase.cents)
     add('cob.valor.original', 'é maior que zero em uma cobrança com saque', valor)
   }
   if (!isOpen && centsOf(amount) === 0n) add(`cob.valor.retirada.${kind}.valor`, 'é zero', amount)
@@ -104,9 +105,9 @@ export const isWithdrawalOf = (
 
 /** componentesValor. */
 export const withdrawalComponents = (paid: PaidWithdrawal) => ({
-  original: { valor: amountOf(paid.purchaseCents) },
+  original: { valor: formatCents(paid.purchaseCents) },
   [paid.kind]: {
-    valor: amountOf(paid.cashCents),
+    valor: formatCents(paid.cashCents),
     modalidadeAgente: agentsInAnswers[paid.agent] ?? paid.agent,
     prestadorDoServicoDeSaque: paid.facilitator,
   },

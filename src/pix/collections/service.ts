@@ -6,6 +6,7 @@ import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
+import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import { pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
@@ -186,7 +187,7 @@ const judge = (
     const razao = `O campo ${propriedade} é posterior ao campo rec.calendario.dataFinal.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
-  if (terms.amount !== undefined && BigInt(terms.amount.replace('.', '')) !== amountCents) {
+  if (terms.amount !== undefined && centsOf(terms.amount) !== amountCents) {
     const razao = 'O campo cobr.valor difere do campo rec.valor.valorRec.'
     throw refuseCollection({ razao, propriedade: 'cobr.valor' })
   }

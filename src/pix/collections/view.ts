@@ -1,5 +1,5 @@
+import { formatCents } from '#codecs/iso20022'
 import { dayAt } from '#src/platform/runtime/index.ts'
-import { amountOf } from '../money.ts'
 import type { Pix } from '../received/domain.ts'
 import { pixView } from '../received/view.ts'
 import type { Recurrence } from '../recurrences/domain.ts'
@@ -42,7 +42,7 @@ export const collectionView = (
     ...standingView(collection),
     ...(content.info === undefined ? {} : { infoAdicional: content.info }),
     calendario: { criacao: dayAt(createdAt), dataDeVencimento: dueOn },
-    valor: { original: amountOf(amountCents) },
+    valor: { original: formatCents(amountCents) },
     ajusteDiaUtil: content.adjusts,
     politicaRetentativa: terms.retries,
     ...(content.debtor === undefined ? {} : { devedor: content.debtor }),

@@ -1,4 +1,4 @@
-import { amountOf } from '../money.ts'
+import { formatCents } from '#codecs/iso20022'
 import type { Payee } from '../receivers/domain.ts'
 import type { Dues } from './arithmetic.ts'
 import type { DueTerms, Part } from './domain.ts'
@@ -9,7 +9,7 @@ const partView = ({ mode, value }: Part) => ({ modalidade: mode, valorPerc: valu
 export const dueValuesView = (originalCents: bigint, due: DueTerms) => {
   const { fine, interest, rebate, discount } = due
   return {
-    original: amountOf(originalCents),
+    original: formatCents(originalCents),
     ...(fine && { multa: partView(fine) }),
     ...(interest && { juros: partView(interest) }),
     ...(rebate && { abatimento: partView(rebate) }),
@@ -31,14 +31,15 @@ export const dueValuesView = (originalCents: bigint, due: DueTerms) => {
 /** What it comes to on a day: parts that are nothing are left out. */
 export const duesView = (originalCents: bigint, dues: Dues) => {
   const { rebateCents, discountCents, interestCents, fineCents, finalCents } = dues
-  const shown = (name: string, cents: bigint) => (cents === 0n ? {} : { [name]: amountOf(cents) })
+  const shown = (name: string, cents: bigint) =>
+    cents === 0n ? {} : { [name]: formatCents(cents) }
   return {
-    original: amountOf(originalCents),
+    original: formatCents(originalCents),
     ...shown('multa', fineCents),
     ...shown('juros', interestCents),
     ...shown('abatimento', rebateCents),
     ...shown('desconto', discountCents),
-    final: amountOf(finalCents),
+    final: formatCents(finalCents),
   }
 }
 

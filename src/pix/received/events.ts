@@ -1,5 +1,5 @@
+import { formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
-import { amountOf } from '../money.ts'
 import { topicOf } from '../notices/domain.ts'
 import type { Pix, PixReturn } from './domain.ts'
 import { pixView } from './view.ts'
@@ -19,7 +19,7 @@ export const receivedEvent = (pix: Pix): AppEvent => ({
   data: {
     end_to_end_id: pix.endToEndId,
     txid: pix.txid,
-    amount: amountOf(pix.amountCents),
+    amount: formatCents(pix.amountCents),
     settled_at: pix.settledAt.toISOString(),
   },
 })
@@ -31,7 +31,7 @@ export const returnedEvent = (pix: Pix, one: PixReturn): AppEvent => ({
   data: {
     end_to_end_id: pix.endToEndId,
     txid: pix.txid,
-    amount: amountOf(one.amountCents),
+    amount: formatCents(one.amountCents),
     return_id: one.id,
     rtr_id: one.returnId,
     status: one.status === 'DEVOLVIDO' ? 'settled' : 'rejected',

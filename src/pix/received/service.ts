@@ -1,7 +1,7 @@
+import { formatCents } from '#codecs/iso20022'
 import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
 import { type Actor, ApiError } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
-import { amountOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import type { Pix, PixReturn, ReturnNature } from './domain.ts'
 import { addReturn, findPix, listPix, lockPix, type PixFilter } from './store.ts'
@@ -138,7 +138,7 @@ const repeated = (known: PixReturn, { amountCents, nature, description }: Return
 /** What the sender of payments refuses, in the standard's words. */
 const inStandard = (error: unknown, { amountCents }: ReturnRequest): unknown => {
   if (!(error instanceof ApiError)) return error
-  const valor = amountOf(amountCents)
+  const valor = formatCents(amountCents)
   switch (error.definition.code) {
     case 'refund_exceeds_payment':
       return refuseReturn(

@@ -1,10 +1,10 @@
-import { amountOf } from '../money.ts'
+import { formatCents } from '#codecs/iso20022'
 import type { Pix, PixReturn } from './domain.ts'
 
 export const returnView = (one: PixReturn) => ({
   id: one.id,
   rtrId: one.returnId,
-  valor: amountOf(one.amountCents),
+  valor: formatCents(one.amountCents),
   natureza: one.nature,
   ...(one.description === null ? {} : { descricao: one.description }),
   horario: {
@@ -17,7 +17,7 @@ export const returnView = (one: PixReturn) => ({
 
 /** Nothing of the payer is in it. */
 export const pixView = (pix: Pix) => {
-  const valor = amountOf(pix.amountCents)
+  const valor = formatCents(pix.amountCents)
   return {
     endToEndId: pix.endToEndId,
     ...(pix.txid === null ? {} : { txid: pix.txid }),
