@@ -11,9 +11,9 @@ import {
 } from '#src/platform/http/index.ts'
 import {
   type Authenticator,
-  scopes as allScopes,
   forbiddenBy,
   type Principal,
+  pixScopes,
   type Scope,
 } from '#src/platform/security/index.ts'
 import type { IssueToken } from './tokens.ts'
@@ -28,15 +28,9 @@ const bodyBytesMax = 4_096
 const form = 'application/x-www-form-urlencoded'
 const json = 'application/json'
 
-/** The scopes that a token may have, as the standard spells them: `cob.read`. */
-const families = new Set([
-  ...['cob', 'cobv', 'lotecobv', 'payloadlocation', 'payloadlocationrec', 'pix', 'rec', 'webhook'],
-  ...['solicrec', 'cobr', 'webhookrec', 'webhookcobr'],
-])
+/** The scopes that a token may have, as the standard spells them. */
 const standardScopes: ReadonlyMap<string, Scope> = new Map(
-  allScopes
-    .filter((scope) => families.has(scope.split(':')[0] ?? ''))
-    .map((scope) => [scope.replace(':', '.'), scope]),
+  pixScopes.map((scope) => [scope.replace(':', '.'), scope]),
 )
 
 /**

@@ -49,7 +49,7 @@ export {
   restrictionsSchema,
   type StoredRestrictions,
 } from './keys/restrictions.ts'
-export { institutionScopes, isGrant, type Scope, scopes } from './keys/scopes.ts'
+export { institutionScopes, isGrant, pixScopes, type Scope, scopes } from './keys/scopes.ts'
 export {
   hasTls,
   listenerMaterial,
