@@ -8,7 +8,7 @@ export const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
       (select created_at from card_transactions order by id desc limit 1) as last
     from (
       select created_at as at from card_transactions
-      where status = 'pending' or operation is not null limit ${bookCountedMax}
+      where status = 'pending' or operation is not null order by touched_at limit ${bookCountedMax}
     ) waiting`
   const [reversals] = await sql<Omit<BookLine, 'what'>[]>`
     select count(*)::int as open, min(at) as "oldestOpen",

@@ -11,11 +11,12 @@ export const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
       order by created_at limit ${bookCountedMax}
     ) waiting`
   const [deliveries] = await sql<Omit<BookLine, 'what'>[]>`
-    select count(*)::int as open, min(at) as "oldestOpen", null::timestamptz as last
-    from (
-      select created_at as at from webhook_deliveries d where status = 'pending'
-        and exists (select from webhook_endpoints where id = d.endpoint_id)
-      limit ${bookCountedMax}
+    select least(count(*), ${bookCountedMax})::int as open, min(at) as "oldestOpen",
+      null::timestamptz as last
+    from webhook_endpoints e cross join lateral (
+      select created_at as at from webhook_deliveries
+      where endpoint_id = e.id and status = 'pending'
+      order by next_attempt_at limit ${bookCountedMax}
     ) waiting`
   return [
     { what: 'webhook events', ...events! },

@@ -34,17 +34,21 @@ const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
   age_seconds: Math.round(ageSeconds),
 })
 
-/** What waits in the queues of the database, by topic, and what could not be handled. Ids below 0 are no messages. */
+/** What waits in the queues of the database, by topic, and what could not be handled. */
 const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
   const queues = await sql<Omit<BookLine, 'last'>[]>`
-    select 'messages of ' || topic as what, count(*)::int as open, min(at) as "oldestOpen"
-    from (
-      select topic, published_at as at from broker_queue where id >= 0
+    select 'messages of ' || topic as what, least(count(*), ${bookCountedMax})::int as open,
+      min(at) as "oldestOpen"
+    from broker_lanes cross join lateral (
+      select published_at as at from broker_queue
+      where id > lane::bigint << 44 and id < (lane + 1)::bigint << 44
       order by id limit ${bookCountedMax}
     ) waiting
     group by topic order by topic`
   const [letters] = await sql<Omit<BookLine, 'what' | 'last'>[]>`
     select count(*)::int as open, min(at) as "oldestOpen"
-    from (select published_at as at from broker_dead_letters limit ${bookCountedMax}) letters`
+    from (
+      select published_at as at from broker_dead_letters order by published_at limit ${bookCountedMax}
+    ) letters`
   return [...queues, { what: 'dead letters', ...letters! }].map((line) => ({ ...line, last: null }))
 }
