@@ -134,7 +134,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         },
         deps,
       ),
-      createConsole(values.console, sealer, sql),
+      createConsole(values.console, sealer, sql, logger),
       digitalCurrency(values, roles, databases.shared, deps),
       ...cards(values, roles, databases, deps),
       ...(roles.has('grpc')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature, WholeApi } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { ConsoleSettings } from './config.ts'
 import { createLive } from './live.ts'
@@ -21,6 +22,7 @@ export const createConsole = (
   settings: ConsoleSettings,
   sealer: Sealer | undefined,
   sql: Client | undefined,
+  logger: Logger,
 ): Feature => {
   let whole: WholeApi | undefined
   const absoluteSeconds = settings.sessionHours * 3_600
@@ -30,7 +32,7 @@ export const createConsole = (
     idleMs: settings.idleMinutes * 60_000,
     absoluteMs: absoluteSeconds * 1_000,
   })
-  const live = createLive()
+  const live = createLive(logger)
   const { traceUrl } = settings
   const api = (): WholeApi => {
     if (whole === undefined) throw new Error('nothing listens yet')

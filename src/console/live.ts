@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { openStream, type Stream } from './stream.ts'
 
 /** What a page shows of the API: a list of payments, say, or the state of the gateway's parts. */
@@ -38,6 +39,8 @@ export type LiveOptions = {
   readonly everyMs?: number
   /** How often a stream's session is looked at, and its connection kept from falling silent. */
   readonly checkMs?: number
+  /** What is asked for and not answered by then counts as failed. */
+  readonly askMs?: number
   readonly streamsMax?: number
   readonly sessionStreamsMax?: number
 }
@@ -51,6 +54,7 @@ type Follower = Omit<Watched, 'shown'> & {
 }
 type Place = readonly [Follower, Followed]
 
+const askMsDefault = 15_000
 const refusedMark = ''
 const markCharsMax = 16
 /** The page asks for everything again by itself, and learns why. */
@@ -66,8 +70,9 @@ const headers = {
  * an event is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no
  * change.
  */
-export const createLive = (options: LiveOptions = {}): Live => {
+export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
   const { everyMs = 1_000, checkMs = 5_000, streamsMax = 200, sessionStreamsMax = 12 } = options
+  const asking = { askMs: options.askMs ?? askMsDefault, logger }
   const followers = new Set<Follower>()
   let timer: Timer | undefined
   let turns = 0
@@ -85,9 +90,14 @@ export const createLive = (options: LiveOptions = {}): Live => {
     if (isAsking) return
     isAsking = true
     turns += 1
-    await endThoseOver(followers, checkMs)
-    for (const places of dueBy(followers, turns)) await tell(places)
-    isAsking = false
+    try {
+      await endThoseOver(followers, { ...asking, checkMs })
+      for (const places of dueBy(followers, turns)) await tell(places, asking)
+    } catch (err) {
+      logger.error({ err }, 'the pages of the console could not be told what has changed')
+    } finally {
+      isAsking = false
+    }
   }
 
   return {
@@ -112,13 +122,40 @@ export const createLive = (options: LiveOptions = {}): Live => {
   }
 }
 
-const endThoseOver = async (followers: Iterable<Follower>, checkMs: number): Promise<void> => {
-  const nowMs = performance.now()
-  for (const follower of [...followers].filter((one) => nowMs - one.checkedMs >= checkMs)) {
-    follower.checkedMs = nowMs
-    if (await follower.isSessionOn().catch(() => false)) follower.stream.write(':\n\n')
-    else follower.stream.end(over)
+type Asking = { readonly askMs: number; readonly logger: Logger }
+
+/** What is asked, or what stands for it where that fails or is late. */
+const answerOr = async <T>(
+  instead: T,
+  ask: () => Promise<T>,
+  { askMs, logger }: Asking,
+): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`no answer in ${askMs} ms`)), askMs)
+  try {
+    return await Promise.race([ask(), late.promise])
+  } catch (err) {
+    logger.warn({ err }, 'what a page of the console shows could not be asked for')
+    return instead
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+/** All at once: none waits for the time-outs of others. */
+const endThoseOver = async (
+  followers: Iterable<Follower>,
+  { checkMs, ...asking }: Asking & { readonly checkMs: number },
+): Promise<void> => {
+  const nowMs = performance.now()
+  const due = [...followers].filter((one) => nowMs - one.checkedMs >= checkMs)
+  await Promise.all(
+    due.map(async (follower) => {
+      follower.checkedMs = nowMs
+      if (await answerOr(false, follower.isSessionOn, asking)) follower.stream.write(':\n\n')
+      else follower.stream.end(over)
+    }),
+  )
 }
 
 /** What is to be asked for in this turn, each with all who show it; what nobody was told of yet is always due. */
@@ -133,8 +170,8 @@ const dueBy = (followers: Iterable<Follower>, turn: number): Iterable<readonly P
 }
 
 /** If the API refuses or fails, the page is told so. It then asks by itself and shows what the API answers. */
-const tell = async (places: readonly Place[]): Promise<void> => {
-  const mark = await markOf(places[0]?.[1]).catch(() => refusedMark)
+const tell = async (places: readonly Place[], asking: Asking): Promise<void> => {
+  const mark = await answerOr(refusedMark, () => markOf(places[0]?.[1]), asking)
   for (const [{ stream, followed }, one] of places) {
     if (mark === one.told) continue
     one.told = mark

@@ -25,7 +25,8 @@ export const openStream = (
   const room = (): number => controller?.desiredSize ?? 0
   const end = (last?: string): void => {
     if (last !== undefined && room() > 0) controller?.enqueue(encoder.encode(last))
-    controller?.close()
+    // One that is broken off has no size, and refuses to be closed.
+    if (controller?.desiredSize !== null) controller?.close()
     left()
   }
   const write = (block: string): void => {

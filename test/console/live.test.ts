@@ -3,12 +3,13 @@ import { expect, test } from 'bun:test'
 import type { Route } from '#src/platform/http/index.ts'
 import { createAuthenticator, createSealer } from '#src/platform/security/index.ts'
 import { createConsole } from '../../src/console/index.ts'
-import { createLive, type LiveOptions } from '../../src/console/live.ts'
+import { createLive, type Live, type LiveOptions } from '../../src/console/live.ts'
 import { createOwnSessions } from '../../src/console/record.ts'
 import { consoleRoutes } from '../../src/console/routes.ts'
 import { createSessions } from '../../src/console/session.ts'
 import { openStream } from '../../src/console/stream.ts'
 import { testApp, testKey } from '../support/app.ts'
+import { quietLogger } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const liveOf = (...lists: readonly string[]): string =>
@@ -49,7 +50,7 @@ const createRig = async (options: LiveOptions = {}) => {
     idleMs: 60_000,
     absoluteMs: 60_000,
   })
-  const live = createLive({ everyMs: 2, checkMs: 10, ...options })
+  const live = createLive(quietLogger, { everyMs: 2, checkMs: 10, ...options })
   const whole = { fetch: api.app.fetch, authenticator }
   const { app } = testApp(
     consoleRoutes({ sessions, live, absoluteSeconds: 60, traceUrl: undefined, api: () => whole }),
@@ -110,6 +111,21 @@ const toldOf = ({ text }: { readonly text: string }, event = 'changed'): readonl
     .filter(([, kind]) => kind === event)
     .map(([, , list]) => list ?? '')
 
+/** One page of a list, by itself. */
+const watchedBy = (
+  name: string,
+  over: Partial<Parameters<Live['open']>[0] & { ask: () => Promise<Response> }> = {},
+) => {
+  const ask = over.ask ?? (async () => new Response('[]'))
+  return {
+    sessionId: name,
+    shown: [{ path: '/health', name, turns: 1, ask }],
+    isSessionOn: async () => true,
+    lastId: undefined,
+    ...over,
+  }
+}
+
 test('pages of one list are told of each change once', async () => {
   await using rig = await createRig()
   const [one, other] = [await rig.follow(), await rig.follow()]
@@ -126,28 +142,44 @@ test('pages of one list are told of each change once', async () => {
 })
 
 test('a list that many pages show is asked for once for all of them', async () => {
-  const live = createLive({ everyMs: 2 })
+  const live = createLive(quietLogger, { everyMs: 2 })
   const asked = [0, 0]
-  const watchedBy = (at: number) => ({
-    sessionId: String(at),
-    shown: [
-      {
-        path: '/health',
-        name: 'one list',
-        turns: 1,
-        ask: async () => {
-          asked[at] = (asked[at] ?? 0) + 1
-          return new Response('[]')
-        },
-      },
-    ],
-    isSessionOn: async () => true,
-    lastId: undefined,
-  })
-  live.open(watchedBy(0))
-  live.open(watchedBy(1))
+  for (const at of [0, 1]) {
+    const ask = async () => {
+      asked[at] = (asked[at] ?? 0) + 1
+      return new Response('[]')
+    }
+    live.open(watchedBy('one list', { sessionId: String(at), ask }))
+  }
   await until(() => (asked[0] ?? 0) > 2)
   expect(asked[1]).toBe(0)
+  live.close()
+})
+
+const neverAnswered = new Promise<never>(() => {})
+
+test.each([
+  ['a list is never answered for', { ask: () => neverAnswered }],
+  ['a session is never looked up', { isSessionOn: () => neverAnswered }],
+  [
+    'looking throws',
+    {
+      isSessionOn: () => {
+        throw new Error('away')
+      },
+    },
+  ],
+])('where %s, the pages of others are told of theirs', async (_, over) => {
+  const live = createLive(quietLogger, { everyMs: 2, checkMs: 10, askMs: 50 })
+  live.open(watchedBy('one', over))
+  await Bun.sleep(30)
+  let asked = 0
+  const ask = async () => {
+    asked += 1
+    return new Response('[]')
+  }
+  live.open(watchedBy('other', { ask }))
+  await until(() => asked > 3)
   live.close()
 })
 
@@ -211,7 +243,7 @@ test('the console ends them when the process is to drain', async () => {
     cacheMs: 0,
   })
   const settings = { isEnabled: true, idleMinutes: 1, sessionHours: 1, traceUrl: undefined }
-  const feature = createConsole(settings, undefined, undefined)
+  const feature = createConsole(settings, undefined, undefined, quietLogger)
   feature.reach?.({ fetch: api.app.fetch, authenticator })
   const { call } = testApp(feature.routes ?? [])
   const body = { key: made.key }

@@ -11,7 +11,7 @@ import {
 import { consoleRoutes } from '../../src/console/routes.ts'
 import { createSessions } from '../../src/console/session.ts'
 import { testApp, testKey } from '../support/app.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
 
 const minuteMs = 60_000
 const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
@@ -47,7 +47,7 @@ const createRig = (
     absoluteMs: 120 * minuteMs,
     now: () => clock.ms,
   })
-  const live = createLive()
+  const live = createLive(quietLogger)
   const whole = { fetch: api.app.fetch, authenticator }
   const { call } = testApp(
     consoleRoutes({
