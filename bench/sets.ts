@@ -57,6 +57,9 @@ const mixTypes = (random: Random): MessageType => {
 /** Small numbers far more often than large ones. */
 const sender = (random: Random): number => Math.min(random.next(mixShapes), random.next(mixShapes))
 
+/** Where what is learned has to pay most: many shapes take turns, and all come again. */
+export const fewShapes = `27 types, ${shapesEach} shapes each`
+
 /**
  * Sets of so many messages, each different from all others, the same in every run. Together they show what
  * a parser that learns from its input costs where there is little, or nothing, to learn.
@@ -81,7 +84,7 @@ export const sets: Readonly<Record<string, (count: number) => readonly SetMessag
       return { schema, xml: generated(schema, random, random) }
     })
   },
-  [`27 types, ${shapesEach} shapes each`]: (count) => {
+  [fewShapes]: (count) => {
     const order = createRandom(7)
     const values = createRandom(99)
     return valid(count, () => {

@@ -4,10 +4,8 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { dialects, framings } from '#codecs/iso8583'
 import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
-import { createKeyFileStore } from '#src/platform/security/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import {
   type CardNetwork,
@@ -15,9 +13,11 @@ import {
   createTestVault,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
+import { apiKeyFile } from '../../test/support/api-key.ts'
 import { quietLogger } from '../../test/support/database.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, median, type Suite, smoke } from '../harness.ts'
+import { percentile } from '../processes.ts'
 import { type Server, startServer } from '../server-process.ts'
 
 const authorizationsPerSecond = 3_000
@@ -87,9 +87,7 @@ const latency = async (authorize: Authorize, count: number): Promise<Latency> =>
     running.push(authorize().then(() => void tookMs.push(performance.now() - dueMs)))
   }
   await Promise.all(running)
-  const sorted = tookMs.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(count * share)] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  return { p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99) }
 }
 
 /** Every authorization reached the network, and once. */
@@ -182,14 +180,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   await migrate(postgres.url, migrations, quietLogger)
   const network = startNetwork()
   const vault = createTestVault({ key: testVaultKey })
-  const keyFile = join(directory, 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'bench',
-    account: 'default',
-    environment: 'test',
-    grants: ['cards:*'],
-    expiresAt: undefined,
-  })
+  const { file: keyFile, key } = await apiKeyFile('cards:*')
   const start: Parts['start'] = async (poolSize) => {
     const settings = JSON.stringify({
       CARDGW_NETA_HOST: '127.0.0.1',

@@ -1,9 +1,9 @@
 import { encodeRequest } from '../../test/spi/api/grpc/support.ts'
+import { apiKeyFile } from '../../test/support/api-key.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { createGrpcLoad } from '../grpc-load.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
-import { transformKey } from './http.ts'
 
 const calls = 16
 /** Calls before the first that counts: a young process mostly compiles. */
@@ -14,7 +14,7 @@ const ours = 'trilho'
 const echoAndTransform = 'grpc-js echo and the transformation'
 
 const groups = async (): Promise<readonly Group[]> => {
-  const { key, keyFile } = await transformKey()
+  const { file: keyFile, key } = await apiKeyFile('spi:transform')
   const servers: Readonly<Record<string, Server>> = {
     [ours]: await startServer('grpc.ts', keyFile),
     'grpc-js echo': await startServer('grpc-echo.ts'),

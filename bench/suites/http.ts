@@ -1,7 +1,5 @@
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/security/index.ts'
+import { apiKeyFile } from '../../test/support/api-key.ts'
 import { pacs008 } from '../../test/support/messages.ts'
-import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { createHttpLoad } from '../http-load.ts'
 import { type Server, startServer } from '../server-process.ts'
@@ -48,27 +46,11 @@ export const transformContenders = (
     }),
   }))
 
-/** A key for the transform routes, and the file that knows it. */
-export const transformKey = async (): Promise<{
-  readonly key: string
-  readonly keyFile: string
-}> => {
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'bench',
-    account: 'default',
-    environment: 'test',
-    grants: ['spi:transform'],
-    expiresAt: undefined,
-  })
-  return { key, keyFile }
-}
-
 /** The same bytes in and out by a server that does nothing else. */
 const floor = 'bare Bun echo'
 
 const groups = async (): Promise<readonly Group[]> => {
-  const { key, keyFile } = await transformKey()
+  const { file: keyFile, key } = await apiKeyFile('spi:transform')
   const running = {
     trilho: await startServer('trilho.ts', keyFile),
     'Hono + zod-openapi + saxes': await startServer('peer.ts'),

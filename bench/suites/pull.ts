@@ -11,6 +11,7 @@ import { createTestDatabase, quietLogger, type TestDatabase } from '../../test/s
 import { issueCertificate } from '../../test/support/pki.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
+import { percentile } from '../processes.ts'
 import { startServer } from '../server-process.ts'
 
 const messagesPerSecond = 2_500
@@ -63,9 +64,7 @@ const receive = async ({ database, bank, count }: Given) => {
   const [row] = await database.sql<{ count: number }[]>`
     select count(*)::int as count from spi_messages where signature = 'VALID'`
   if ((row?.count ?? 0) < count) throw new Error(`${row?.count} of ${count} are stored and valid`)
-  const sorted = waitedMs.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(count * share)] ?? Number.NaN
-  return { tookMs, p50: at(0.5), p99: at(0.99) }
+  return { tookMs, p50: percentile(waitedMs, 0.5), p99: percentile(waitedMs, 0.99) }
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {

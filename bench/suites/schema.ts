@@ -2,21 +2,16 @@ import { join } from 'node:path'
 import { XMLBuilder } from 'fast-xml-parser'
 import {
   buildMessage,
-  type CompiledSchema,
   createMessageScanner,
   createRandomText,
   findMetadata,
-  knownVersions,
   type MessageMetadata,
-  messageTypes,
   ourCatalogue,
   schemaText,
 } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { schemaTexts } from '../../codecs/iso20022/catalogue/catalogue.ts'
-import { generateMessage } from '../../test/support/generated-messages.ts'
-import { createRandom } from '../../test/support/mutations.ts'
 import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { batchMessage, batchTransactions, overAll, singleMessages } from '../messages.ts'
 import { saxesElements } from '../saxes-elements.ts'
@@ -136,59 +131,6 @@ const reading = (): Group => {
   }
 }
 
-const shapesEach = 3
-const mixedCount = 2048
-const texts = ['ACME', 'Padaria Central Ltda', 'José', 'Pedido 42', 'Lu & Cia', 'a', 'Rui Barbosa']
-
-type Mixed = { readonly schema: CompiledSchema; readonly xml: Uint8Array }
-
-/** Messages of all types in few shapes, with values of their own, in an order of no pattern. */
-const mixedMessages = (): readonly Mixed[] => {
-  const judged = judgeMixed({ learning: false })
-  const order = createRandom(7)
-  const values = createRandom(99)
-  const schemas = messageTypes.flatMap((type) => {
-    const version = knownVersions(type).at(-1)
-    return (version && ourCatalogue.schemaOf(type, version)) || []
-  })
-  const all: Mixed[] = []
-  while (all.length < mixedCount) {
-    const kind = order.next(schemas.length)
-    const schema = schemas[kind] as CompiledSchema
-    const shape = createRandom(2_654_435 * (1000 + kind * 31 + order.next(shapesEach)))
-    const xml = encoder.encode(generateMessage(schema, shape, { values, texts }))
-    // A random walk may write the same currency or date twice where the schema wants each once.
-    if (judged({ schema, xml })) all.push({ schema, xml })
-  }
-  return all
-}
-
-const judgeMixed = ({ learning }: { readonly learning: boolean }) => {
-  const { scan, validate } = createMessageScanner(nativeText, { learning })
-  return ({ schema, xml }: Mixed): boolean => validate(schema, scan(xml)).valid
-}
-
-/** What is learned must pay where many shapes take turns. */
-const mixing = (): Group => {
-  const messages = mixedMessages()
-  const over = (judged: (message: Mixed) => boolean) => (times: number) => {
-    let sum = 0
-    for (let i = 0; i < times; i++) sum += judged(messages[i % mixedCount] as Mixed) ? 1 : 0
-    return sum
-  }
-  const ours = 'trilho'
-  const plain = 'trilho, without learning'
-  return {
-    name: `read and validate messages of ${messageTypes.length} types in ${shapesEach} shapes each`,
-    contenders: [
-      { name: ours, run: over(judgeMixed({ learning: true })) },
-      { name: plain, run: over(judgeMixed({ learning: false })) },
-    ],
-    sameWork: [ours, plain],
-    goals: [{ ours, peer: plain, atLeast: 6 }],
-  }
-}
-
 const params = {
   local_instrument: 'DICT',
   transactions: [
@@ -300,6 +242,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => [
 
 export const schemaSuite: Suite = {
   name: 'schema',
-  groups: () => [reading(), mixing(), building()],
+  groups: () => [reading(), building()],
   figures,
 }

@@ -1,15 +1,16 @@
 import { createMetrics, currentTraceparent, inSpan, openSpan } from '#src/platform/observe/index.ts'
 import { createTransform } from '#src/spi/index.ts'
+import { apiKeyFile } from '../../test/support/api-key.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { type Figure, type Group, type Mode, median, type Suite } from '../harness.ts'
 import { startServer } from '../server-process.ts'
-import { transformContenders, transformKey } from './http.ts'
+import { transformContenders } from './http.ts'
 
 const traced = 'every request traced and exported'
 const untraced = 'no collector'
 
 const groups = async (): Promise<readonly Group[]> => {
-  const { key, keyFile } = await transformKey()
+  const { file: keyFile, key } = await apiKeyFile('spi:transform')
   const collector = await startServer('collector.ts')
   const running = {
     [traced]: await startServer('trilho.ts', keyFile, collector.url),

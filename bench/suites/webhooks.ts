@@ -10,6 +10,7 @@ import {
   startWebhooks,
 } from '../../test/webhooks/support.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
+import { percentile } from '../processes.ts'
 
 const deliveriesPerSecond = 1500
 const eventsPerSecond = 200
@@ -66,7 +67,7 @@ const latency = async (
     const { data } = JSON.parse(body) as { readonly data: { readonly id: string } }
     return atMs - (committed.get(data.id) ?? Number.NaN)
   })
-  return waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.99)] ?? Number.NaN
+  return percentile(waits, 0.99)
 }
 
 /** A durable PostgreSQL, its broker, and a receiver in this process: two cores carry all of it. */

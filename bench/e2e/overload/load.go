@@ -32,8 +32,7 @@ type side struct {
 	P99Ms float64 `json:"p99_ms"`
 	// Of every thousandth.
 	P999Ms float64 `json:"p999_ms"`
-	MaxMs float64 `json:"max_ms"`
-	took  []time.Duration
+	took   []time.Duration
 }
 
 type result struct {
@@ -142,7 +141,7 @@ func (s *side) judge() {
 	at := func(share float64) float64 {
 		return float64(s.took[min(s.Count-1, int(float64(s.Count)*share))].Microseconds()) / 1000
 	}
-	s.P50Ms, s.P99Ms, s.P999Ms, s.MaxMs = at(0.5), at(0.99), at(0.999), at(1)
+	s.P50Ms, s.P99Ms, s.P999Ms = at(0.5), at(0.99), at(0.999)
 }
 
 func number(name string) int {
