@@ -1,6 +1,6 @@
-import type { CertificateUse } from '#src/platform/security/index.ts'
+import { X509Certificate } from 'node:crypto'
+import { type CertificateUse, describeCertificate } from '#src/platform/security/index.ts'
 import { daysUntilExpiry, expiryStep } from './domain.ts'
-import { readPem } from './read-pem.ts'
 
 /** A certificate that we trust others by: an authority, or the signer of received messages. */
 export type Trusted = {
@@ -53,7 +53,7 @@ const readBundle = (bundle: string): readonly Read[] => {
 /** What cannot be read is told of by whoever uses the bundle. */
 const tryReadPem = (pem: string) => {
   try {
-    return readPem(pem)
+    return describeCertificate(new X509Certificate(pem))
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type Forge from 'node-forge'
+import { describeCertificate } from '#src/platform/security/index.ts'
 import type { CertificateName, CertificateRecord, CertificateType } from './domain.ts'
 import { isEncrypted, openKey } from './encrypted-key.ts'
 import { forge } from './forge.ts'
@@ -118,7 +119,7 @@ export const checkCertificate = (
   chain: readonly X509Certificate[],
   now: Date,
 ): readonly CertificateProblem[] => {
-  const expired = now > new Date(certificate.validTo)
+  const expired = now > describeCertificate(certificate).notAfter
   return [
     ...checkKey(certificate, key),
     ...checkUsage(certificate, type),
@@ -170,10 +171,7 @@ export const recordOf = (
   ...name,
   subject: oneLine(certificate.subject),
   issuer: oneLine(certificate.issuer),
-  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
-  notBefore: new Date(certificate.validFrom),
-  notAfter: new Date(certificate.validTo),
-  fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+  ...describeCertificate(certificate),
   hasKey,
   certificate: certificate.toString(),
   chain: chain.map(String),

@@ -1,5 +1,10 @@
+import { X509Certificate } from 'node:crypto'
 import type { Check } from '#src/platform/lifecycle/index.ts'
-import type { CertificateUse } from '#src/platform/security/index.ts'
+import {
+  type CertificateUse,
+  type DescribedCertificate,
+  describeCertificate,
+} from '#src/platform/security/index.ts'
 import { trustedBy, verdictOn } from './authorities.ts'
 import {
   type CertificateRecord,
@@ -9,7 +14,6 @@ import {
   statusAt,
   tokenType,
 } from './domain.ts'
-import { type ReadCertificate, readPem } from './read-pem.ts'
 
 /** A certificate as metrics, log lines and checks tell of it. */
 export type Known = {
@@ -29,10 +33,10 @@ const certificateOf = (
   { ispb, type, material }: CertificateUse,
   stored: readonly CertificateRecord[],
   now: Date,
-): ReadCertificate | undefined => {
+): DescribedCertificate | undefined => {
   if (material !== undefined) {
     const { cert } = material.current()
-    return cert === undefined ? undefined : readPem(cert)
+    return cert === undefined ? undefined : describeCertificate(new X509Certificate(cert))
   }
   return stored
     .filter((one) => one.ispb === ispb && one.type === type && one.hasKey)
@@ -134,7 +138,7 @@ const checkTrusted = (use: CertificateUse, now: Date): readonly Check[] => {
   return [{ name, status, detail, ...(status === 'ok' ? {} : { fix }) }]
 }
 
-const checkOf = (use: CertificateUse, certificate: ReadCertificate, now: Date): Check => {
+const checkOf = (use: CertificateUse, certificate: DescribedCertificate, now: Date): Check => {
   const { source } = use
   const days = daysUntilExpiry(certificate, now)
   const status = statusAt(certificate, now)

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { problemsTable, textTable } from '#src/platform/config/index.ts'
 import { type Client, openDatabase } from '#src/platform/database/index.ts'
@@ -44,6 +45,10 @@ export type Command = {
   /** @returns the exit code */
   readonly run: (args: CommandArguments, io: Io, program: Program) => Promise<number>
 }
+
+/** The bytes of a file, or of standard input: by `-`, or where none is named. */
+export const readDocument = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
+  path === undefined || path === '-' ? io.readInput() : new Uint8Array(await readFile(path))
 
 /** The user reads its message as it is; the exit code is 2. */
 export class UsageError extends Error {

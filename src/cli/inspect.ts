@@ -7,7 +7,13 @@ import {
   type Inspector,
   recognise,
 } from '#src/platform/lifecycle/index.ts'
-import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
+import {
+  type Command,
+  type CommandArguments,
+  exitCodes,
+  readDocument,
+  UsageError,
+} from './command.ts'
 import type { Io } from './program.ts'
 
 /** Explains a message, whatever it is. */
@@ -74,13 +80,11 @@ const withError = (explanation: Explanation): Explanation => {
   return { ...explanation, value: { error: failure, ...(isRecord ? value : { value }) } }
 }
 
-const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> => {
-  if (path === undefined || path === '-') return io.readInput()
+const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
   // A message is often at hand as digits; a file of that name goes first.
-  if (/^([0-9A-Fa-f]{2}){2,}$/.test(path) && !existsSync(path))
-    return new TextEncoder().encode(path)
-  return new Uint8Array(await readFile(path))
-}
+  path !== undefined && /^([0-9A-Fa-f]{2}){2,}$/.test(path) && !existsSync(path)
+    ? new TextEncoder().encode(path)
+    : readDocument(path, io)
 
 const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOptions> => {
   const dialect = args.text('dialect')

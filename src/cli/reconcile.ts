@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { textTable } from '#src/platform/config/index.ts'
 import {
   type BookDifference,
@@ -14,6 +13,7 @@ import {
   demandSettings,
   exitCodes,
   print,
+  readDocument,
   UsageError,
   withDatabase,
 } from './command.ts'
@@ -67,8 +67,7 @@ const sourceOf = async (
     if (isAhead(day)) throw new UsageError('--day has not begun in Brazil')
     return { day }
   }
-  const isInput = path === undefined || path === '-'
-  return { document: isInput ? await io.readInput() : new Uint8Array(await readFile(path)) }
+  return { document: await readDocument(path, io) }
 }
 
 const rowOf = (one: BookDifference): string[] => [

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createCertificateService, ispbForm, namedKeys } from '#src/certificates/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import {
@@ -19,6 +19,7 @@ import {
   demandSettings,
   exitCodes,
   print,
+  readDocument,
   UsageError,
 } from './command.ts'
 import type { Io } from './program.ts'
@@ -74,9 +75,6 @@ and prints the message in hexadecimal; open takes it binary or in hexadecimal, a
   },
 }
 
-const inputOf = async ({ positionals: [, path] }: CommandArguments, io: Io) =>
-  path === undefined || path === '-' ? io.readInput() : new Uint8Array(await readFile(path))
-
 const partyOf = (args: CommandArguments, option: string): RsfnParty | undefined => {
   const text = args.text(option)
   if (text === undefined) return undefined
@@ -90,7 +88,7 @@ const partyOf = (args: CommandArguments, option: string): RsfnParty | undefined 
 }
 
 const seal: Action = async (service, args, io) => {
-  const input = await inputOf(args, io)
+  const input = await readDocument(args.positionals[1], io)
   const wantedType = args.text('type') ?? 'SPB'
   const type = rsfnTypes.find((one) => one === wantedType)
   if (type === undefined) throw new UsageError(`--type must be ${rsfnTypes.join(' or ')}`)
@@ -133,7 +131,7 @@ const messageOf = (input: Uint8Array): Uint8Array => {
 }
 
 const open: Action = async (service, args, io) => {
-  const opened = await service.open(messageOf(await inputOf(args, io)), {
+  const opened = await service.open(messageOf(await readDocument(args.positionals[1], io)), {
     acceptClear: args.flag('accept-clear'),
     acceptSecondVersion: args.flag('accept-second'),
   })

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { type BrCode, parseBrCode } from '#codecs/brcode'
 import { ApiError, httpErrors, OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
+import { describeCertificate } from '#src/platform/security/index.ts'
 import { qrcodeErrors } from './errors.ts'
 
 /**
@@ -97,13 +98,16 @@ const readToken = async (read: ReadOutside, location: string): Promise<string> =
   return Buffer.from(body).toString('latin1').trim()
 }
 
-const certificateView = (certificate: X509Certificate) => ({
-  subject: certificate.subject.split('\n').reverse().join(', '),
-  issuer: certificate.issuer.split('\n').reverse().join(', '),
-  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
-  not_before: new Date(certificate.validFrom).toISOString(),
-  not_after: new Date(certificate.validTo).toISOString(),
-})
+const certificateView = (certificate: X509Certificate) => {
+  const { serial, notBefore, notAfter } = describeCertificate(certificate)
+  return {
+    subject: certificate.subject.split('\n').reverse().join(', '),
+    issuer: certificate.issuer.split('\n').reverse().join(', '),
+    serial,
+    not_before: notBefore.toISOString(),
+    not_after: notAfter.toISOString(),
+  }
+}
 
 /** Fetches and verifies the payload of a dynamic code. */
 export const createResolver = ({ read, open }: ResolveDeps) => {

@@ -2,6 +2,7 @@
 import { verify, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { type CanonicalName, canonicalIssuer, parseName } from '#codecs/xmldsig'
+import { describeCertificate } from '#src/platform/security/index.ts'
 
 export type CounterpartyOptions = {
   /** Loopback when absent. */
@@ -87,10 +88,6 @@ type Signer = {
   readonly verify: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
 
-/** A serial number as signatures name it, in decimal digits. */
-export const serialOf = ({ serialNumber }: X509Certificate): string =>
-  BigInt(`0x${serialNumber}`).toString()
-
 /** Finds participants' certificates as signatures name them. @param certificates PEM by ISPB */
 export const signersIn = (
   certificates: Readonly<Record<string, readonly string[]>>,
@@ -100,14 +97,14 @@ export const signersIn = (
     for (const pem of pems) {
       const certificate = new X509Certificate(pem)
       const { publicKey } = certificate
+      const { serial, notAfter } = describeCertificate(certificate)
       const signer = {
         ispb,
         issuer: canonicalIssuer(new Uint8Array(certificate.raw)),
-        valid: new Date(certificate.validTo).getTime() > Date.now(),
+        valid: notAfter.getTime() > Date.now(),
         verify: (signed: Uint8Array, signature: Uint8Array) =>
           verify('sha256', signed, publicKey, signature),
       }
-      const serial = serialOf(certificate)
       bySerial.set(serial, [...(bySerial.get(serial) ?? []), signer])
     }
   }

@@ -72,7 +72,13 @@ type Message = {
 }
 
 /** The user may have taken some of them out of SPI_ROLES. */
-export const paymentStages = ['outbound', 'pull', 'worker']
+const paymentStages = ['outbound', 'pull', 'worker']
+
+/** Whether payments go out and are answered. */
+export const canPay = (features: readonly Feature[]): boolean => {
+  const running = new Set(features.map(({ name }) => name))
+  return paymentStages.every((stage) => running.has(stage))
+}
 
 /** Rejects when a payment does not end as it should. */
 export const paymentDemos = async (
@@ -80,8 +86,7 @@ export const paymentDemos = async (
   { ispb, payIn }: DevCentralBank,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
-  const running = new Set(features.map(({ name }) => name))
-  if (payIn === undefined || !paymentStages.every((stage) => running.has(stage))) return []
+  if (payIn === undefined || !canPay(features)) return []
   const paidIn = payIn({ to: ispb, amountCents: BigInt(amountCents) })
   return [
     await payOut(gateway, ispb),

@@ -4,7 +4,7 @@ import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.t
 import { drawText } from '#src/qrcodes/index.ts'
 import { payingPsp } from '#src/simulators/central-bank/index.ts'
 import { call } from './call.ts'
-import { type DevCentralBank, paymentStages } from './central-bank.ts'
+import { canPay, type DevCentralBank } from './central-bank.ts'
 
 const receiver = {
   key: '7d9f0335-8dcc-4054-9bf9-0dbd61d36906',
@@ -22,13 +22,7 @@ export const chargeDemo = async (
   { ispb, payIn, payCode }: DevCentralBank,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
-  const running = new Set(features.map(({ name }) => name))
-  if (
-    payIn === undefined ||
-    payCode === undefined ||
-    !paymentStages.every((stage) => running.has(stage))
-  )
-    return []
+  if (payIn === undefined || payCode === undefined || !canPay(features)) return []
   const txid = randomBytes(16).toString('hex')
   const url = `${pixUrl}/pix/v2/cob/${txid}`
   await call(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)

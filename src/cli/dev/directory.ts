@@ -3,7 +3,7 @@ import type { Environment } from '#src/platform/config/index.ts'
 import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { call } from './call.ts'
-import { type DevCentralBank, paymentStages, settled } from './central-bank.ts'
+import { canPay, type DevCentralBank, settled } from './central-bank.ts'
 import { isSet } from './environment.ts'
 
 export type DevDirectory = {
@@ -39,9 +39,7 @@ export const keyDemo = async (
   { keys: [key] }: DevDirectory,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
-  const running = new Set(features.map(({ name }) => name))
-  const isPaid = payIn !== undefined && paymentStages.every((stage) => running.has(stage))
-  if (key === undefined || !isPaid) return []
+  if (key === undefined || payIn === undefined || !canPay(features)) return []
   const url = `${gateway.httpUrl}/v1/pix/payments`
   const { command, output } = await call(gateway.apiKey, 'POST', url, {
     key,

@@ -1,3 +1,4 @@
+export { type DescribedCertificate, describeCertificate } from './certificate.ts'
 export { type CertificateUse, usedFiles } from './certificate-use.ts'
 export { secretsMatch } from './constant-time.ts'
 export { keyRoutesWithoutDatabase } from './key-management/index.ts'

@@ -1,7 +1,7 @@
 /** Writes, signs and delivers the bank's messages. */
 import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto'
 import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
-import { openRsaKey } from '#src/platform/security/index.ts'
+import { describeCertificate, openRsaKey } from '#src/platform/security/index.ts'
 import type { Identifiers } from './identifiers.ts'
 import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
 import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
@@ -46,7 +46,7 @@ const createSealer = (signing: { readonly certificate: string; readonly key: str
   const opened = openRsaKey(new Uint8Array(pkcs8))
   const keyInfo = prepareKeyInfo(
     issuerText(new Uint8Array(certificate.raw)),
-    BigInt(`0x${certificate.serialNumber}`).toString(),
+    describeCertificate(certificate).serial,
     `key-${randomUUID()}`,
     sha256,
   )

@@ -2,7 +2,8 @@
 import { createPrivateKey, hash, sign, X509Certificate } from 'node:crypto'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { issuerText, signWhole, verifyWhole } from '#codecs/xmldsig'
-import { serialOf, signersIn } from '../counterparty.ts'
+import { describeCertificate } from '#src/platform/security/index.ts'
+import { signersIn } from '../counterparty.ts'
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 const scanner = createXmlScanner()
@@ -17,7 +18,7 @@ export const createAnswerSigner = (pair: {
   const key = createPrivateKey(pair.key)
   const signer = {
     issuer: issuerText(new Uint8Array(certificate.raw)),
-    serial: serialOf(certificate),
+    serial: describeCertificate(certificate).serial,
     id: 'directory',
     sign: async (bytes: Uint8Array) => sign('sha256', bytes, key),
   }

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { issuerText } from '#codecs/xmldsig'
+import { describeCertificate } from '#src/platform/security/index.ts'
 import type { SigningIdentity } from './signer.ts'
 
 /** Thrown for a certificate and key that cannot sign; the message names the rule, never the key. */
@@ -27,7 +28,7 @@ export const readCertificate = (pem: string): X509Certificate => {
 /** Issuer and serial number as they go into a signature. */
 export const identityOf = (certificate: X509Certificate): SigningIdentity => ({
   issuer: issuerText(new Uint8Array(certificate.raw)),
-  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+  serial: describeCertificate(certificate).serial,
 })
 
 /**

@@ -12,6 +12,7 @@ import {
   type XmldsigVerified,
   type XmldsigVerifiedWhole,
 } from '#codecs/xmldsig'
+import { describeCertificate } from '#src/platform/security/index.ts'
 
 /** A certificate that received messages may be signed with. */
 type TrustedCertificate = {
@@ -48,14 +49,13 @@ const spellingsMax = 256
 const entryOf = (pem: string): [serial: string, entry: Entry] => {
   const certificate = new X509Certificate(pem)
   const { publicKey } = certificate
+  const { serial, ...described } = describeCertificate(certificate)
   const entry: Entry = {
+    ...described,
     issuer: canonicalIssuer(new Uint8Array(certificate.raw)),
-    notBefore: new Date(certificate.validFrom),
-    notAfter: new Date(certificate.validTo),
-    fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
     verify: (bytes, signature) => verify('sha256', bytes, publicKey, signature),
   }
-  return [BigInt(`0x${certificate.serialNumber}`).toString(), entry]
+  return [serial, entry]
 }
 
 /** By serial; two authorities may give the same serial. */
