@@ -336,8 +336,10 @@ test.each([
   await authorize()
   const { length } = network.seen
   tell(change)
+  const currency = 'currency' in change ? 'USD' : 'BRL'
   expect(await untilUnmatched(stan())).toMatchObject({
     network: 'neta',
+    currency,
     mti: '0110',
     response_code: '00',
     times: 1,

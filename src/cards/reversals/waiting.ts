@@ -9,6 +9,7 @@ export type WaitingReversal = {
   readonly network: string
   readonly reverses: ReversedOperation | AdvisedOperation
   readonly amountCents: bigint
+  readonly currency: string
   readonly attempts: number
   readonly nextAttemptAt: Date
   readonly lastAttemptAt: Date | null
@@ -36,7 +37,7 @@ export const waitingReversals = (
 ): Promise<readonly WaitingReversal[]> => sql<WaitingReversal[]>`
   with waiting as materialized (select * from card_reversals where status = 'pending' and ${isAdviceRow(sql)} = ${isAdvice}::boolean)
   select r.id, r.transaction_id as "transactionId", r.network, r.reverses,
-    r.amount_cents as "amountCents", r.attempts, r.next_attempt_at as "nextAttemptAt",
+    r.amount_cents as "amountCents", r.currency, r.attempts, r.next_attempt_at as "nextAttemptAt",
     r.last_attempt_at as "lastAttemptAt", r.response_code as "responseCode",
     r.created_at as "createdAt",
     r.created_at + make_interval(hours => r.expiry_hours) as "expiresAt"

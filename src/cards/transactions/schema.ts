@@ -192,6 +192,8 @@ export const cardUnmatchedAdvices = pgTable(
     rrn: text().notNull(),
     processingCode: text('processing_code'),
     amountCents: bigint('amount_cents', { mode: 'bigint' }),
+    /** Letters of ISO 4217; DE 49 as it came where they are not known. */
+    currency: text(),
     responseCode: text('response_code'),
     /** How often it was told. */
     times: integer().notNull().default(1),

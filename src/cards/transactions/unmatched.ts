@@ -1,9 +1,11 @@
+import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Gauge, Metrics } from '#src/platform/observe/index.ts'
 import type { UnmatchedMti } from './schema.ts'
+import { centsIn, currencyIn } from './told-amounts.ts'
 
 /** An advice of a network, or an approval without a request, that belongs to no transaction here. */
-export type UnmatchedAdvice = {
+type UnmatchedAdvice = {
   readonly network: string
   readonly mti: UnmatchedMti
   /** DE 11 and DE 7; empty where the message has none. */
@@ -13,8 +15,27 @@ export type UnmatchedAdvice = {
   readonly rrn: string
   readonly processingCode: string | undefined
   readonly amountCents: bigint | undefined
+  /** By DE 49. */
+  readonly currency: string | undefined
   readonly responseCode: string | undefined
 }
+
+/** What the message tells; a repeat has the type of its first sending. */
+export const unmatchedOf = (
+  network: string,
+  message: CardMessage,
+  mti = message.mti as UnmatchedMti,
+): UnmatchedAdvice => ({
+  network,
+  mti,
+  stan: message.stan ?? '',
+  transmission: message.transmissionDateTime ?? '',
+  rrn: (message.rrn ?? '').trimEnd(),
+  processingCode: message.processingCode,
+  amountCents: centsIn(message),
+  currency: currencyIn(message),
+  responseCode: message.responseCode,
+})
 
 /** How many of one network may wait for a person. Further ones are not taken, and the network repeats them. */
 export const unmatchedMax = 10_000
@@ -47,10 +68,11 @@ export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Pr
   if (repeated.count === 1) return true
   const written = await sql`
     insert into card_unmatched_advices
-      (network, mti, stan, transmission, rrn, processing_code, amount_cents, response_code)
+      (network, mti, stan, transmission, rrn, processing_code, amount_cents, currency,
+        response_code)
     select ${network}, ${mti}, ${stan}, ${transmission}, ${rrn}, ${kept(advice.processingCode)},
       ${amountCents === undefined ? null : String(amountCents)}::bigint,
-      ${kept(advice.responseCode)}
+      ${kept(advice.currency)}, ${kept(advice.responseCode)}
     where (
       select count(*) from (
         select from card_unmatched_advices
@@ -70,6 +92,7 @@ type UnmatchedRow = Readonly<{
   rrn: string
   processingCode: string | null
   amountCents: bigint | null
+  currency: string | null
   responseCode: string | null
   times: number
   firstAt: Date
@@ -83,7 +106,7 @@ export const unmatchedAdvices = (
   limit: number,
 ): Promise<readonly UnmatchedRow[]> => sql<UnmatchedRow[]>`
   select id, network, mti, stan, transmission, rrn, processing_code as "processingCode",
-    amount_cents as "amountCents", response_code as "responseCode", times,
+    amount_cents as "amountCents", currency, response_code as "responseCode", times,
     first_at as "firstAt", last_at as "lastAt"
   from card_unmatched_advices
   where resolved_at is null ${afterId === undefined ? sql`` : sql`and id > ${afterId}::bigint`}

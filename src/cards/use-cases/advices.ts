@@ -10,7 +10,8 @@ import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
-import { keepUnmatched, type UnmatchedAdvice } from '../transactions/unmatched.ts'
+import { centsIn } from '../transactions/told-amounts.ts'
+import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
 import { takeBackWithin } from './late-approvals.ts'
@@ -58,8 +59,7 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
       const id = rrn && (await idByReference(sql, network, rrn.trimEnd()))
       if (mti === undefined) return unknownHere
       if (!id || stan === undefined || transmission === undefined) {
-        const data = { mti, stan: stan ?? '', transmission: transmission ?? '' }
-        const isKept = await keepUnmatched(sql, unmatchedOf(network, data, message))
+        const isKept = await keepUnmatched(sql, unmatchedOf(network, message, mti))
         logger.warn(numbers, 'an advice of the card network belongs to no transaction')
         if (!isKept) return undefined
         return mti === '0620' ? taken : unknownHere
@@ -76,15 +76,6 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
     }
   }
 }
-
-const unmatchedOf = (network: string, data: AdviceData, message: CardMessage): UnmatchedAdvice => ({
-  network,
-  ...data,
-  rrn: (message.rrn ?? '').trimEnd(),
-  amountCents: centsOf(message),
-  processingCode: message.processingCode,
-  responseCode: message.responseCode,
-})
 
 /** @returns `undecided`: what became of the request itself is not written yet, so the network has to tell it again */
 const takeWithin = async (
@@ -128,9 +119,6 @@ const afterAdvice = (
   return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
 }
 
-const centsOf = ({ amount = '' }: CardMessage): bigint | undefined =>
-  /^\d{12}$/.test(amount) ? BigInt(amount) : undefined
-
 /** Whether the network holds what the book says, or what is being taken back in any case. */
 const agreesOnHold = (
   { status, amountCents }: CardTransaction,
@@ -138,7 +126,7 @@ const agreesOnHold = (
   isApproved: boolean,
 ): boolean => {
   const isHeld = status === 'authorized' || status === 'captured'
-  return isHeld ? isApproved && centsOf(message) === amountCents : true
+  return isHeld ? isApproved && centsIn(message) === amountCents : true
 }
 
 /** Whether what the network tells of is a capture of the book, or one of the refunds where it tells of one. */
@@ -147,7 +135,7 @@ const agreesOnBooking = (
   message: CardMessage,
   refunds: readonly Capture[] | undefined,
 ): boolean => {
-  const cents = centsOf(message)
+  const cents = centsIn(message)
   if (before.status === 'voided' || cents === undefined) return false
   const captures = capturesOf(before) ?? []
   const amounts =
@@ -237,7 +225,7 @@ const reversed = (before: CardTransaction, message: CardMessage, at: Date): Card
 /** Whether the message takes back the whole authorization, by the numbers that it gives. */
 const isOfAll = (before: CardTransaction, message: CardMessage): boolean => {
   const { replacementAmounts } = message
-  if (centsOf(message) !== before.amountCents) return false
+  if (centsIn(message) !== before.amountCents) return false
   if (replacementAmounts !== undefined && /[1-9]/.test(replacementAmounts)) return false
   const named = namedBy(message)
   return named === undefined || isSame(before, named)

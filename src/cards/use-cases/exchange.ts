@@ -5,6 +5,7 @@ import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts
 import { shownMessage } from '../networks/shown.ts'
 import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
+import { centsIn } from '../transactions/told-amounts.ts'
 
 /** What an exchange means for the transaction. */
 export type Verdict = Meaning & {
@@ -150,9 +151,7 @@ const reversalVerdictOf = (
 
 /** DE 4 of the answer; undefined unless it is a part of that of the request, or all of it. */
 const partOf = (request: CardMessage, response: CardMessage): bigint | undefined => {
-  const { amount = '' } = response
-  if (!/^\d{12}$/.test(amount)) return undefined
-  const cents = BigInt(amount)
+  const cents = centsIn(response) ?? 0n
   return cents > 0n && cents <= BigInt(request.amount ?? 0) ? cents : undefined
 }
 

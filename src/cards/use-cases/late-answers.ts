@@ -8,7 +8,6 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
-import { currencyLetters } from '../transactions/domain.ts'
 import {
   attachLateAnswers,
   candidatesOf,
@@ -18,7 +17,8 @@ import {
 } from '../transactions/late-answers.ts'
 import { referencesBefore, referencesOf } from '../transactions/stan.ts'
 import { lockTransaction } from '../transactions/store.ts'
-import { keepUnmatched, type UnmatchedAdvice } from '../transactions/unmatched.ts'
+import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
+import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
@@ -80,7 +80,7 @@ export const createLateAnswers = (
       }
       // What takes money back holds none.
       const isHeld = owners.length === 0 && answers === 'payment'
-      if (isHeld && !(await keepUnmatched(tx, unmatchedOf(late)))) {
+      if (isHeld && !(await keepUnmatched(tx, unmatchedOf(late.network, late.response)))) {
         throw new Error('too many approvals wait for a person')
       }
       return owners
@@ -144,7 +144,6 @@ type Owner = {
 
 const stanForm = /^\d{6}$/
 const transmissionForm = /^\d{10}$/
-const amountForm = /^\d{12}$/
 
 const dataOf = ({ mti, stan, responseCode, authCode }: CardMessage): LateAnswerRow['data'] => ({
   mti,
@@ -186,8 +185,8 @@ const ownersOf = async (
     stan,
     rrns: referencesBefore(stan, at, namelessHours),
     answers,
-    amountCents: centsOf(response),
-    currency: currencyOf(response),
+    amountCents: centsIn(response),
+    currency: currencyIn(response),
     terminalId: response.terminalId?.trimEnd(),
     merchantId: response.merchantId?.trimEnd(),
   }
@@ -198,23 +197,6 @@ const ownersOf = async (
   await keepLateAnswer(tx, ids, { at, data: dataOf(response) })
   return ids
 }
-
-const centsOf = ({ amount = '' }: CardMessage): bigint | undefined =>
-  amountForm.test(amount) ? BigInt(amount) : undefined
-
-const currencyOf = ({ currency }: CardMessage): string | undefined =>
-  currency && (currencyLetters(currency) ?? currency)
-
-const unmatchedOf = ({ network, response }: Late): UnmatchedAdvice => ({
-  network,
-  mti: response.mti as UnmatchedAdvice['mti'],
-  stan: response.stan ?? '',
-  transmission: response.transmissionDateTime ?? '',
-  rrn: (response.rrn ?? '').trimEnd(),
-  processingCode: response.processingCode,
-  amountCents: centsOf(response),
-  responseCode: response.responseCode,
-})
 
 /** What the answer may have approved; undefined: nothing. */
 export const approvedBy = (

@@ -317,6 +317,7 @@ test('what belongs to no transaction is kept once before it is answered, until a
     mti: '0220',
     rrn: '777777777771',
     amount: '000000004200',
+    currency: '840',
     responseCode: '00',
     processingCode: '200000',
     stan: '900040',
@@ -334,11 +335,12 @@ test('what belongs to no transaction is kept once before it is answered, until a
     times: 2,
     processing_code: '200000',
     amount: 4_200,
+    currency: 'USD',
     response_code: '00',
   })
   expect(others).toEqual([])
   expect(await unmatched(note.rrn)).toMatchObject([
-    { mti: '0620', times: 1, amount: null, response_code: null },
+    { mti: '0620', times: 1, amount: null, currency: null, response_code: null },
   ])
   const path = `/v1/transactions/unmatched-advices/${kept?.id}/resolve`
   const body = { reason: 'Network desk, case 4711' }
@@ -367,10 +369,10 @@ test('what no table could hold of an unmatched advice is left out, and it is kep
       network: 'neta',
       message: Object.assign(new CardMessage(), { mti: '0620', stan, ...change }),
     })
-  const strange = { processingCode: '\u0000', transmissionDateTime: '\u0000' }
+  const strange = { processingCode: '\u0000', transmissionDateTime: '\u0000', currency: '\u0000' }
   expect(await told('900042', strange)).toBe('00')
   const odd = (await unmatched('')).find((one) => one['stan'] === '900042')
-  expect(odd).toMatchObject({ transmission: '', processing_code: null })
+  expect(odd).toMatchObject({ transmission: '', processing_code: null, currency: null })
   await sql`
     insert into card_unmatched_advices (network, mti, stan, transmission, rrn)
     select 'neta', '0620', n::text, '', 'flood' from generate_series(1, ${unmatchedMax - 1} - (

@@ -89,12 +89,12 @@ test('what is captured, given back and voided while the network is away reaches 
     expect(told.body['captured_amount']).toBe(id === captured.id ? 10_000 : undefined)
   }
   expect(await waiting()).toMatchObject([
-    { transaction_id: whole.id, advises: 'capture', amount: 10_000, attempts: 0 },
+    { transaction_id: whole.id, advises: 'capture', amount: 10_000, currency: 'BRL', attempts: 0 },
     { transaction_id: part.id, advises: 'partial_capture', amount: 3_000 },
     { transaction_id: captured.id, advises: 'refund', amount: 4_000 },
   ])
   expect(await (await rig.get('/v1/transactions/reversals')).json()).toMatchObject({
-    reversals: [{ transaction_id: held.id, reverses: 'void' }],
+    reversals: [{ transaction_id: held.id, reverses: 'void', currency: 'BRL' }],
   })
   await away(false)
   const settled = await Promise.all([whole, part, captured, held].map(({ id }) => rig.settled(id)))

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "card_unmatched_advices" ADD COLUMN "currency" text;
