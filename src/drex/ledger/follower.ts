@@ -250,21 +250,27 @@ const commonPlace = async (context: LedgerContext, { anchors }: store.Position):
  */
 const createComparison = (context: LedgerContext) => {
   let atMs = 0
+  let after: store.Holding | undefined
   return async (behind: number): Promise<void> => {
     if (behind >= stateBlocks || performance.now() < atMs) return
-    const compared = await compare(context)
-    // Where one look is not enough for all that moved, the next follows at once.
-    atMs = compared < checksMax ? performance.now() + compareMs : 0
+    const compared = await compare(context, after)
+    // Balances that no node tells are asked for again when all others had their turn.
+    after = compared.last
+    // Where one look is not enough for all that moved, the next follows at once, if anything comes of it.
+    atMs = after !== undefined && compared.count > 0 ? 0 : performance.now() + compareMs
   }
 }
 
 /**
  * Compares what the ledger says of wallets that have moved with what their currency says at the same block.
- * @returns how many it looked at
+ * @returns how many it compared, and the last that it looked at, if there may be others behind it
  */
-const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<number> => {
-  const { at, holdings } = await store.uncheckedHoldings(sql, network.id, checksMax)
-  if (at === undefined) return 0
+const compare = async (
+  { network, rpc, sql, logger }: LedgerContext,
+  after: store.Holding | undefined,
+): Promise<{ readonly count: number; readonly last: store.Holding | undefined }> => {
+  const { at, holdings } = await store.uncheckedHoldings(sql, network.id, after, checksMax)
+  if (at === undefined) return { count: 0, last: undefined }
   const outcomes = await rpc.batch(
     holdings.map(({ token, wallet }) => ({
       method: 'eth_call',
@@ -285,5 +291,5 @@ const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<nu
       'the balance of a wallet is not what its movements say',
     )
   }
-  return holdings.length
+  return { count: checked.length, last: holdings[checksMax - 1] }
 }

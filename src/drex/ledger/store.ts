@@ -217,12 +217,18 @@ export type Holding = {
   readonly wallet: Hex
   readonly total: bigint
   readonly opening: bigint | undefined
+  readonly movedBlock: number
 }
 
-/** Holdings that moved since they were compared with the chain, and the block up to which they count all. */
+/**
+ * Holdings that moved since they were compared with the chain, and the block up to which they count all.
+ *
+ * @param after the one that they are to come after; undefined: from the first on
+ */
 export const uncheckedHoldings = async (
   sql: Client,
   network: string,
+  after: Holding | undefined,
   limit: number,
 ): Promise<{ readonly at: Anchor | undefined; readonly holdings: readonly Holding[] }> => {
   const rows = await sql<
@@ -233,22 +239,26 @@ export const uncheckedHoldings = async (
       wallet: Hex
       total: string
       opening: string | null
+      moved: string
     }[]
   >`
     select p.block_number::text as number, p.block_hash as hash, h.token, h.wallet, h.total::text,
-      h.opening::text
+      h.opening::text, h.moved_block::text as moved
     from drex_positions p join drex_holdings h using (network)
     where network = ${network} and p.block_hash is not null
       and (h.checked_block is null or h.checked_block < h.moved_block)
-    order by h.moved_block limit ${limit}`
+      and (h.moved_block, h.token, h.wallet) >
+        (${after?.movedBlock ?? -1}, ${after?.token ?? ''}, ${after?.wallet ?? ''})
+    order by h.moved_block, h.token, h.wallet limit ${limit}`
   const [first] = rows
   return {
     at: first && { number: Number(first.number), hash: first.hash },
-    holdings: rows.map(({ token, wallet, total, opening }) => ({
+    holdings: rows.map(({ token, wallet, total, opening, moved }) => ({
       token,
       wallet,
       total: BigInt(total),
       opening: opening === null ? undefined : BigInt(opening),
+      movedBlock: Number(moved),
     })),
   }
 }

@@ -349,6 +349,41 @@ test('nothing is read over a currency that has never told its decimals', async (
   await bench.restart()
 })
 
+test('balances that no node tells hold up no other comparison, and are asked for now and then', async () => {
+  const ana = await wallet(5_000n)
+  await read(ana)
+  const mute: Hex = `0x${'dead'.repeat(10)}`
+  let asked = 0
+  bench.node.lie(({ method, params }) => {
+    if (method === 'eth_call' && (params[0] as { to?: string }).to === mute) asked++
+    return undefined
+  })
+  const { sql } = bench.database
+  await sql`
+    insert into drex_holdings (network, token, wallet, total, since_block, moved_block)
+    select 'drex_testnet', ${mute}, '0x' || lpad(to_hex(n), 40, '0'), 1, 1, 1
+    from generate_series(1, 128) n`
+  await bench.admin.currency('mint', ana, 1n)
+  const minted = await head()
+  await bench.until(async () => ((await page(ana)).checked_block ?? 0) >= minted)
+  asked = 0
+  await Bun.sleep(2_000)
+  expect(asked).toBeLessThanOrEqual(3 * 64)
+  // Once they are told, they are compared.
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_call' && (params[0] as { to?: string }).to === mute
+      ? { result: `0x${'1'.padStart(64, '0')}` }
+      : undefined,
+  )
+  await bench.until(async () => {
+    const [{ count }] = await sql<[{ count: number }]>`
+      select count(*)::int as count from drex_holdings where token = ${mute} and opening = 0`
+    return count === 128
+  })
+  bench.node.lie(undefined)
+  await sql`delete from drex_holdings where token = ${mute}`
+})
+
 test('far behind, ranges are read, as large as the node takes', async () => {
   const ana = await wallet(5_000n)
   await read(ana)
