@@ -1,10 +1,10 @@
-/** What a page shows goes on being so: answers out of order, asks that fail, pages that nobody sees, lists read on. */
+/** What a page shows is so, and goes on being so: answers out of order, asks that fail, lists read on, other zones. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { apiOf } from './seeds.ts'
-import { openConsole, type SeenConsole, settled, signIn } from './visit.ts'
+import { openConsole, type SeenConsole, settled, show, signIn, visitOf } from './visit.ts'
 
 const list = /\/console\/api\/v1\/transactions\?/
 
@@ -191,5 +191,41 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(one.problems).toEqual([])
     await seen.leave(one)
     await sql`delete from drex_wallets where label = 'MANY'`
+  }, 120_000)
+
+  test('a time is given in the zone that times are shown in, wherever the browser is', async () => {
+    const api = apiOf(seen.gateway.urls.httpUrl, operator)
+    const { id } = await api('POST', '/v1/webhooks', {
+      url: 'https://example.com/hooks',
+      events: ['*'],
+    })
+    const one = await visitOf(seen.browser, seen.url, { timezoneId: 'Asia/Tokyo' })
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    await signIn(one, operator, '/keys')
+    const dialog = page.getByRole('dialog')
+    const sent = async (path: string, verb: string): Promise<unknown> => {
+      const asked = page.waitForRequest((request) => request.url().endsWith(path))
+      await dialog.getByRole('button', { name: verb }).click()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      return (await asked).postDataJSON()
+    }
+    await page.getByRole('button', { name: 'New key' }).click()
+    await dialog.locator('[name=name]').fill('zone')
+    await dialog.locator('[name=scopes]').fill('cards:read')
+    await dialog.locator('[name=expires]').fill('2031-06-01T10:00')
+    expect(await sent('/v1/keys', 'New key')).toMatchObject({
+      expires_at: '2031-06-01T13:00:00.000Z',
+    })
+    await show(page, `/webhooks/${id}`)
+    await page.getByRole('button', { name: 'Replay range' }).click()
+    await dialog.locator('[name=since]').fill('2026-11-01T00:00:00')
+    await dialog.locator('[name=until]').fill('2026-11-01T23:59:59')
+    expect(await sent(`/${id}/replay`, 'Send again')).toEqual({
+      since: '2026-11-01T03:00:00.000Z',
+      until: '2026-11-02T02:59:59.000Z',
+    })
+    expect(one.problems).toEqual([])
+    await page.context().close()
   }, 120_000)
 })

@@ -1,5 +1,6 @@
 import { type Act, sending } from './act.tsx'
 import type { Session } from './api.ts'
+import { instantOf } from './days.tsx'
 import { type Field, Fields, textIn } from './fields.tsx'
 import { keyWords as w } from './key-words.ts'
 import { overlapField, overlapOf } from './overlap.tsx'
@@ -96,7 +97,7 @@ const restrictionsOf = (form: FormData): Restrictions => {
 
 const expiryOf = (form: FormData): { readonly expires_at?: string } => {
   const given = textIn(form, 'expires')
-  return given === '' ? {} : { expires_at: new Date(given).toISOString() }
+  return given === '' ? {} : { expires_at: instantOf(given) }
 }
 
 const expiryField = (hint: string): Field => ({

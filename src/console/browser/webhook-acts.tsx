@@ -1,5 +1,7 @@
 import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
+import { instantOf } from './days.tsx'
+import { textIn } from './fields.tsx'
 import { count } from './format.ts'
 import { overlapField, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
@@ -106,9 +108,6 @@ export const removeAct = (endpoint: Endpoint): Act => ({
   },
 })
 
-const instantOf = (value: FormDataEntryValue | null): string =>
-  new Date(String(value)).toISOString()
-
 export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({
   title: w.replayRange,
   consequence: fill(w.replayRangeConsequence, { url: endpoint.url }),
@@ -121,8 +120,8 @@ export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => (
     'POST',
     `${pathOf(endpoint)}/replay`,
     (form) => {
-      const until = form.get('until')
-      const since = instantOf(form.get('since'))
+      const until = textIn(form, 'until')
+      const since = instantOf(textIn(form, 'since'))
       return { since, ...(until === '' ? {} : { until: instantOf(until) }) }
     },
     ({ replayed }: { replayed: number }) => fill(w.replayedCount, { count: count(replayed) }),

@@ -3,6 +3,7 @@
 export type Day = string
 
 export const dayMs = 86_400_000
+const hourMs = 3_600_000
 
 /** Days since 1970-01-01. */
 const numberOf = (day: Day): number => Date.parse(`${day}T00:00:00Z`) / dayMs
@@ -35,8 +36,29 @@ export const dayAt = (moment: Date | number): Day => {
   return inBrazil.format(moment)
 }
 
-/** When a day of Brazil begins: three hours after that of UTC; two where summer time held, until 2019. */
-export const startOfDay = (day: Day): Date => {
-  const early = new Date(`${day}T02:00:00Z`)
-  return dayAt(early) === day ? early : new Date(`${day}T03:00:00Z`)
+let clockInBrazil: Intl.DateTimeFormat | undefined
+
+/** The day and time that it is in Brazil at a moment, `2026-01-31 10:00:00`. */
+const clockAt = (moment: Date): string => {
+  // Sweden writes them so.
+  clockInBrazil ??= new Intl.DateTimeFormat('sv-SE', {
+    timeZone: 'America/Sao_Paulo',
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+  return clockInBrazil.format(moment)
 }
+
+/**
+ * When a clock of Brazil shows a day and time: three hours after one of UTC; two where summer time held, until 2019.
+ *
+ * @param time `2026-01-31T10:00`, with seconds or without
+ */
+export const momentAt = (time: string): Date => {
+  const shown = `${time.replace('T', ' ')}:00`.slice(0, 19)
+  const early = new Date(Date.parse(`${time}Z`) + 2 * hourMs)
+  return clockAt(early) === shown ? early : new Date(early.getTime() + hourMs)
+}
+
+/** When a day of Brazil begins. */
+export const startOfDay = (day: Day): Date => momentAt(`${day}T00:00`)

@@ -8,6 +8,7 @@ export {
   dayMs,
   daysBetween,
   isDay,
+  momentAt,
   startOfDay,
   weekdayOf,
 } from './days.ts'

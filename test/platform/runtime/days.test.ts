@@ -6,6 +6,7 @@ import {
   dayMs,
   daysBetween,
   isDay,
+  momentAt,
   startOfDay,
   weekdayOf,
 } from '#src/platform/runtime/index.ts'
@@ -17,6 +18,14 @@ test('a day of Brazil begins three hours after that of UTC, two where summer tim
   expect(startOfDay('2018-11-04').toISOString()).toBe('2018-11-04T03:00:00.000Z')
   expect(dayAt(new Date('2026-11-26T02:59:59.999Z'))).toBe('2026-11-25')
   expect(dayAt(Date.parse('2026-11-26T03:00:00Z'))).toBe('2026-11-26')
+})
+
+test('a clock of Brazil shows a time three hours after one of UTC, two where summer time held', () => {
+  expect(momentAt('2026-11-26T10:00').toISOString()).toBe('2026-11-26T13:00:00.000Z')
+  expect(momentAt('2026-11-26T23:59:58').toISOString()).toBe('2026-11-27T02:59:58.000Z')
+  expect(momentAt('2018-11-03T23:59:59').toISOString()).toBe('2018-11-04T02:59:59.000Z')
+  expect(momentAt('2018-11-04T01:00').toISOString()).toBe('2018-11-04T03:00:00.000Z')
+  expect(momentAt('2018-12-01T10:00').toISOString()).toBe('2018-12-01T12:00:00.000Z')
 })
 
 test('a day is the day of its first moment, and not of the moment before', () => {
