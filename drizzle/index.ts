@@ -104,6 +104,7 @@ import m100 from './0100_removed_certificates.sql' with { type: 'text' }
 import m101 from './0101_agreements_told.sql' with { type: 'text' }
 import m102 from './0102_agreements_over.sql' with { type: 'text' }
 import m103 from './0103_unmatched_advices_currency.sql' with { type: 'text' }
+import m104 from './0104_dict_lists_of_claims.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -210,4 +211,5 @@ export const migrations: readonly Migration[] = [
   { name: '0101_agreements_told', sql: m101 },
   { name: '0102_agreements_over', sql: m102 },
   { name: '0103_unmatched_advices_currency', sql: m103 },
+  { name: '0104_dict_lists_of_claims', sql: m104 },
 ]

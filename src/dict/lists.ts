@@ -1,4 +1,6 @@
 import type { DirectoryPage } from '#codecs/dict'
+import type { Client } from '#src/platform/database/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError, listBytesMax } from './exchange.ts'
 import type { Refused } from './wire.ts'
@@ -10,7 +12,7 @@ export type ListQuery = {
   readonly cursor?: string | undefined
 }
 
-/** So that a page of the longest items stays below {@link listBytesMax}. */
+/** 200 may be asked for; a page of the longest items stays below {@link listBytesMax}. */
 const limitMax = 100
 
 /** Source: DICT API, parameters that its lists share. */
@@ -18,12 +20,11 @@ export const listRequest = (
   base: string,
   ispb: string,
   { modifiedAfter, cursor }: ListQuery,
-  more: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, string>>,
 ): { readonly path: string; readonly bytesMax: number } => {
   const query = new URLSearchParams({
     ...more,
     Participant: ispb,
-    IncludeDetails: 'true',
     Limit: String(limitMax),
     ...(modifiedAfter === undefined ? {} : { ModifiedAfter: modifiedAfter.toISOString() }),
     ...(cursor === undefined ? {} : { Cursor: cursor }),
@@ -33,8 +34,17 @@ export const listRequest = (
 
 type Changed = { readonly modifiedMs: number }
 
+export type DirectoryList<T> = {
+  /** Under which it is kept until when it has been read. */
+  readonly name: string
+  /** Tells what has changed since a moment, in the order of the last change. */
+  readonly ask: (
+    query: ListQuery,
+  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<T> } | Refused>
+}
+
 /** A round ends here; the next one goes on where it stopped. */
-const pagesMax = 50
+const pagesMaxDefault = 50
 
 /**
  * Reads a list page by page, in the order of the last change.
@@ -44,20 +54,20 @@ const pagesMax = 50
  * @throws DirectoryAwayError: what was taken stays taken
  */
 export const readChanges = async <T extends Changed>(
-  ask: (
-    query: ListQuery,
-  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<T> } | Refused>,
+  ask: DirectoryList<T>['ask'],
   from: Date | undefined,
   {
     take,
     nowMs,
     logger,
     signal,
+    pagesMax = pagesMaxDefault,
   }: {
     readonly take: (items: readonly T[], until: Date | undefined) => Promise<void>
     readonly nowMs: number
     readonly logger: Logger
     readonly signal?: AbortSignal | undefined
+    readonly pagesMax?: number | undefined
   },
 ): Promise<void> => {
   let query: ListQuery = { modifiedAfter: from }
@@ -66,7 +76,7 @@ export const readChanges = async <T extends Changed>(
     if (answer.kind === 'refused') {
       throw new DirectoryAwayError('status', `a list is answered ${answer.status} ${answer.code}`)
     }
-    const { items, unreadable, hasMore, cursor } = answer.page
+    const { items, unreadable, hasMore } = answer.page
     if (unreadable > 0)
       logger.warn({ unreadable }, 'a list of the directory has items that cannot be read')
     const lastMs = items.reduce((last, { modifiedMs }) => Math.max(last, modifiedMs), 0)
@@ -74,7 +84,7 @@ export const readChanges = async <T extends Changed>(
     const untilMs = Math.min(lastMs, nowMs)
     await take(items, untilMs > before ? new Date(untilMs) : undefined)
     if (!hasMore) return
-    const next = nextQuery(query, cursor, untilMs)
+    const next = nextQuery(query, answer.page, untilMs)
     if (next === undefined) {
       logger.warn({}, 'a list of the directory does not go on: what is behind is not read')
       return
@@ -86,11 +96,73 @@ export const readChanges = async <T extends Changed>(
 /** By its cursor, else by the moment of the last item. Undefined: the page would be the same again. */
 const nextQuery = (
   { modifiedAfter, cursor: before }: ListQuery,
-  cursor: string | undefined,
+  { cursor, items, unreadable }: DirectoryPage<Changed>,
   untilMs: number,
 ): ListQuery | undefined => {
   if (cursor !== undefined) return cursor === before ? undefined : { modifiedAfter, cursor }
-  return untilMs > (modifiedAfter?.getTime() ?? 0)
-    ? { modifiedAfter: new Date(untilMs) }
-    : undefined
+  const fromMs = modifiedAfter?.getTime() ?? 0
+  if (untilMs > fromMs) return { modifiedAfter: new Date(untilMs) }
+  // Where a page is full of one moment there is no way but past it.
+  const isFull = items.length + unreadable >= limitMax
+  return isFull ? { modifiedAfter: new Date(fromMs + 1) } : undefined
+}
+
+/**
+ * Reads what has changed in a list since it was last read, each item by itself, and keeps until when it has been read.
+ *
+ * @throws DirectoryAwayError: the rest is read the next time
+ */
+export const followList = async <T extends Changed>(
+  { name, ask }: DirectoryList<T>,
+  receive: (item: T) => Promise<unknown>,
+  {
+    sql,
+    logger,
+    now,
+    overlapMs,
+    firstLookMs,
+    pagesMax,
+    idsOf,
+  }: {
+    readonly sql: Client
+    readonly logger: Logger
+    readonly now: () => Date
+    /** It is read again from so long before: what it shows late is found all the same. */
+    readonly overlapMs: number
+    /** How far the first look goes back; undefined: to its beginning. */
+    readonly firstLookMs?: number
+    readonly pagesMax?: number
+    readonly idsOf: (item: T) => Readonly<Record<string, string>>
+  },
+  round?: Round,
+): Promise<void> => {
+  const nowMs = now().getTime()
+  const readMs = (await readUntil(sql, name))?.getTime()
+  const firstMs = firstLookMs === undefined ? undefined : nowMs - firstLookMs
+  const fromMs = readMs === undefined ? firstMs : readMs - overlapMs
+  await readChanges(ask, fromMs === undefined ? undefined : new Date(fromMs), {
+    nowMs,
+    logger,
+    pagesMax,
+    signal: round?.signal,
+    take: async (items, until) => {
+      await eachAlone(items, receive, { round, logger, idsOf })
+      if (round?.signal.aborted) return
+      if (until !== undefined) await keepReadUntil(sql, name, until)
+      round?.advance()
+    },
+  })
+}
+
+const readUntil = async (sql: Client, list: string): Promise<Date | undefined> => {
+  const [row] = await sql<{ until: Date }[]>`
+    select read_until as until from dict_lists where list = ${list}`
+  return row?.until
+}
+
+const keepReadUntil = async (sql: Client, list: string, until: Date): Promise<void> => {
+  await sql`
+    insert into dict_lists (list, read_until) values (${list}, ${until})
+    on conflict (list) do update
+      set read_until = greatest(dict_lists.read_until, excluded.read_until)`
 }

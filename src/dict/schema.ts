@@ -124,7 +124,7 @@ export const dictClaims = pgTable(
   ],
 )
 
-/** Up to where the directory's lists of claims were read. */
+/** Where versions before the lists of `dict_lists` kept up to where the directory's lists of claims were read. Unused. */
 export const dictClaimLists = pgTable('dict_claim_lists', {
   /** The side of the claims: `donor` or `claimer`. */
   role: text().primaryKey(),

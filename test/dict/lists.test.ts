@@ -51,6 +51,12 @@ test('ends where a page would be the same again', async () => {
   expect((await read(() => page([7], true, 'same'), 7)).asked).toEqual([7, 'same'])
 })
 
+test('goes past a page that is full of one moment', async () => {
+  const full = Array.from({ length: 100 }, () => 7)
+  const { asked } = await read((_, n) => (n === 0 ? page(full, true) : page([9], false)), 7)
+  expect(asked).toEqual([7, 8])
+})
+
 test('is never read further than now', async () => {
   const { asked, taken } = await read(() => page([3, Date.parse('2990-01-01')], true), 1)
   expect(asked).toEqual([1, nowMs])

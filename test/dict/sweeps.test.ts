@@ -1,9 +1,9 @@
 /** One that always fails holds up no other: each sweep sets it aside and does those behind it. */
 import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { Claim } from '#codecs/dict'
 import type { Emit } from '#src/events/index.ts'
 import type { AdvanceDeps } from '../../src/dict/claims/advance.ts'
+import type { ListedClaim } from '../../src/dict/claims/calls.ts'
 import { enterClaimed } from '../../src/dict/claims/changes.ts'
 import { doDueClaims } from '../../src/dict/claims/due.ts'
 import { pollClaims } from '../../src/dict/claims/poll.ts'
@@ -93,7 +93,7 @@ test('of due claims', async () => {
 
 test('of claims that the directory lists', async () => {
   const seen = ['a', 'b'].map(
-    (name): Claim => ({
+    (name): ListedClaim => ({
       id: randomUUID(),
       type: 'PORTABILITY',
       keyType: 'EMAIL',
@@ -109,16 +109,18 @@ test('of claims that the directory lists', async () => {
       cancelledBy: undefined,
       status: 'WAITING_RESOLUTION',
       modifiedAt: new Date(Date.now() - 60_000).toISOString(),
+      modifiedMs: Date.now() - 60_000,
     }),
   )
   const { work } = failing()
   const emit = ((_tx, [event]) => work((event as { full: { key: string } }).full.key)) as Emit
   const calls = {
-    list: async (role: string) => ({
-      kind: 'listed',
-      claims: role === 'donor' ? seen : [],
-      unreadable: 0,
-      hasMore: false,
+    list: (role: string) => ({
+      name: `claims_${role}`,
+      ask: async () => ({
+        kind: 'page',
+        page: { items: role === 'donor' ? seen : [], unreadable: 0, hasMore: false },
+      }),
     }),
   } as unknown as AdvanceDeps['calls']
   const advance = () => Promise.reject(new Error('not asked'))

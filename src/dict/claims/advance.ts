@@ -1,7 +1,9 @@
+import type { Claim } from '#codecs/dict'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { readChanges } from '../lists.ts'
 import type { Refused } from '../wire.ts'
-import type { ClaimCalls } from './calls.ts'
+import { type ClaimCalls, claimPagesMax } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
 import {
   afterSeeing,
@@ -15,7 +17,6 @@ import {
   standingOf,
   type Wish,
 } from './domain.ts'
-import { claimPages } from './pages.ts'
 import { changeClaim, findClaim, findKnown, postponeClaim } from './store.ts'
 
 export type AdvanceDeps = ChangeDeps & {
@@ -183,14 +184,20 @@ const findOpened = async (
   before: OwnClaim,
   toldAt: Date,
 ): Promise<Told | undefined> => {
-  const from = new Date(toldAt.getTime() - skewMs)
-  for await (const { claims } of claimPages(deps, 'claimer', from)) {
-    for (const seen of claims) {
-      if (!isSameOpening(before, seen, deps.ispb)) continue
-      const known = await findKnown(deps.sql, seen.id, 'claimer')
-      const after = known === undefined ? afterSeeing(before, seen) : undefined
-      if (after !== undefined) return { base: before, after }
-    }
+  const { sql, ispb, calls, logger, now } = deps
+  const opened: Claim[] = []
+  await readChanges(calls.list('claimer').ask, new Date(toldAt.getTime() - skewMs), {
+    nowMs: now().getTime(),
+    logger,
+    pagesMax: claimPagesMax,
+    take: async (claims) => {
+      opened.push(...claims.filter((seen) => isSameOpening(before, seen, ispb)))
+    },
+  })
+  for (const seen of opened) {
+    const known = await findKnown(sql, seen.id, 'claimer')
+    const after = known === undefined ? afterSeeing(before, seen) : undefined
+    if (after !== undefined) return { base: before, after }
   }
   return undefined
 }

@@ -11,6 +11,7 @@ import {
 } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
 import { DirectoryAwayError } from '../exchange.ts'
+import { type DirectoryList, listRequest } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
 import { isDone, type Role, standingOf, type Wish } from './domain.ts'
 
@@ -21,13 +22,8 @@ type Told = {
   readonly ownedSince: string | undefined
 }
 
-/** A page of claims in the order of their last change; one that cannot be read is counted. */
-type Listed = {
-  readonly kind: 'listed'
-  readonly claims: readonly Claim[]
-  readonly unreadable: number
-  readonly hasMore: boolean
-}
+/** As a list of the directory shows it. */
+export type ListedClaim = Claim & { readonly modifiedMs: number }
 
 /** Claims of the DICT API. @throws DirectoryAwayError where nothing usable comes back: it may have been done */
 export type ClaimCalls = {
@@ -35,12 +31,11 @@ export type ClaimCalls = {
   /** @param requestId of the entry that a completion makes */
   readonly act: (claimId: string, wish: Wish, requestId: string) => Promise<Told | Refused>
   readonly find: (claimId: string) => Promise<Told | Refused>
-  /** Asks for claims that were changed then or later. */
-  readonly list: (role: Role, after: Date) => Promise<Listed | Refused>
+  readonly list: (role: Role) => DirectoryList<ListedClaim>
 }
 
-/** 200 may be asked for, whose names alone may have more bytes than we read. */
-export const listedMax = 100
+/** More pages are left to the next time: the directory allows forty a minute. */
+export const claimPagesMax = 20
 
 const nouns = {
   acknowledge: 'Acknowledge',
@@ -84,15 +79,16 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
   },
   find: (claimId) =>
     see('get_claim', { path: `/claims/${claimId}` }, (document) => toldIn(document, claimId)),
-  list: (role, after) => {
-    const query = new URLSearchParams({
-      Participant: ispb,
-      [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true',
-      ModifiedAfter: after.toISOString(),
-      Limit: String(listedMax),
-    })
-    return see('list_claims', { path: `/claims/?${query}` }, listedIn)
-  },
+  list: (role) => ({
+    name: `claims_${role}`,
+    ask: (query) => {
+      const side = { [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true' }
+      return see('list_claims', listRequest('/claims/', ispb, query, side), (document) => ({
+        kind: 'page',
+        page: readPage(document, { list: 'Claims', item: 'Claim' }, listedIn),
+      }))
+    },
+  }),
 })
 
 /** @throws DirectoryAwayError if it is about another claim */
@@ -104,7 +100,7 @@ const toldIn = (document: XmlDocument, claimId: string | undefined): Told => {
   throw new DirectoryAwayError('document', 'the answer is about another claim')
 }
 
-const listedIn = (document: XmlDocument): Listed => {
-  const { items, ...page } = readPage(document, { list: 'Claims', item: 'Claim' }, readClaim)
-  return { kind: 'listed', claims: items, ...page }
+const listedIn = (document: XmlDocument, node: number): ListedClaim => {
+  const claim = readClaim(document, node)
+  return { ...claim, modifiedMs: Date.parse(claim.modifiedAt) }
 }

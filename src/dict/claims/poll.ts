@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
 import { claimRoles } from '#src/events/index.ts'
-import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
+import { followList } from '../lists.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
+import { claimPagesMax } from './calls.ts'
 import { writeClaim, writeSeen } from './changes.ts'
 import { dueOf, hasGivenUp, isEnded, isOf, type OwnClaim, type Role, standingOf } from './domain.ts'
 import { doDue } from './due.ts'
-import { claimPages } from './pages.ts'
-import { addClaim, findKnown, findOpening, keepUpTo, readUpTo } from './store.ts'
+import { addClaim, findKnown, findOpening } from './store.ts'
 import { claimEvent } from './view.ts'
 
 /** Lists know late of a change, and two clocks differ. */
@@ -33,21 +34,17 @@ export const pollClaims = async (
   advance: Advance,
   round?: Round,
 ): Promise<void> => {
+  const { calls } = deps
+  const idsOf = ({ id }: Claim) => ({ claim: id })
   for (const role of claimRoles) {
-    const before = await readUpTo(deps.sql, role)
-    const from =
-      before === undefined ? deps.now().getTime() - firstLookMs : before.getTime() - overlapMs
-    for await (const { claims, unreadable, upTo } of claimPages(deps, role, new Date(from))) {
-      if (unreadable > 0) deps.logger.warn({ role, unreadable }, 'claims that cannot be read')
-      await eachAlone(claims, (seen) => receive(deps, advance, role, seen), {
-        round,
-        logger: deps.logger,
-        idsOf: ({ id }) => ({ role, claim: id }),
-      })
-      if (round?.signal.aborted) return
-      await keepUpTo(deps.sql, role, upTo)
-      round?.advance()
-    }
+    const followed = { ...deps, overlapMs, firstLookMs, pagesMax: claimPagesMax, idsOf }
+    await followList(
+      calls.list(role),
+      (seen) => receive(deps, advance, role, seen),
+      followed,
+      round,
+    )
+    if (round?.signal.aborted) return
   }
 }
 

@@ -166,17 +166,3 @@ export const postponeClaim = async (
 ): Promise<void> => {
   await sql`update dict_claims set due_at = ${due} where id = ${id}::uuid and due_at is not null`
 }
-
-/** Up to where the directory's list of a side was read. */
-export const readUpTo = async (sql: Queryable, role: Role): Promise<Date | undefined> => {
-  const [row] = await sql<{ at: Date }[]>`
-    select read_up_to as at from dict_claim_lists where role = ${role}`
-  return row?.at
-}
-
-export const keepUpTo = async (sql: Queryable, role: Role, at: Date): Promise<void> => {
-  await sql`
-    insert into dict_claim_lists (role, read_up_to) values (${role}, ${at})
-    on conflict (role) do update
-      set read_up_to = greatest(dict_claim_lists.read_up_to, excluded.read_up_to)`
-}

@@ -1,9 +1,9 @@
 /** What the directory is asked about disputes, of whichever kind. */
-import { type DirectoryPage, type Element, nodeAt, readPage } from '#codecs/dict'
+import { type Element, nodeAt, readPage } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { type ListQuery, listRequest, readChanges } from '../lists.ts'
+import { type DirectoryList, listRequest, readChanges } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
 import type { Dispute, DisputeKind, Seen, Wanted } from './domain.ts'
 
@@ -32,13 +32,7 @@ type Told<C> = Promise<Shown<C> | Refused>
 /** An item of a list. */
 type Listed<C> = { readonly modifiedMs: number; readonly seen: Seen<C> | undefined }
 
-export type DisputeList<C> = {
-  readonly name: string
-  /** In the order of their last change. */
-  readonly ask: (
-    query: ListQuery,
-  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<Listed<C>> } | Refused>
-}
+export type DisputeList<C> = DirectoryList<Listed<C>>
 
 /** Each throws DirectoryAwayError: it may have been done. Only `create` may not be repeated without looking. */
 export type DisputeCalls<C, W extends Wanted> = {
@@ -56,6 +50,11 @@ export type CallsDeps = {
   readonly logger: Logger
   readonly now: () => Date
 }
+
+const detailed = (more: Readonly<Record<string, string>> = {}) => ({
+  ...more,
+  IncludeDetails: 'true',
+})
 
 /** Source: DICT API 2.12.1, /infraction-reports/ and /refunds/. */
 export const createDisputeCalls = <
@@ -79,13 +78,17 @@ export const createDisputeCalls = <
   const listOf = (name: string): DisputeList<C> => ({
     name,
     ask: (query) =>
-      see(`list_${kind}s`, listRequest(base, ispb, query, form.lists[name]), (document) => {
-        const page = readPage(document, { list: `${noun}s`, item: noun }, (_, node) => {
-          const item = read(document, node)
-          return { modifiedMs: item.modifiedMs, seen: seenIn(item, ispb) }
-        })
-        return { kind: 'page', page }
-      }),
+      see(
+        `list_${kind}s`,
+        listRequest(base, ispb, query, detailed(form.lists[name])),
+        (document) => {
+          const page = readPage(document, { list: `${noun}s`, item: noun }, (_, node) => {
+            const item = read(document, node)
+            return { modifiedMs: item.modifiedMs, seen: seenIn(item, ispb) }
+          })
+          return { kind: 'page', page }
+        },
+      ),
   })
   return {
     create: (dispute) =>

@@ -1,13 +1,12 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { readChanges } from '../lists.ts'
+import { followList } from '../lists.ts'
 import type { DisputeList } from './calls.ts'
 import type { DisputeKind } from './domain.ts'
 import type { Show } from './show.ts'
-import { keepReadUntil, openDisputes, readUntil, touchDispute } from './store.ts'
+import { openDisputes, touchDispute } from './store.ts'
 
-/** A list is read again from before where it was read to: what it shows late is found all the same. */
 const overlapMs = 600_000
 const retryEveryMsMax = 10_000
 const retriedMax = 100
@@ -20,29 +19,26 @@ export type PollDeps<C> = {
 }
 
 /** Reads what has changed in a list, each change once. */
-export const pollList = async <C>(
-  { name, ask }: DisputeList<C>,
-  { sql, show, logger, now }: PollDeps<C>,
+export const pollList = <C>(
+  list: DisputeList<C>,
+  { show, ...deps }: PollDeps<C>,
   round?: Round,
 ): Promise<void> => {
-  const until = await readUntil(sql, name)
-  const from = until && new Date(until.getTime() - overlapMs)
-  await readChanges(ask, from, {
-    nowMs: now().getTime(),
-    logger,
-    signal: round?.signal,
-    take: async (items, readTo) => {
-      const ours = items.flatMap(({ seen }) => seen ?? [])
-      if (ours.length < items.length) logger.warn({ list: name }, 'a list shows what is not ours')
-      await eachAlone(ours, (seen) => sql.begin((tx) => show(tx, seen)), {
-        round,
-        logger,
-        idsOf: ({ directoryId }) => ({ list: name, dispute: directoryId }),
-      })
-      if (round?.signal.aborted) return
-      if (readTo !== undefined) await keepReadUntil(sql, name, readTo)
+  const { sql, logger } = deps
+  const { name } = list
+  return followList(
+    list,
+    async ({ seen }) => {
+      if (seen === undefined) logger.warn({ list: name }, 'a list shows what is not ours')
+      else await sql.begin((tx) => show(tx, seen))
     },
-  })
+    {
+      ...deps,
+      overlapMs,
+      idsOf: ({ seen }) => ({ list: name, dispute: seen?.directoryId ?? '' }),
+    },
+    round,
+  )
 }
 
 /** @param before those that were tried since then are left alone */

@@ -66,7 +66,7 @@ export const dictDisputes = pgTable(
   ],
 )
 
-/** Until when the lists of the directory have been read, by its clock. */
+/** Until when the lists of the directory have been read, by its clock; those of claims, too. */
 export const dictLists = pgTable('dict_lists', {
   list: text().primaryKey(),
   readUntil: instant('read_until').notNull(),

@@ -193,17 +193,3 @@ export const isDisputed = async (
 export const touchDispute = async (sql: Queryable, id: string): Promise<void> => {
   await sql`update dict_disputes set tried_at = clock_timestamp() where id = ${id}::uuid`
 }
-
-/** Until when a list has been read. */
-export const readUntil = async (sql: Queryable, list: string): Promise<Date | undefined> => {
-  const [row] = await sql<{ until: Date }[]>`
-    select read_until as until from dict_lists where list = ${list}`
-  return row?.until
-}
-
-export const keepReadUntil = async (tx: Queryable, list: string, until: Date): Promise<void> => {
-  await tx`
-    insert into dict_lists (list, read_until) values (${list}, ${until})
-    on conflict (list) do update
-      set read_until = greatest(dict_lists.read_until, excluded.read_until)`
-}

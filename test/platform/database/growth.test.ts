@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
   removed_certificates: 'people remove them; their numbers are given to no other',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
   dict_claims: 'owners of keys ask about them for good',
-  dict_claim_lists: 'a row for each role',
+  dict_claim_lists: 'a row for each role, of former versions',
   dict_disputes: 'they are why money went back',
   dict_lists: 'a row for each list that is polled',
   dict_entries: 'their check with the directory takes all that it has',
