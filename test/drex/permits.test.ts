@@ -4,6 +4,7 @@ import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'
 import { sendOutside } from './outside.ts'
+import { rewind } from './rewind.ts'
 import { adminAddress, type Bench, type BenchOptions, createBench, sealer } from './support.ts'
 
 const rulesAbi = new Interface(rulesArtifact.abi)
@@ -84,6 +85,20 @@ test('a permit that is sent again for a higher fee adds the contract', async () 
   bench.chain.faults.set([])
   await permitReaches(contract, 'confirmed')
   expect(await isTarget(rules, (await contractOf(contract))!.address)).toBe(true)
+}, 60_000)
+
+test('a copy from before both were signed finds the deployment on the chain, and the permit with it', async () => {
+  const { rules, wallet } = await begin()
+  const contract = await deployBy(wallet)
+  await permitReaches(contract, 'confirmed')
+  const { hash } = await permitOf(contract)
+  await bench.drex().stop?.()
+  await rewind(bench.database.sql, contract)
+  await bench.restart({ DREX_TESTNET_PERMISSIONING: rules })
+  await permitReaches(contract, 'confirmed')
+  expect((await permitOf(contract)).hash).toBe(hash)
+  const count = await bench.chain.request('eth_getTransactionCount', [wallet, 'latest'])
+  expect(count).toEqual({ result: '0x2' })
 }, 60_000)
 
 test('a permit that another copy of the book has sent is known as such', async () => {

@@ -25,6 +25,8 @@ export type Unsent = {
   readonly data: Hex
   readonly value: bigint
   readonly createdAt: Date
+  /** The step before it. */
+  readonly afterId?: string | undefined
 }
 
 /** More of one wallet wait nowhere; what is beyond is looked at once these have ended. */
@@ -37,7 +39,8 @@ export const unsentOf = async (
   sender: Hex,
 ): Promise<readonly Unsent[]> => {
   const rows = await sql`
-    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, ${deploymentOf(sql)}
+    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, t.after_id,
+      ${deploymentOf(sql)}
     from drex_transactions t
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
       and t.held is null

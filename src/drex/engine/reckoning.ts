@@ -15,7 +15,7 @@ import * as lanes from './lane-store.ts'
 import { type Sent, type SentCall, sentSince } from './sent.ts'
 import { save } from './sign.ts'
 import * as store from './store.ts'
-import type { TransactionError } from './transaction.ts'
+import { type TransactionError, withCall } from './transaction.ts'
 
 /** By this much the clocks of the chain and of the database may differ. */
 const clockSkewMs = 60_000
@@ -75,7 +75,7 @@ const compare = async (context: EngineContext, sender: Hex, count: number): Prom
   const { adopted, held } =
     sent === undefined
       ? { adopted: new Map<string, Sent>(), held: new Map(unsent.map(({ id }) => [id, []])) }
-      : match(unsent, sent)
+      : matchAll(unsent, sent, sender)
   await sql.begin(async (tx) => {
     await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
@@ -108,6 +108,24 @@ export const takeFromChain = async (
   await save(tx, rows, 0)
   const hashes = new Map(rows.map(({ id, hash }) => [id, hash]))
   await heldStore.noteFound(tx, hashes, foundOnChain)
+}
+
+/** With the permits of deployments that are found now: before, nobody knew which contracts they name. */
+const matchAll = (
+  unsent: readonly heldStore.Unsent[],
+  sent: readonly Sent[],
+  sender: Hex,
+): ReturnType<typeof match> => {
+  const first = match(unsent, sent)
+  const permits = unsent.flatMap((each) => {
+    const found = each.kind === 'permit' && first.adopted.get(each.afterId ?? '')
+    return found ? [withCall({ ...each, deployment: { sender, nonce: found.nonce } })] : []
+  })
+  const second = match(permits, sent)
+  return {
+    adopted: new Map([...first.adopted, ...second.adopted]),
+    held: new Map([...first.held, ...second.held]),
+  }
 }
 
 type Call = { readonly value: bigint; readonly data: Hex }
