@@ -1,6 +1,6 @@
 /** Streams of contracts' events: filtered, each told once, across restarts, and taken back where the chain is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type EventFragment, Interface } from 'ethers'
+import { type EventFragment, Interface, keccak256, toUtf8Bytes } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { streamsMax } from '../../src/drex/streams/service.ts'
 import { otherAccountKey } from '../support/app.ts'
@@ -219,6 +219,18 @@ test('text that the database cannot store is told with what stands for it', asyn
   expect(told(id).map(({ data }) => data.args as object)).toEqual([
     { text: 'a\ufffdb', texts: ['\ufffd', 'c'] },
   ])
+})
+
+test('arguments are told whole, and only what the log holds the hash of by its hash', async () => {
+  const document = [`0x${'ab'.repeat(32)}`, 'a', true]
+  const { id, tell } = await teller(
+    'Kept((bytes32 hash, string text, bool _isIndexed) document, string indexed title)',
+    [document, 'b'],
+  )
+  await tell()
+  await caughtUp(id)
+  const title = keccak256(toUtf8Bytes('b'))
+  expect(told(id).map(({ data }) => data.args as object)).toEqual([{ document, title }])
 })
 
 test('a stream that cannot be told holds up no other, and goes on when it can', async () => {

@@ -261,9 +261,10 @@ export const decodeEvent = (
   try {
     const values = abi.decodeEventLog(event, data, topics).toArray()
     return Object.fromEntries(
-      event.inputs.map(({ name }, i) => [
+      event.inputs.map(({ name, indexed }, i) => [
         name === '' ? String(i) : bareName(name),
-        toJson(values[i]?.hash ?? values[i]),
+        // A struct may have a member of that name; indexed, it is a hash itself.
+        toJson(indexed === true ? (values[i].hash ?? values[i]) : values[i]),
       ]),
     )
   } catch {
