@@ -1,4 +1,4 @@
-/** Of the API Pix, where a token may have them: the standard spells them `cob.read`. */
+/** Those of the API Pix, which a token may have: the standard spells them `cob.read`. */
 export const pixScopes = [
   'cob:read',
   'cob:write',
