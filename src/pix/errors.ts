@@ -8,6 +8,7 @@ import {
   portugueseViolation,
   problemContentType,
 } from '#src/platform/http/index.ts'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 
 /** One broken rule, as the API Pix tells of it. */
 export type Violacao = {
@@ -124,9 +125,16 @@ export const pixErrors = defineErrors({
   ),
 })
 
-/** @param violacoes at least one */
-export const violates = (definition: ErrorDefinition, violacoes: readonly Violacao[]): ApiError =>
-  new ApiError(definition, violacoes[0]?.razao ?? '', { details: { violacoes } })
+/** How much of a wrong value is shown. */
+const shownCharsMax = 200
+
+/** @param violacoes at least one; a long value is cut */
+export const violates = (definition: ErrorDefinition, violacoes: readonly Violacao[]): ApiError => {
+  const shown = violacoes.map(({ valor, ...rest }) =>
+    valor === undefined ? rest : { ...rest, valor: firstCharacters(valor, shownCharsMax) },
+  )
+  return new ApiError(definition, shown[0]?.razao ?? '', { details: { violacoes: shown } })
+}
 
 /**
  * How a body is read of which problems name the first member alone: a field if it is one of these, else an object.

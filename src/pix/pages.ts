@@ -11,7 +11,6 @@ export const itemsMax = 10_000
 
 const itemsPerPageMax = 1_000
 const perPageDefault = 100
-const shownCharsMax = 100
 
 /** What a list is asked for, before its own filters. */
 export type ListRequest = {
@@ -64,8 +63,7 @@ export const readList = (
   const query = c.req.queries()
   const note = (name: string, razao: string, valor?: string): undefined => {
     const isKnown = violacoes.some(({ propriedade }) => propriedade === name)
-    const shown = valor?.slice(0, shownCharsMax)
-    if (!isKnown) violacoes.push({ razao, propriedade: name, valor: shown })
+    if (!isKnown) violacoes.push({ razao, propriedade: name, valor })
     return undefined
   }
   const malformed = (name: string, valor?: string): undefined =>

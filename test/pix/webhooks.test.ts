@@ -120,12 +120,14 @@ describe('the webhook of a key', () => {
     ['another’s', foreign.key, 'https://example.com/x', 'chave'],
     ['a URL that is none', key, 'nowhere', 'webhook.webhookUrl'],
     ['a private address', key, 'https://10.0.0.1/x', 'webhook.webhookUrl'],
+    ['a long private one', key, `https://10.0.0.1/${'x'.repeat(300)}`, 'webhook.webhookUrl'],
     ['no text', key, 7, 'webhook.webhookUrl'],
     ['too long', key, `https://example.com/${'a'.repeat(2_048)}`, 'webhook.webhookUrl'],
   ])('is refused for %s', async (_, chave, url, propriedade) => {
     const answer = await configure(url, chave)
     expect(answer).toMatchObject(problem(400, 'WebhookOperacaoInvalida'))
     expect(answer.json.violacoes).toEqual([expect.objectContaining({ propriedade })])
+    expect((answer.json.violacoes[0].valor ?? '').length).toBeLessThanOrEqual(200)
   })
 
   test('goes with the key when the operator takes it away', async () => {

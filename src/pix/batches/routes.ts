@@ -23,7 +23,7 @@ const nameOf = (
     return { account: owner, id }
   }
   const razao = `O campo loteCobV.id não é um número de 1 a ${Number.MAX_SAFE_INTEGER}.`
-  throw violates(definition, [{ razao, propriedade: 'loteCobV.id', valor: given.slice(0, 100) }])
+  throw violates(definition, [{ razao, propriedade: 'loteCobV.id', valor: given }])
 }
 
 const accepted = (): Response => new Response(null, { status: 202 })

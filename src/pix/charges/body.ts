@@ -13,7 +13,6 @@ const questionCharsMax = 140
 const infosMax = 50
 const secondsMax = 2 ** 31 - 1
 const secondsDefault = 86_400
-const shownCharsMax = 200
 
 export const person = z.object({
   cpf: z
@@ -119,9 +118,7 @@ const shown = (value: unknown, steps: readonly PropertyKey[]): string | undefine
     if (typeof at !== 'object' || at === null) return undefined
     at = (at as Readonly<Record<PropertyKey, unknown>>)[step]
   }
-  return typeof at === 'string' || typeof at === 'number'
-    ? String(at).slice(0, shownCharsMax)
-    : undefined
+  return typeof at === 'string' || typeof at === 'number' ? String(at) : undefined
 }
 
 const { refuse } = wordings.cob

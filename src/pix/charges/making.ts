@@ -7,7 +7,7 @@ import {
   type Queryable,
 } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import { newToken } from '../locations/store.ts'
+import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
@@ -54,7 +54,7 @@ export const makeCharges = async (
     expires: terms.expiresSeconds,
     debtor: debtorTaxIdOf(terms.debtor),
     content: contentOf(terms),
-    token: newToken(),
+    token: randomHex(),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (

@@ -13,7 +13,7 @@ const txidIn = (txid: string, { kind, refuse }: Wording): string => {
   if (txidForm.test(txid)) return txid
   const propriedade = `${kind}.txid`
   const razao = `O campo ${propriedade} não respeita o schema.`
-  throw refuse({ razao, propriedade, valor: txid.slice(0, 100) })
+  throw refuse({ razao, propriedade, valor: txid })
 }
 
 const revisionOf = (c: RequestContext, { query }: Wording): number | undefined => {
@@ -22,7 +22,7 @@ const revisionOf = (c: RequestContext, { query }: Wording): number | undefined =
     return given === undefined ? undefined : Number(given)
   }
   const razao = 'O parâmetro revisao não respeita o schema.'
-  throw violates(query, [{ razao, propriedade: 'revisao', valor: given.slice(0, 100) }])
+  throw violates(query, [{ razao, propriedade: 'revisao', valor: given }])
 }
 
 type KindOfRoutes = {

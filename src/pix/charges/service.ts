@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   type Client,
   inSnapshot,
@@ -12,6 +11,7 @@ import { violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
 import { type Asked, parametersOf } from '../pages.ts'
+import { randomHex } from '../random-hex.ts'
 import type { Pix } from '../received/domain.ts'
 import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
@@ -66,8 +66,6 @@ export type ChargeService = {
   readonly list: (account: string, filter: Asked<Omit<ChargeFilter, 'kind'>>) => Promise<object>
 }
 
-const txidBytes = 16
-
 /** Charges of receivers, of one kind. */
 export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
   const { sql, addresses, now, wording } = deps
@@ -103,7 +101,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
     reviseWithin: (tx, named, request) => revise(tx, named, request, wording),
     create: (request, caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
-        const txid = randomBytes(txidBytes).toString('hex')
+        const txid = randomHex()
         const body = await created(tx, { account: caller.owner, txid }, request)
         return { status: 201, body: JSON.stringify(body) }
       }),

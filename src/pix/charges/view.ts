@@ -48,13 +48,11 @@ export const termsView = ({ terms }: Pick<Charge, 'terms'>) => ({
 const merchantNameMax = 25
 const merchantCityMax = 15
 
-/** The text of the QR code. */
-const codeOf = (url: string, { name, city }: Pick<Payee, 'name' | 'city'>): string =>
-  buildDynamicBrCode({
-    url,
-    merchantName: toAscii(name).slice(0, merchantNameMax).trim(),
-    merchantCity: toAscii(city).slice(0, merchantCityMax).trim(),
-  })
+/** As much of a receiver as a QR code holds. */
+export const merchantOf = ({ name, city }: Pick<Payee, 'name' | 'city'>) => ({
+  merchantName: toAscii(name).slice(0, merchantNameMax).trim(),
+  merchantCity: toAscii(city).slice(0, merchantCityMax).trim(),
+})
 
 export const calendarView = (createdAt: Date, { due, expiresSeconds }: ChargeTerms) => ({
   criacao: createdAt.toISOString(),
@@ -87,6 +85,6 @@ export const chargeView = ({ charge, location, receiver }: ShownCharge, addresse
       : { recebedor: receiverView(receiver) }),
     ...(address === undefined || receiver === undefined
       ? {}
-      : { pixCopiaECola: codeOf(address, receiver) }),
+      : { pixCopiaECola: buildDynamicBrCode({ url: address, ...merchantOf(receiver) }) }),
   }
 }

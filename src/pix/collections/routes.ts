@@ -10,19 +10,18 @@ import { readCancelled, refuseCollection } from './body.ts'
 import type { CollectionService } from './service.ts'
 
 const bodyBytesMax = 16_384
-const shownCharsMax = 100
 
 const newTxidIn = (txid: string): string => {
   if (txidForm.test(txid)) return txid
   const propriedade = 'cobr.txid'
   const razao = `O campo ${propriedade} não respeita o schema.`
-  throw refuseCollection({ razao, propriedade, valor: txid.slice(0, shownCharsMax) })
+  throw refuseCollection({ razao, propriedade, valor: txid })
 }
 
 const dayIn = (day: string): Day => {
   if (isDay(day)) return day
   const razao = 'O parâmetro data não respeita o schema.'
-  throw refuseCollection({ razao, propriedade: 'data', valor: day.slice(0, shownCharsMax) })
+  throw refuseCollection({ razao, propriedade: 'data', valor: day })
 }
 
 /** `cobr`: what is charged for recurrences. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Emit } from '#src/events/index.ts'
 import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
@@ -8,6 +7,7 @@ import type { Calendar } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
+import { randomHex } from '../random-hex.ts'
 import { pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
@@ -61,8 +61,6 @@ export type CollectionService = {
   readonly list: (account: string, filter: Asked<CollectionFilter>) => Promise<object>
 }
 
-const txidBytes = 16
-
 /** Charges of recurrences, each asked for by a pain.013 in its time. */
 export const createCollectionService = (deps: CollectionServiceDeps): CollectionService => {
   const { sql } = deps
@@ -85,7 +83,7 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
     create: async (value, caller) => {
       const wanted = readNewCollection(value)
       return runOnce(sql, caller.idempotencyKey, async (tx) => {
-        const txid = randomBytes(txidBytes).toString('hex')
+        const txid = randomHex()
         const body = await make(tx, { account: caller.owner, txid }, wanted, deps)
         return { status: 201, body: JSON.stringify(body) }
       })

@@ -12,7 +12,7 @@ const kindOf = (body: unknown): LocationKind => {
     typeof body === 'object' && body !== null && 'tipoCob' in body ? body.tipoCob : undefined
   if (given === 'cob' || given === 'cobv') return given
   const propriedade = 'tipoCob'
-  const valor = typeof given === 'string' ? given.slice(0, 100) : undefined
+  const valor = typeof given === 'string' ? given : undefined
   throw violates(pixErrors.payload_location_operacao_invalida, [
     { razao: 'O campo tipoCob não respeita o schema.', propriedade, valor },
   ])

@@ -1,17 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import { randomHex } from '../random-hex.ts'
 import type { Location, LocationKind } from './domain.ts'
 
 export type LocationFilter = ListRequest & {
   readonly isUsed: boolean | undefined
   readonly kind: string | undefined
 }
-
-/** More random bits than a token must have (122): nobody finds the address of somebody else's charge. */
-const tokenBytes = 16
-
-export const newToken = (): string => randomBytes(tokenBytes).toString('hex')
 
 const columns = (sql: Queryable) => sql`
   l.id, l.account, l.token, l.kind, l.charge_id as "chargeId", c.txid, l.created_at as "createdAt"`
@@ -25,7 +20,7 @@ export const addLocation = async (
   { account, kind }: { readonly account: string; readonly kind: LocationKind },
   now: Date,
 ): Promise<Location> => {
-  const token = newToken()
+  const token = randomHex()
   const [added] = await sql<{ id: bigint }[]>`
     insert into pix_locations (account, token, kind, created_at)
     values (${account}, ${token}, ${kind}, ${now}) returning id`

@@ -8,14 +8,13 @@ import { refuseWebhook, type WebhookService } from './service.ts'
 
 export const webhookBodyBytesMax = 16_384
 const urlCharsMax = 2_048
-const shownCharsMax = 100
 
 const body = z.object({ webhookUrl: text(urlCharsMax) })
 
 const readKey = (key: string): string => {
   if (pixKeyKind(key) !== undefined) return key
   const razao = 'O parâmetro {chave} não corresponde a uma chave DICT válida.'
-  throw refuseWebhook('chave', razao, key.slice(0, shownCharsMax))
+  throw refuseWebhook('chave', razao, key)
 }
 
 /** Undefined: the body is not what the standard describes. */

@@ -100,8 +100,6 @@ type Circumstances = { readonly now: Date; readonly calendar: Calendar }
 /** When it is read, and the day on which it is to be paid. */
 type Reading = Circumstances & { readonly day: Day }
 
-const shownCharsMax = 100
-
 /**
  * `DPP` is the day on which the payer means to pay; `codMun`, the payer's town, is read and changes nothing, as holidays
  * of states and towns are not known.
@@ -114,9 +112,7 @@ const readPayment = (
   circumstances: Circumstances,
 ): Reading => {
   const refuse = (propriedade: string, razao: string, valor: string): ApiError =>
-    violates(pixErrors.cob_payload_operacao_invalida, [
-      { razao, propriedade, valor: valor.slice(0, shownCharsMax) },
-    ])
+    violates(pixErrors.cob_payload_operacao_invalida, [{ razao, propriedade, valor }])
   if (town !== undefined && !/^\d{7}$/.test(town)) {
     throw refuse('codMun', 'codMun não respeita o schema.', town)
   }

@@ -8,7 +8,6 @@ import { type PixService, type ReturnRequest, refuseReturn } from './service.ts'
 
 const bodyBytesMax = 4_096
 const descriptionCharsMax = 140
-const shownCharsMax = 100
 
 const body = z.object({
   valor: z.string().regex(amountForm),
@@ -30,7 +29,7 @@ const readReturn = (value: unknown): ReturnRequest => {
 
 const returnIdIn = (id: string): string => {
   if (/^[a-zA-Z0-9]{1,35}$/.test(id)) return id
-  throw refuseReturn('id', 'O id não respeita o schema.', id.slice(0, shownCharsMax))
+  throw refuseReturn('id', 'O id não respeita o schema.', id)
 }
 
 /** `pix`: what was received, and what is given back. */

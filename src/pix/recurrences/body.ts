@@ -11,7 +11,6 @@ import { periods, type Recurrence, type RecurrenceTerms, retryPolicies } from '.
 const nameCharsMax = 140
 const contractCharsMax = 35
 export const agreementCharsMax = 60
-const shownCharsMax = 100
 
 const day = z.string().refine(isDay)
 const name = text(nameCharsMax)
@@ -165,5 +164,5 @@ export const readRecurrenceRevision = (value: unknown): RecurrenceRevision => {
 
 export const onlyWhenCreated = (propriedade: string, valor: string) => {
   const razao = `O campo ${propriedade} somente pode ser alterado quando a recorrência apresentar-se com o status CRIADA.`
-  return refuseRecurrence({ razao, propriedade, valor: valor.slice(0, shownCharsMax) })
+  return refuseRecurrence({ razao, propriedade, valor })
 }

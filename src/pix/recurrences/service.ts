@@ -205,8 +205,6 @@ const tellOfEnd = async (
   await emit(tx, [recurrenceEvent(after)])
 }
 
-const shownCharsMax = 100
-
 /** @throws ApiError `rec_consulta_invalida` if the recurrence cannot begin with the charge */
 const chargeOf = async (
   { sql, addresses }: RecurrenceServiceDeps,
@@ -214,9 +212,7 @@ const chargeOf = async (
   txid: string,
 ): Promise<CodeCharge> => {
   const refuse = (razao: string): ApiError =>
-    violates(pixErrors.rec_consulta_invalida, [
-      { razao, propriedade: 'txid', valor: txid.slice(0, shownCharsMax) },
-    ])
+    violates(pixErrors.rec_consulta_invalida, [{ razao, propriedade: 'txid', valor: txid }])
   const charge = await findCharge(sql, account, txid)
   if (charge === undefined) {
     throw refuse(

@@ -1,13 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-
 import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { randomHex } from '../random-hex.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
-
-/** More random bits than a token must have (122): nobody finds the address of somebody else's recurrence. */
-const tokenBytes = 16
 
 type Row = {
   readonly id: string
@@ -222,7 +218,7 @@ export const addRecurrenceLocation = async (
   account: string,
   now: Date,
 ): Promise<RecurrenceLocation> => {
-  const token = randomBytes(tokenBytes).toString('hex')
+  const token = randomHex()
   const [added] = await tx<{ id: bigint }[]>`
     insert into pix_recurrence_locations (account, token, created_at)
     values (${account}, ${token}, ${now}) returning id`

@@ -1,5 +1,5 @@
-import { buildCompositeBrCode, toAscii } from '#codecs/brcode'
-import { payloadPath } from '../charges/view.ts'
+import { buildCompositeBrCode } from '#codecs/brcode'
+import { merchantOf, payloadPath } from '../charges/view.ts'
 import {
   cancelledByReceiver,
   endedStatuses,
@@ -97,9 +97,6 @@ export const recurrencePayload = (recurrence: Recurrence, ispb: string) => ({
   recebedor: { cnpj: recurrence.taxId, nome: recurrence.receiverName, ispbParticipante: ispb },
 })
 
-const merchantNameMax = 25
-const merchantCityMax = 15
-
 /** The charge that a composite code asks to pay as well; undefined address: it has no location. */
 export type CodeCharge = { readonly kind: 'cob' | 'cobv'; readonly address: string | undefined }
 
@@ -116,8 +113,7 @@ export const codeView = (
   const text = buildCompositeBrCode({
     recurrenceUrl: addressOf(location),
     ...(charge === undefined ? {} : { url: charge.address }),
-    merchantName: toAscii(receiver.name).slice(0, merchantNameMax).trim(),
-    merchantCity: toAscii(receiver.city).slice(0, merchantCityMax).trim(),
+    ...merchantOf(receiver),
   })
   const journey = charge === undefined ? 2 : charge.kind === 'cob' ? 3 : 4
   return { jornada: `JORNADA_${journey}`, pixCopiaECola: text }
