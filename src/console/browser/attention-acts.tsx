@@ -1,7 +1,7 @@
 import { type Act, sending } from './act.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { textIn } from './fields.tsx'
-import { centsOf, count, tokens } from './format.ts'
+import { count, minorOf, tokens } from './format.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
 import { fill, words } from './words.ts'
@@ -66,9 +66,9 @@ const outcomes = [
   ...['partially_voided', 'partially_captured', 'incremented'],
 ]
 
-export const resolveAct = ({ id, amount }: Transaction): Act => ({
+export const resolveAct = ({ id, amount, currency }: Transaction): Act => ({
   title: w.resolve,
-  consequence: fill(w.resolveConsequence, { id, amount: centsOf(amount) }),
+  consequence: fill(w.resolveConsequence, { id, amount: minorOf(amount, currency) }),
   fields: [
     {
       name: 'outcome',

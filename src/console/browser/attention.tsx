@@ -28,7 +28,7 @@ import {
 import { attentionWords as w } from './attention-words.ts'
 import { importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
-import { centsOf, count, reais, tokens } from './format.ts'
+import { count, minorOf, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
 import { isStuck, lateOf } from './late.ts'
 import { overviewWords } from './overview-words.ts'
@@ -147,7 +147,11 @@ const cardColumns: readonly Column<Transaction>[] = [
   ),
   { head: words.party, cell: ({ merchant_id }) => merchant_id, classes: ['mono', 'extra'] },
   { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
+  {
+    head: words.amount,
+    cell: ({ amount, currency }) => minorOf(amount, currency),
+    classes: ['number'],
+  },
   momentColumn(({ created_at }) => created_at),
 ]
 

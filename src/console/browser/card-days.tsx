@@ -3,7 +3,7 @@ import { type Act, may, sending, useActs } from './act.tsx'
 import type { Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { textIn } from './fields.tsx'
-import { centsOf, count, minorOf } from './format.ts'
+import { count, minorOf } from './format.ts'
 import { pageFrom } from './page-from.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -131,6 +131,7 @@ type Unmatched = {
   readonly rrn: string
   readonly stan: string
   readonly amount: number | null
+  readonly currency: string | null
   readonly response_code: string | null
   readonly times: number
   readonly last_at: string
@@ -144,7 +145,7 @@ const unmatchedColumns: readonly Column<Unmatched>[] = [
   { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
   {
     head: words.amount,
-    cell: ({ amount }) => (amount === null ? '–' : centsOf(amount)),
+    cell: ({ amount, currency }) => (amount === null ? '–' : minorOf(amount, currency)),
     classes: ['number'],
   },
   { head: w.times, cell: ({ times }) => count(times), classes: ['number', 'extra'] },

@@ -1,7 +1,7 @@
 import { getJson, type Session, useLoaded } from './api.ts'
 import { Days, UnmatchedAdvices } from './card-days.tsx'
 import { detailsOf, type Health, type Network } from './counterparties.ts'
-import { centsOf, count } from './format.ts'
+import { count, minorOf } from './format.ts'
 import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
@@ -47,6 +47,7 @@ type Waiting = {
   readonly reverses?: string
   readonly advises?: string
   readonly amount: number
+  readonly currency: string
   readonly attempts: number
   readonly next_attempt_at: string
   readonly response_code: string | null
@@ -65,7 +66,11 @@ const waitingColumns = (what: string): readonly Column<Waiting>[] => [
   },
   { head: w.network, cell: ({ network }) => network, classes: ['mono', 'extra'] },
   { head: what, cell: ({ reverses, advises = '' }) => statusText(reverses ?? advises) },
-  { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
+  {
+    head: words.amount,
+    cell: ({ amount, currency }) => minorOf(amount, currency),
+    classes: ['number'],
+  },
   { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
   { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
   {

@@ -50,20 +50,22 @@ type Decimal = `${number}`
 /** @param amount reais as the API writes them, `10.50` */
 export const reais = (amount: string): string => currency.format(amount as Decimal)
 
-/** @param cents an integer, below zero too */
-export const centsOf = (cents: number): string => minorOf(cents, 'BRL')
-
 /**
  * @param minor an integer of the currency's minor units, below zero too
- * @param unit ISO 4217 letters
+ * @param unit ISO 4217 letters, another name of it, or null where it is not known
  */
-export const minorOf = (minor: number, unit: string): string => {
+export const minorOf = (minor: number, unit: string | null): string => {
+  if (unit === null || !/^[A-Z]{3}$/.test(unit)) return tokens(decimalOf(minor), unit ?? '').trim()
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency: unit })
-  const { maximumFractionDigits: places = 2 } = format.resolvedOptions()
+  return format.format(decimalOf(minor, format.resolvedOptions().maximumFractionDigits) as Decimal)
+}
+
+/** As the API writes decimals. */
+export const decimalOf = (minor: number, places = 2): string => {
   const digits = String(Math.abs(minor)).padStart(places + 1, '0')
   const whole = digits.slice(0, digits.length - places)
-  const sign = minor < 0 ? '-' : ''
-  return format.format(`${sign}${whole}.${digits.slice(whole.length)}0` as Decimal)
+  const part = digits.slice(whole.length)
+  return `${minor < 0 ? '-' : ''}${whole}${part === '' ? '' : `.${part}`}`
 }
 
 export const tokens = (amount: string, unit: string): string =>

@@ -1,16 +1,16 @@
 import { type Act, type ScopedAct, sending } from './act.tsx'
 import { centsAsked } from './amounts.ts'
 import { type Field, textIn } from './fields.tsx'
-import { centsOf, reais } from './format.ts'
+import { decimalOf, minorOf, reais } from './format.ts'
 import type { CardDetail } from './payment-facts.ts'
 import { paymentWords as w } from './payment-words.ts'
 import { statusText } from './state.tsx'
 import { fill } from './words.ts'
 
 /** @param most what stands in it at first */
-const amountField = (most: string): Field => ({
+const amountField = (most: string, label: string): Field => ({
   name: 'amount',
-  label: w.inReais,
+  label,
   first: most,
   more: { inputMode: 'decimal' },
 })
@@ -21,17 +21,17 @@ export const centsIn = (form: FormData): unknown => {
   return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
 }
 
-const decimal = (cents: number): string => (cents / 100).toFixed(2)
-
 const cardAct = (
-  { id, amount, merchant_id: merchant }: CardDetail,
+  { id, amount, currency, merchant_id: merchant }: CardDetail,
   verb: 'capture' | 'void' | 'refund',
   texts: { readonly title: string; readonly consequence: string },
   most?: number,
 ): Act => ({
   title: texts.title,
-  consequence: fill(texts.consequence, { amount: centsOf(amount), merchant }),
-  ...(most === undefined ? {} : { fields: [amountField(decimal(most))] }),
+  consequence: fill(texts.consequence, { amount: minorOf(most ?? amount, currency), merchant }),
+  ...(most === undefined
+    ? {}
+    : { fields: [amountField(decimalOf(most), fill(w.amountIn, { currency }))] }),
   run: sending('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, (form) =>
     most === undefined ? undefined : { amount: centsIn(form) },
   ),
@@ -39,14 +39,15 @@ const cardAct = (
 
 /** What the state of a card payment lets a person do about it. */
 export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
-  const { status, amount, captured_amount: captured, refunded_amount: refunded = 0 } = detail
+  const { status, amount, captured_amount: captured } = detail
+  const { refunded_amount: refunded = 0, reversed_amount: reversed = 0 } = detail
   const takeBack: ScopedAct = {
     scope: 'cards:void',
     act: cardAct(detail, 'void', { title: w.takeBack, consequence: w.takeBackConsequence }),
   }
   if (status === 'authorized') {
     const texts = { title: w.capture, consequence: w.captureConsequence }
-    const left = amount - (captured ?? 0)
+    const left = amount - reversed - (captured ?? 0)
     return [{ scope: 'cards:capture', act: cardAct(detail, 'capture', texts, left) }, takeBack]
   }
   if (status !== 'captured') return []
@@ -79,7 +80,7 @@ export const giveBackActs = (received: Received): readonly ScopedAct[] => {
     title: w.giveBack,
     consequence: fill(w.giveBackConsequence, { amount: reais(amount), from }),
     fields: [
-      amountField(refundable),
+      amountField(refundable, w.inReais),
       {
         name: 'reason',
         label: w.why,

@@ -1,4 +1,4 @@
-import { centsOf, count } from './format.ts'
+import { count, minorOf } from './format.ts'
 import type { Fact } from './parts.tsx'
 import { paymentWords as w } from './payment-words.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
@@ -32,6 +32,7 @@ export type MessageDetail = Message & {
 
 export type CardDetail = Transaction & {
   readonly refunded_amount?: number
+  readonly reversed_amount?: number
   readonly terminal_id: string | null
   readonly auth_code: string | null
   readonly response_code: string | null
@@ -92,8 +93,8 @@ export const cardFacts = (detail: CardDetail): readonly Fact[] =>
     [w.merchant, detail.merchant_id],
     [w.terminal, detail.terminal_id],
     [w.card, detail.brand],
-    [w.captured, centsIf(detail.captured_amount)],
-    [w.refunded, centsIf(detail.refunded_amount)],
+    [w.captured, centsIf(detail.captured_amount, detail)],
+    [w.refunded, centsIf(detail.refunded_amount, detail)],
     [w.installments, detail.installments > 1 ? count(detail.installments) : undefined],
     [w.authorization, detail.auth_code],
     [w.answer, [detail.response_code, detail.response_message].filter(Boolean).join(' · ')],
@@ -101,8 +102,8 @@ export const cardFacts = (detail: CardDetail): readonly Fact[] =>
     ['STAN', detail.stan],
   ])
 
-const centsIf = (cents: number | null | undefined): string | undefined =>
-  cents === undefined || cents === null || cents === 0 ? undefined : centsOf(cents)
+const centsIf = (cents: number | null | undefined, { currency }: CardDetail): string | undefined =>
+  cents === undefined || cents === null || cents === 0 ? undefined : minorOf(cents, currency)
 
 export const transferFacts = (detail: TransferDetail): readonly Fact[] =>
   known([
@@ -136,12 +137,15 @@ const eventFields: Readonly<Record<string, string>> = {
 export const eventHow = (
   data: Readonly<Record<string, unknown>> | null,
   valueText: (value: string) => string,
+  currency: string,
 ): string =>
   Object.entries(data ?? {})
     .filter(([, value]) => value !== null)
     .map(([name, value]) => {
       const label = eventFields[name] ?? name.replaceAll('_', ' ')
-      if (name === 'amount' && typeof value === 'number') return `${label} ${centsOf(value)}`
+      if (name === 'amount' && typeof value === 'number') {
+        return `${label} ${minorOf(value, currency)}`
+      }
       const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
       return `${label} ${name === 'reverses' ? valueText(text) : text}`
     })

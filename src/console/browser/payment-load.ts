@@ -8,7 +8,7 @@ import {
 } from './attention-acts.tsx'
 import type { ChainPlace } from './chain.tsx'
 import { type Explained, explain, withoutSignature } from './explained.tsx'
-import { centsOf, count, reais, tokens } from './format.ts'
+import { count, minorOf, reais, tokens } from './format.ts'
 import type { Fact } from './parts.tsx'
 import { cardActs, giveBackActs, type Received } from './payment-acts.tsx'
 import {
@@ -153,13 +153,13 @@ const cardPayment: Load = async (id, purpose) => {
     getJson<{ events: readonly CardEvent[]; trace_id: string | null }>(`${path}/events`, purpose),
   ])
   return {
-    title: centsOf(transaction.amount),
+    title: minorOf(transaction.amount, transaction.currency),
     status: transaction.status,
     id,
     moments: events.map(({ type, at, data }) => ({
       at,
       what: eventText(type),
-      how: eventHow(data, eventText),
+      how: eventHow(data, eventText, transaction.currency),
       status: type.endsWith('_sent') ? 'sent' : statusOfEvent(type),
     })),
     facts: cardFacts(transaction),

@@ -33,8 +33,8 @@ export const paymentWords = inWords({
   sentAt: ['transmitted', 'transmitida em'],
   capture: ['Capture', 'Capturar'],
   captureConsequence: [
-    'What was authorized, {amount}, is charged to the card; the merchant {merchant} is paid for it.',
-    'O que foi autorizado, {amount}, é cobrado do cartão; o estabelecimento {merchant} recebe por ele.',
+    'What is left of the authorization, {amount}, or less of it, is charged to the card; the merchant {merchant} is paid for it.',
+    'O que resta da autorização, {amount}, ou menos, é cobrado do cartão; o estabelecimento {merchant} recebe por ele.',
   ],
   takeBack: ['Void', 'Desfazer'],
   takeBackConsequence: [
@@ -51,6 +51,7 @@ export const paymentWords = inWords({
     'So much of the {amount} that {from} paid goes back to its payer, from the same account. A return cannot be taken back.',
     'Esse tanto dos {amount} que {from} pagou volta ao pagador, da mesma conta. Uma devolução não pode ser desfeita.',
   ],
+  amountIn: ['Amount in {currency}', 'Valor em {currency}'],
   inReais: ['Amount in reais', 'Valor em reais'],
   why: ['Why', 'Motivo'],
   returnAsked: ['Asked for by the receiver', 'Solicitada pelo recebedor'],

@@ -2,7 +2,7 @@ import type { PaymentList } from '../followed.ts'
 import { amountsAsked, centsAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { dayEnd, dayStart } from './days.tsx'
-import { centsOf, reais, tokens } from './format.ts'
+import { minorOf, reais, tokens } from './format.ts'
 import type { Page } from './table.tsx'
 import { words } from './words.ts'
 
@@ -50,6 +50,7 @@ export type Transaction = {
   readonly status: string
   readonly amount: number
   readonly captured_amount: number | null
+  readonly currency: string
   readonly brand: string | null
   readonly merchant_id: string
   readonly rrn: string | null
@@ -103,7 +104,7 @@ const transactionRow = (one: Transaction): Row => ({
   kind: one.brand ?? '',
   party: one.merchant_id,
   status: one.status,
-  amount: centsOf(one.amount),
+  amount: minorOf(one.amount, one.currency),
   at: one.created_at,
 })
 

@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const browser = join(import.meta.dir, '../../src/console/browser')
+
+/** What modules of a page read as they are loaded, and only then. */
+const page = {
+  localStorage: { getItem: () => 'en' },
+  location: { pathname: '/', search: '' },
+  navigator: { language: 'en' },
+  document: { addEventListener: () => undefined },
+}
+
+/** All that modules of the console export, in English: bundled as for the browser, and loaded here. */
+export const loadConsole = async <Exports>(...names: readonly string[]): Promise<Exports> => {
+  const directory = temporaryDirectory()
+  const entry = join(directory, 'entry.ts')
+  const lines = names.map((name) => `export * from ${JSON.stringify(join(browser, name))}`)
+  await Bun.write(entry, lines.join('\n'))
+  const { outputs } = await Bun.build({
+    entrypoints: [entry],
+    outdir: directory,
+    naming: 'built.js',
+  })
+  const own = Object.entries(page).map(([name, value]) => {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name)
+    Object.defineProperty(globalThis, name, { value, configurable: true })
+    return { name, before }
+  })
+  try {
+    return (await import(outputs[0]?.path ?? '')) as Exports
+  } finally {
+    for (const { name, before } of own) {
+      Reflect.deleteProperty(globalThis, name)
+      if (before !== undefined) Object.defineProperty(globalThis, name, before)
+    }
+  }
+}
