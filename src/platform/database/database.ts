@@ -1,6 +1,7 @@
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Logger, Metrics } from '../observe/index.ts'
 import { tellingOfCommits } from './after-commit.ts'
+import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
 import { tracedClient } from './traced.ts'
 
@@ -15,6 +16,8 @@ export type Database = {
   readonly sql: Client
   /** True when the server answers in time. */
   ping(): Promise<boolean>
+  /** Listens again where the server has refused to let us; rejects with what it refused. */
+  listenAgain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -71,6 +74,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   return {
     sql: options.isTraced === true ? tracedClient(sql) : sql,
     ping: async () => (await inTime(sql`select 1`)) !== undefined,
+    listenAgain: () => listenAgain(sql),
     close: () => sql.end({ timeout: closeTimeoutSeconds }),
   }
 }

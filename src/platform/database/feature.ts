@@ -2,6 +2,7 @@ import type { HealthCheck } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Database } from './database.ts'
+import { createListening } from './listening.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 import { createSilentSessions } from './silent-sessions.ts'
 import { createWriteProbe } from './write-probe.ts'
@@ -31,7 +32,10 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   const writes = createWriteProbe({ name: options.name, sql: database.sql, logger })
-  const silent = createSilentSessions({ ...options, sql: database.sql })
+  const jobs = [
+    createSilentSessions({ ...options, sql: database.sql }),
+    createListening(options.name, database.listenAgain, logger),
+  ]
 
   const attempt = async (waitMs: number): Promise<void> => {
     try {
@@ -42,7 +46,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     }
     if (isCurrent && !isStopped) {
       writes.start()
-      void silent.start()
+      for (const job of jobs) void job.start()
     }
     if (isCurrent || isStopped) return
     timer = setTimeout(() => {
@@ -73,7 +77,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
       isStopped = true
       clearTimeout(timer)
       writes.stop()
-      await silent.stop()
+      await Promise.all(jobs.map((job) => job.stop()))
       await database.close()
     },
     health,

@@ -41,11 +41,25 @@ export const createNotifier = (
 ): Notifier => {
   const fresh: News = new Map()
   let timer: ReturnType<typeof setTimeout> | undefined
-  let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
+  let listening: ReturnType<typeof listen> | undefined
   let isHearing = true
 
   const notify = (payload: string): void => {
     sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
+  }
+  const listen = async () => {
+    try {
+      // Whether what we say ourselves is heard tells whether others are.
+      return await sql.listen(channel, onPayload, () => isHearing || notify(''))
+    } catch (err) {
+      isHearing = false
+      logger.warn({ err }, 'LISTEN failed: looking more often')
+      return undefined
+    }
+  }
+  const onPayload = (payload: string): void => {
+    isHearing = true
+    hear(idsOf(payload))
   }
   const send = (): void => {
     timer = undefined
@@ -63,14 +77,7 @@ export const createNotifier = (
   return {
     tell,
     listen: () => {
-      listening ??= sql.listen(channel, (payload) => {
-        isHearing = true
-        hear(idsOf(payload))
-      })
-      listening.catch((err: unknown) => {
-        isHearing = false
-        logger.warn({ err }, 'LISTEN failed: looking more often')
-      })
+      listening ??= listen()
     },
     isHearing: () => isHearing,
     missed: () => {
@@ -80,7 +87,7 @@ export const createNotifier = (
     },
     close: async () => {
       clearTimeout(timer)
-      const listener = await listening?.catch(() => undefined)
+      const listener = await listening
       await listener?.unlisten().catch(() => {})
     },
   }
