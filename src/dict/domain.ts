@@ -4,7 +4,7 @@ import { cidOf, type KeptEntry } from '#codecs/dict'
 /** A payer confirms whom to pay within this time; then the key is looked up again. */
 export const lookupMs = 15 * 60_000
 
-const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
+export const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
   createHmac('sha256', key).update(message).digest()
 
 /** By which a later answer is found to tell of the same owner and account. */

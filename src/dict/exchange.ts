@@ -60,22 +60,32 @@ export async function* download(
 ): AsyncGenerator<Uint8Array> {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(url, {
-      redirect: 'manual',
-      signal: timeout,
-      headers: { 'User-Agent': 'Trilho' },
-      ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
-    })
+    const response = await send(url, { signal: timeout }, tls)
     if (response.status !== 200) {
       throw new DirectoryAwayError('status', `a file is answered ${response.status}`)
     }
     for await (const chunk of response.body ?? []) yield chunk
   } catch (error) {
-    if (error instanceof DirectoryAwayError) throw error
-    if (timeout.aborted) throw new DirectoryAwayError('timeout', 'no file in time')
-    const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
-    throw new DirectoryAwayError('connection', `the connection failed: ${code}`)
+    throw error instanceof DirectoryAwayError ? error : awayBy(error, timeout, 'file')
   }
+}
+
+const send = (
+  url: string,
+  { headers, ...init }: RequestInit & Pick<Partial<DirectoryRequest>, 'headers'>,
+  tls: KeyMaterial | undefined,
+): Promise<Response> =>
+  fetch(url, {
+    ...init,
+    redirect: 'manual',
+    headers: { 'User-Agent': 'Trilho', ...headers },
+    ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
+  })
+
+const awayBy = (error: unknown, timeout: AbortSignal, awaited: string): DirectoryAwayError => {
+  if (timeout.aborted) return new DirectoryAwayError('timeout', `no ${awaited} in time`)
+  const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
+  return new DirectoryAwayError('connection', `the connection failed: ${code}`)
 }
 
 const ask = async (
@@ -84,25 +94,16 @@ const ask = async (
 ): Promise<DirectoryAnswer> => {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(url, {
-      method,
-      redirect: 'manual',
-      signal: timeout,
-      headers: {
-        Accept: 'application/xml, application/problem+xml',
-        'Accept-Encoding': 'gzip',
-        'User-Agent': 'Trilho',
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body }),
-      ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
-    })
+    const accepted = {
+      Accept: 'application/xml, application/problem+xml',
+      'Accept-Encoding': 'gzip',
+    }
+    const init = { method, signal: timeout, headers: { ...accepted, ...headers } }
+    const response = await send(url, body === undefined ? init : { ...init, body }, tls)
     const { bytes, isWhole } = await readBounded(response.body, bytesMax)
     if (isWhole) return { status: response.status, headers: response.headers, body: bytes }
   } catch (error) {
-    if (timeout.aborted) throw new DirectoryAwayError('timeout', 'no answer in time')
-    const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
-    throw new DirectoryAwayError('connection', `the connection failed: ${code}`)
+    throw awayBy(error, timeout, 'answer')
   }
   throw new DirectoryAwayError('too_large', `the answer has more than ${bytesMax} bytes`)
 }

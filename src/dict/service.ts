@@ -18,8 +18,9 @@ import { askedDigestOf, entryDigestOf, lookupMs } from './domain.ts'
 import { dictErrors } from './errors.ts'
 import { DirectoryAwayError } from './exchange.ts'
 import type { Looker, LookupTokens } from './policies.ts'
+import { refused, unavailable } from './refusals.ts'
 import { addLookup, findLookup, type Lookup, takeLookup } from './store.ts'
-import type { Refused } from './wire.ts'
+import { type Refused, tooMany } from './wire.ts'
 
 export type DictServiceDeps = {
   readonly sql: Client
@@ -165,7 +166,7 @@ const createResolve = ({ sql, client, tokens, cache }: DictServiceDeps) => {
       return { entry: looked.entry, wasAsked: true }
     }
     if (looked.code === 'NotFound') await tokens.missed(looker)
-    if (looked.status === 429) await tokens.exhausted(looker)
+    if (looked.status === tooMany) await tokens.exhausted(looker)
     throw refusal(looked)
   }
 
@@ -206,20 +207,15 @@ const limited = (waitMs: number): ApiError =>
     headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
   })
 
-const unavailable = ({ reason, message }: DirectoryAwayError): ApiError =>
-  new ApiError(dictErrors.dict_unavailable, `The directory: ${message}.`, { details: { reason } })
-
 const limitedMs = 30_000
 
 const refusal = ({ status, code, retryAfterMs }: Refused): ApiError => {
-  if (status === 429) return limited(retryAfterMs ?? limitedMs)
+  if (status === tooMany) return limited(retryAfterMs ?? limitedMs)
   if (code === 'NotFound') {
     return new ApiError(dictErrors.dict_key_not_found, 'The directory has no such key.')
   }
   if (code === 'EntryCannotBeQueriedForBookTransfer') {
     return new ApiError(dictErrors.dict_key_of_this_institution, 'The key is in own custody.')
   }
-  return new ApiError(dictErrors.dict_refused, `The directory answers ${status} ${code}.`, {
-    details: { directory_code: code },
-  })
+  return refused(code, status)
 }

@@ -32,6 +32,9 @@ export type Refused = {
   readonly retryAfterMs: number | undefined
 }
 
+/** Status of a refusal that says nothing about what was asked. */
+export const tooMany = 429
+
 /** Sends a signed document, and reads the signed answer. @throws DirectoryAwayError: it may have been done */
 export type Tell = <T>(
   operation: string,

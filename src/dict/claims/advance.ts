@@ -2,7 +2,7 @@ import type { Claim } from '#codecs/dict'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { readChanges } from '../lists.ts'
-import type { Refused } from '../wire.ts'
+import { type Refused, tooMany } from '../wire.ts'
 import { type ClaimCalls, claimPagesMax } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
 import {
@@ -43,7 +43,6 @@ const listedAfterMs = 10_000
  * that is then made may have ended before ours would come.
  */
 const sentWithinMs = 2_000
-const tooMany = 429
 /** By the directory's clock it is too early: ours runs ahead. */
 const tooEarly: ReadonlySet<string> = new Set([
   'ClaimResolutionPeriodNotEnded',

@@ -14,6 +14,7 @@ import {
 import type { EntryContent } from '../entries/domain.ts'
 import { dictErrors } from '../errors.ts'
 import { answerOf, askOnce } from '../once.ts'
+import { refused } from '../refusals.ts'
 import type { Advance, AdvanceDeps, Advanced } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { isDone, type OwnClaim, possibleFrom, reasonsFor, type Wish } from './domain.ts'
@@ -154,13 +155,6 @@ const impossible = ({ status, role, wanted }: OwnClaim, message: string, from?: 
       possible_from: from?.toISOString() ?? null,
     },
   })
-
-const refused = (code: string, status?: number): ApiError =>
-  new ApiError(
-    dictErrors.dict_refused,
-    `The directory answers ${[status, code].join(' ').trim()}.`,
-    { details: { directory_code: code } },
-  )
 
 /** @throws ApiError if the directory refused */
 const answered = ({ claim, isDone, refused: by }: Advanced, status: 200 | 201): Answer => {

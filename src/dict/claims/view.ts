@@ -1,4 +1,5 @@
 import type { AppEvent } from '#src/events/index.ts'
+import { accountView, ownerView } from '../view.ts'
 import { automaticOf, needsPerson, type OwnClaim, possibleFrom } from './domain.ts'
 
 const at = (moment: Date | null): string | null => moment?.toISOString() ?? null
@@ -10,21 +11,6 @@ const nextOf = (claim: OwnClaim) => {
   const from = possibleFrom(claim, wish)
   return { act: wish.act, reason: 'reason' in wish ? wish.reason : null, at: at(from) }
 }
-
-const contentView = ({ content }: OwnClaim) =>
-  content && {
-    claimer: {
-      tax_id: content.owner.taxIdNumber,
-      name: content.owner.name,
-      trade_name: content.owner.tradeName ?? null,
-    },
-    account: {
-      branch: content.account.branch ?? null,
-      number: content.account.accountNumber,
-      type: content.account.accountType,
-      opened_at: content.openedAt,
-    },
-  }
 
 export const claimView = (claim: OwnClaim) => ({
   id: claim.id,
@@ -44,9 +30,8 @@ export const claimView = (claim: OwnClaim) => ({
   confirm_reason: claim.confirmReason,
   cancel_reason: claim.cancelReason,
   cancelled_by: claim.cancelledBy && (claim.cancelledBy.toLowerCase() as 'donor' | 'claimer'),
-  claimer: null,
-  account: null,
-  ...contentView(claim),
+  claimer: claim.content && ownerView(claim.content.owner),
+  account: claim.content && accountView(claim.content),
   modified_at: at(claim.modifiedAt),
   created_at: claim.createdAt.toISOString(),
 })

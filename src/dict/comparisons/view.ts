@@ -1,4 +1,5 @@
-import type { Comparison, Difference } from './domain.ts'
+import { accountView, ownerView } from '../view.ts'
+import type { Comparison, Difference, Theirs } from './domain.ts'
 
 export const comparisonView = ({ createdAt, endedAt, since, ...one }: Comparison) => ({
   id: one.id,
@@ -22,14 +23,4 @@ export const differenceView = ({ key, entryId, theirs, kept }: Difference) => ({
   theirs: theirs && sideView(theirs),
 })
 
-const sideView = ({ entry: { owner, account, openedAt } }: NonNullable<Difference['theirs']>) => ({
-  tax_id: owner.taxIdNumber,
-  name: owner.name,
-  trade_name: owner.tradeName ?? null,
-  account: {
-    branch: account.branch ?? null,
-    number: account.accountNumber,
-    type: account.accountType,
-    opened_at: openedAt,
-  },
-})
+const sideView = ({ entry }: Theirs) => ({ ...ownerView(entry.owner), account: accountView(entry) })

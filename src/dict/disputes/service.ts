@@ -13,7 +13,8 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
-import type { Refused } from '../wire.ts'
+import { refused } from '../refusals.ts'
+import { type Refused, tooMany } from '../wire.ts'
 import type { DisputeCalls } from './calls.ts'
 import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
 import { type Polled, pollList } from './poll.ts'
@@ -111,7 +112,7 @@ export const createDisputeService = <C, W extends Wanted>(
         async () => {
           const { dispute, isDone } = await advance(id)
           // It says why what was asked last did not come about.
-          if (isDone && dispute.refusal !== null) throw refusedFor(dispute.refusal)
+          if (isDone && dispute.refusal !== null) throw refused(dispute.refusal)
           return answerOf(view(dispute), isDone, 200)
         },
       ),
@@ -187,13 +188,8 @@ const throwNone = (): never => {
 const goesOn = (): ApiError =>
   new ApiError(dictErrors.dict_dispute_exists, 'One about this payment goes on, for this reason.')
 
-const refusedFor = (code: string): ApiError =>
-  new ApiError(dictErrors.dict_refused, `The directory answers ${code}.`, {
-    details: { directory_code: code },
-  })
-
 /** Answers that say nothing about what was asked. */
-const laterStatuses: readonly number[] = [409, 429]
+const laterStatuses: readonly number[] = [409, tooMany]
 
 /** Undefined: nobody knows. */
 const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | undefined> => {
@@ -235,7 +231,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       await changeDispute(tx, after)
       if (status !== now.status) await telling.emit(tx, [telling.eventOf(after, false)])
     })
-    throw refusedFor(refusal)
+    throw refused(refusal)
   }
 
   const create = async (before: Dispute<C, W>): Promise<Advanced<C, W>> => {
@@ -286,7 +282,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
 
   return async (id: string): Promise<Advanced<C, W>> => {
     const before = await find(id)
-    if (before.status === 'refused') throw refusedFor(before.refusal ?? '')
+    if (before.status === 'refused') throw refused(before.refusal ?? '')
     if (before.status === 'requested') return create(before)
     if (before.wanted === null) return { dispute: before, isDone: true }
     return carryOut(before, before.wanted)

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/dict'
+import { hmac } from '../domain.ts'
 
 /** The first three wait for the directory, which is asked again until it answers. */
 export const entryStatuses = [
@@ -55,9 +55,6 @@ export type OwnEntry = {
   /** Grows with each change. */
   readonly version: number
 }
-
-const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
-  createHmac('sha256', key).update(message).digest()
 
 /** The content identifier under which the directory has an entry. */
 export const cidFor = (

@@ -15,7 +15,8 @@ import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
-import type { Refused } from '../wire.ts'
+import { refused, unavailable } from '../refusals.ts'
+import { type Refused, tooMany } from '../wire.ts'
 import {
   type EntryContent,
   newEntry,
@@ -157,20 +158,6 @@ const notRegistered = ({ status }: OwnEntry): ApiError =>
   new ApiError(dictErrors.dict_entry_not_registered, `The entry is ${status}.`, {
     details: { entry_status: status },
   })
-
-const refused = (code: string, status?: number): ApiError =>
-  new ApiError(
-    dictErrors.dict_refused,
-    `The directory answers ${[status, code].join(' ').trim()}.`,
-    {
-      details: { directory_code: code },
-    },
-  )
-
-const unavailable = ({ reason, message }: DirectoryAwayError): ApiError =>
-  new ApiError(dictErrors.dict_unavailable, `The directory: ${message}.`, { details: { reason } })
-
-const tooMany = 429
 
 /** Tells the directory what is wanted of an entry, and writes what it answers. */
 const createAdvance =

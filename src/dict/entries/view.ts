@@ -1,3 +1,4 @@
+import { accountView, ownerView } from '../view.ts'
 import type { OwnEntry } from './domain.ts'
 
 export const entryView = ({
@@ -14,17 +15,8 @@ export const entryView = ({
   key_type: keyType,
   key,
   status,
-  owner: {
-    tax_id: content.owner.taxIdNumber,
-    name: content.owner.name,
-    trade_name: content.owner.tradeName ?? null,
-  },
-  account: {
-    branch: content.account.branch ?? null,
-    number: content.account.accountNumber,
-    type: content.account.accountType,
-    opened_at: content.openedAt,
-  },
+  owner: ownerView(content.owner),
+  account: accountView(content),
   cid,
   refusal,
   owned_since: entry.ownedSince,
