@@ -30,7 +30,7 @@ export type Asked<Filter = ListRequest> = Filter & {
 
 /** How the parameters of a list are read; every broken one is noted. */
 export type ListReader = {
-  /** @param within the member of the answer's parameters that holds it; undefined: none but they */
+  /** @param within the member of the answer's parameters that holds it; undefined: they hold it themselves */
   readonly text: (name: string, form: RegExp, within?: string) => string | undefined
   readonly flag: (name: string) => boolean | undefined
   /** CPF or CNPJ, of which only one may be given. */

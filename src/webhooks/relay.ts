@@ -26,10 +26,6 @@ export type Relay = {
   readonly drain: () => Promise<void>
 }
 
-/**
- * Turns events of the outbox into deliveries: through the broker's `webhook.events`, or directly if there is
- * no broker. An event may pass twice; the second time changes nothing.
- */
 type RelayDeps = {
   readonly sql: Client
   readonly broker: EventBroker | undefined
@@ -41,6 +37,10 @@ type RelayDeps = {
   readonly logger: Logger
 }
 
+/**
+ * Turns events of the outbox into deliveries: through the broker's `webhook.events`, or directly if there is
+ * no broker. An event may pass twice; the second time changes nothing.
+ */
 export const createRelay = (deps: RelayDeps): Relay => {
   const { sql, broker, elsewhere = [], institution, logger } = deps
   let unlisten: (() => Promise<void>) | undefined

@@ -236,7 +236,7 @@ const onceOf = (
     rotate: async (id, given, overlapSeconds, caller) => {
       const sealed = sealer !== undefined
       const answered = await once(caller, async (statements, tx) => {
-        // Of two rotations at once, the second has the first one's secret for the previous.
+        // The second of two rotations at once has the first one's secret for the previous.
         const row = await statements.lock(id)
         if (row === undefined) throw noSuch()
         const present = row.secret === null ? commonSecret : open(row, row.secret)

@@ -54,7 +54,7 @@ export type ChargeService = {
     named: Named,
     request: RevisionRequest,
   ) => Promise<Charge>
-  /** The same, with a txid of ours. */
+  /** Makes a charge with a txid of ours. */
   readonly create: (request: ChargeRequest, caller: Caller) => Promise<Answered>
   readonly revise: (account: string, txid: string, request: RevisionRequest) => Promise<ChargeView>
   /** @param revision undefined: the charge as it is now */

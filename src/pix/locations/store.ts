@@ -11,7 +11,7 @@ export type LocationFilter = ListRequest & {
 const columns = (sql: Queryable) => sql`
   l.id, l.account, l.token, l.kind, l.charge_id as "chargeId", c.txid, l.created_at as "createdAt"`
 
-/** One charge for each, by its key: the planner, which does not know how few locations there are, would read all charges. */
+/** To join the charge of each location `l` as `c`. By its key: of a plain join the planner may read all charges. */
 const withCharge = (sql: Queryable) => sql`
   left join lateral (select txid from pix_charges where id = l.charge_id limit 1) c on true`
 

@@ -37,7 +37,7 @@ export const receiversFor = (
     where tax_id = any(${documents}::text::text[]) order by key`
 }
 
-/** The charges that payments name, locked in one order until the transaction ends; and who is paying them already. */
+/** The charges that payments name, and whose they are; locked in one order until the transaction ends. */
 export const lockNamed = async (
   tx: Queryable,
   payments: readonly IncomingPayment[],
