@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { type ErrorDefinition, routesWithout, sharedBuckets } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { withoutSlashes } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
 import { createClaims } from './claims/index.ts'
@@ -151,9 +152,3 @@ const unconfigured = (missing: readonly string[]): DictFeature => ({
     ...routesWithout(missing, (service: ClaimService) => claimRoutes(service, '')),
   ],
 })
-
-const withoutSlashes = (url: string): string => {
-  let base = url
-  while (base.endsWith('/')) base = base.slice(0, -1)
-  return base
-}

@@ -1,4 +1,5 @@
 import type { Socket } from 'bun'
+import { withoutSlashes } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { dial } from '../networks/dial.ts'
 import { AnswerReader, type VaultAnswer } from './answer-reader.ts'
@@ -124,7 +125,7 @@ const placeOf = ({ url, headers, tls }: VaultCallsOptions): Place => {
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port || (isSecure ? 443 : 80)),
-    pathname: pathname.replace(/\/$/, ''),
+    pathname: withoutSlashes(pathname),
     head: ` HTTP/1.1\r\nhost: ${host}\r\n${fields.join('')}content-length: `,
     current: isSecure ? (tls ?? (() => usual)) : () => undefined,
   }

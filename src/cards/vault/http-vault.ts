@@ -1,6 +1,6 @@
 import { isProxied } from '#src/platform/lifecycle/index.ts'
 import { inRequestSpan } from '#src/platform/observe/index.ts'
-import { createCircuitBreaker, readBounded } from '#src/platform/runtime/index.ts'
+import { createCircuitBreaker, readBounded, withoutSlashes } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { AnswerError, answerBytesMax } from './answer-reader.ts'
 import { CallTimeoutError, createVaultCalls } from './calls.ts'
@@ -100,7 +100,7 @@ type Calls = {
 }
 
 const placeOf = ({ url, token }: HttpVaultOptions) => ({
-  url: url.replace(/\/$/, ''),
+  url: withoutSlashes(url),
   headers: {
     accept: 'application/octet-stream',
     // Decompression would copy card numbers into buffers that nobody wipes.

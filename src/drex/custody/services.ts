@@ -1,6 +1,7 @@
 /** The programs that sign for wallets, as the settings name them. */
 import { readFileSync } from 'node:fs'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { withoutSlashes } from '#src/platform/runtime/index.ts'
 import {
   type CertificateUse,
   createFileMaterial,
@@ -95,9 +96,7 @@ const gcpKms = (settings: DrexSettings, exchange: Exchange): KeyService | undefi
   if (gcpCredentials === undefined) return undefined
   const token =
     gcpCredentials === 'metadata'
-      ? metadataTokens(exchange, withoutSlash(gcpMetadataUrl))
+      ? metadataTokens(exchange, withoutSlashes(gcpMetadataUrl))
       : serviceAccountTokens(exchange, readServiceAccount(readFileSync(gcpCredentials, 'utf8')))
-  return createGcpKms({ exchange, url: withoutSlash(gcpKmsUrl), token })
+  return createGcpKms({ exchange, url: withoutSlashes(gcpKmsUrl), token })
 }
-
-const withoutSlash = (url: string): string => url.replace(/\/$/, '')

@@ -7,17 +7,16 @@ import {
   type Client,
   createGatherer,
   isTransientDatabaseError,
-  OverloadedError,
   type Queryable,
 } from '#src/platform/database/index.ts'
 import {
   type Answered,
-  ApiError,
   auditInsert,
   type Caller,
   claimRows,
   firstOfEachKey,
   type IdempotencyKey,
+  refuseWhenBusy,
   repetitionOf,
 } from '#src/platform/http/index.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
@@ -53,17 +52,14 @@ export const createAcceptor = (sql: Client, onWritten: () => void): Accept => {
     },
   })
   return async (acceptance) => {
-    const isNew = await insert(acceptance).catch(refuseWhenBusy)
+    const isNew = await insert(acceptance).catch(refuse)
     if (isNew) return { status: acceptedStatus, body: acceptance.body, isReplay: false }
     // Without a key every transfer is new.
     return repetitionOf(sql, acceptance.caller.idempotencyKey as IdempotencyKey)
   }
 }
 
-const refuseWhenBusy = (error: unknown): never => {
-  if (!(error instanceof OverloadedError)) throw error
-  throw new ApiError(drexErrors.too_busy, 'Too many transfers wait to be written.')
-}
+const refuse = refuseWhenBusy(drexErrors.too_busy, 'Too many transfers wait to be written.')
 
 /**
  * Writes keys, steps and transfers in one statement: one round trip, one commit.

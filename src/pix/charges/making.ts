@@ -3,10 +3,9 @@ import {
   createGatherer,
   isTransientDatabaseError,
   looksLikeOne,
-  OverloadedError,
   type Queryable,
 } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
@@ -122,11 +121,9 @@ export const createMaker = (
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: (all) => makeCharges(sql, all),
   })
-  return (wanted) =>
-    make(wanted).catch((error: unknown) => {
-      if (!(error instanceof OverloadedError)) throw error
-      throw new ApiError(httpErrors.unavailable, 'Cobranças demais esperam para ser guardadas.', {
-        headers: { 'Retry-After': '1' },
-      })
-    })
+  const refuse = refuseWhenBusy(
+    httpErrors.unavailable,
+    'Cobranças demais esperam para ser guardadas.',
+  )
+  return (wanted) => make(wanted).catch(refuse)
 }

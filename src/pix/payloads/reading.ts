@@ -2,9 +2,8 @@ import {
   type Client,
   createGatherer,
   isTransientDatabaseError,
-  OverloadedError,
 } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { type Presented, presentedAt } from './store.ts'
 
 /** Locations of one statement, and statements at once: the next is filled while one runs. */
@@ -31,11 +30,6 @@ export const createPayloadReader = (
       return tokens.map((token) => found.get(token))
     },
   })
-  return (token) =>
-    read(token).catch((error: unknown) => {
-      if (!(error instanceof OverloadedError)) throw error
-      throw new ApiError(httpErrors.unavailable, 'Payloads demais esperam para ser lidos.', {
-        headers: { 'Retry-After': '1' },
-      })
-    })
+  const refuse = refuseWhenBusy(httpErrors.unavailable, 'Payloads demais esperam para ser lidos.')
+  return (token) => read(token).catch(refuse)
 }

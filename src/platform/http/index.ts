@@ -30,6 +30,7 @@ export {
   readText,
   validated,
 } from './body.ts'
+export { refuseWhenBusy } from './busy.ts'
 export { actorOf, type Caller, callerOf } from './caller.ts'
 export {
   ApiError,

@@ -5,6 +5,7 @@ import {
   latencyBucketsSeconds,
   type Metrics,
 } from '#src/platform/observe/index.ts'
+import { withoutSlashes } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Channel } from '../messages/index.ts'
 import type { InterfaceSettings } from './config.ts'
@@ -68,9 +69,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
   const baseOf = (channel: Channel): string => {
     const url = urls[channel]
     if (url === undefined) throw new InterfaceError(`the channel ${channel} is not configured`)
-    let base = url
-    while (base.endsWith('/')) base = base.slice(0, -1)
-    return base
+    return withoutSlashes(url)
   }
 
   return {

@@ -60,7 +60,7 @@ export const enqueueMessages = async (
   messages: readonly OutboundMessage[],
 ): Promise<ReadonlySet<string>> => {
   if (messages.length === 0) return new Set()
-  const { stored } = await insertMessages(tx, messages.map(recordOf))
+  const stored = await insertMessages(tx, messages.map(recordOf))
   const queued = messages.filter(({ id }) => stored.has(id))
   await outbox.publishIn(tx, queued.map(queuedOf))
   await applyFacts(tx, queued.flatMap(statedBy))
@@ -91,7 +91,7 @@ export const enqueueAtOnce = async (
 ): Promise<ReadonlySet<string>> => {
   const queueing = await queue.publishing(sql, messages.map(queuedOf))
   const all = [...riders, queueing, allOf(messages.length)]
-  return (await insertMessages(sql, messages.map(recordOf), all)).stored
+  return insertMessages(sql, messages.map(recordOf), all)
 }
 
 /** What a message of ours says about mandates and charges; whoever sends it needs no event. */
@@ -138,7 +138,7 @@ export const storeForSending = async (
     inDoubtSince: new Date(),
     requeueAfter,
   }
-  const { stored } = await insertMessages(tx, [own])
+  const stored = await insertMessages(tx, [own])
   return stored.has(message.id)
 }
 

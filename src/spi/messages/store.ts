@@ -15,11 +15,6 @@ import { type Direction, type NewMessage, predecessorsOf, type StatusChange } fr
 /** We split more rows than this into several statements. */
 export const rowsMax = 1_000
 
-export type StoredOutcome = {
-  /** Ids of the messages that were stored now. */
-  readonly stored: ReadonlySet<string>
-}
-
 /** The natural keys of a message. Each direction has its own: our answer may cite the same id. */
 const keysOf = (
   message: NewMessage,
@@ -36,19 +31,20 @@ const keysOf = (
  * we know one of its natural keys already, so redelivery has no effect.
  *
  * @param riders go with the first of those statements
+ * @returns ids of the messages that were stored now
  */
 export const insertMessages = async (
   sql: Queryable,
   messages: readonly NewMessage[],
   riders: readonly Rider[] = [],
-): Promise<StoredOutcome> => {
+): Promise<ReadonlySet<string>> => {
   const stored = new Set<string>()
   for (let at = 0; at < messages.length; at += rowsMax) {
     const some = distinct(messages.slice(at, at + rowsMax))
     const ids = await insertFresh(sql, some, at === 0 ? riders : [])
     for (const { id } of ids) stored.add(id)
   }
-  return { stored }
+  return stored
 }
 
 /**

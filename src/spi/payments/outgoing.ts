@@ -1,4 +1,4 @@
-import { buildMessage, createRandomText, formatCents } from '#codecs/iso20022'
+import { buildMessage, formatCents } from '#codecs/iso20022'
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -17,6 +17,7 @@ import {
 import { enqueueMessages, momentOf } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
+import { random } from '../random.ts'
 import { paymentErrors } from './errors.ts'
 import type { PayBody } from './outgoing-documents.ts'
 import type { PaymentDeps } from './service.ts'
@@ -102,8 +103,6 @@ const instruments: Readonly<Record<Method, string>> = {
   dynamic_code: 'QRDN',
   account: 'MANU',
 }
-
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * Pays by key, code or account. Directory and charge are read before the transaction, which alone pays: what fails

@@ -1,4 +1,4 @@
-import { buildMessage, createRandomText, formatCents, type Revision } from '#codecs/iso20022'
+import { buildMessage, formatCents, type Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
@@ -17,6 +17,7 @@ import { enqueueMessages, momentOf } from '../messages/index.ts'
 import { readDocument } from '../messages/queries.ts'
 import { faultsInParams } from '../messages/value-rules.ts'
 import { outboundOf } from '../out/send/outbound.ts'
+import { random } from '../random.ts'
 import { cashOf } from './cash.ts'
 import {
   type Payment,
@@ -82,8 +83,6 @@ export const createRefundsOn = (deps: PaymentDeps): Refunds => ({
     (await refundPayment(tx, endToEndId, request, actor, deps)).made.id,
   returnsOf: async (sql, endToEndId) => (await findPayment(sql, endToEndId))?.payment.returns ?? [],
 })
-
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * Payments with their returns, and the returns that this institution makes. A refund is one transaction: the payment

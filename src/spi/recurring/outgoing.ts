@@ -2,7 +2,6 @@ import {
   type BuildContext,
   buildMandateMessage,
   buildMessage,
-  createRandomText,
   type MandateMessage,
   type Revision,
 } from '#codecs/iso20022'
@@ -10,6 +9,7 @@ import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { enqueueMessages, type OutboundMessage } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
+import { random } from '../random.ts'
 
 /** A message about a mandate or charge of a receiver, by the parameters of its builder. */
 export type RecurringDraft =
@@ -17,8 +17,6 @@ export type RecurringDraft =
   | { readonly type: 'PAIN013' | 'CAMT055'; readonly params: object }
 
 type RecurringContext = { readonly ispb: string; readonly revision: Revision; readonly now: Date }
-
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /** @throws Error if the codec refuses the parameters */
 export const buildDraft = (

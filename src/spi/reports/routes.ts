@@ -10,12 +10,11 @@ import {
 } from '#src/platform/http/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
 import { readMessageBody } from '../api/message-body.ts'
+import { uuidForm } from '../messages/index.ts'
 import { documents } from './documents.ts'
 import { type DifferencePage, statementOfDay } from './reconcile.ts'
 import type { ReportService } from './service.ts'
 import { differenceView, entryView, figuresView, reportView } from './views.ts'
-
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Reports are of the institution's account: every account with the scope sees them. */
 export const reportRoutes = (service: ReportService): readonly Route[] => [

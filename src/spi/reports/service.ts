@@ -1,4 +1,4 @@
-import { buildReportRequest, createRandomText, type Revision } from '#codecs/iso20022'
+import { buildReportRequest, type Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
@@ -13,6 +13,7 @@ import {
 import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
+import { random } from '../random.ts'
 import type { ReportRequest } from './documents.ts'
 import type { Figures } from './figures.ts'
 import type { ReportedFile } from './file.ts'
@@ -86,8 +87,6 @@ export type ReportDeps = {
 const countedMax = 200_000
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
-
 /** Reports on our own account: asked for by camt.060, and what camt.052, camt.053 and camt.054 have told. */
 export const createReportService = (deps: ReportDeps): ReportService => {
   const { sql, broker, ispb, revision, readFile } = deps

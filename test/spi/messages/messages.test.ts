@@ -47,7 +47,7 @@ describe('stored messages', () => {
         },
       ],
     })
-    expect((await insertMessages(sql, [stored])).stored).toEqual(new Set([stored.id]))
+    expect(await insertMessages(sql, [stored])).toEqual(new Set([stored.id]))
     const { status, body } = await get(`/v1/messages/${stored.id}`)
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -127,7 +127,7 @@ describe('stored messages', () => {
       insertMessages(sql, batch),
       insertMessages(sql, batch.map((one) => ({ ...one, id: Bun.randomUUIDv7() })).reverse()),
     ])
-    const stored = outcomes.flatMap((outcome) => [...outcome.stored])
+    const stored = outcomes.flatMap((outcome) => [...outcome])
     // Ours, and either the message with both keys or one for each key, by which batch came first.
     expect([2, 3]).toContain(stored.length)
     const twice = await sql`
@@ -137,7 +137,7 @@ describe('stored messages', () => {
       select direction, resource_id from spi_messages where resource_id is not null
       group by 1, 2 having count(*) > 1`
     expect(twice.length).toBe(0)
-    expect((await insertMessages(sql, [{ ...first, id: Bun.randomUUIDv7() }])).stored.size).toBe(0)
+    expect((await insertMessages(sql, [{ ...first, id: Bun.randomUUIDv7() }])).size).toBe(0)
     const known = await idsByKey(sql, 'INBOUND', 'BizMsgIdr', [first.bizMsgIdr!, 'unknown'])
     expect([...known.keys()]).toEqual([first.bizMsgIdr!])
     expect(stored).toContain(known.get(first.bizMsgIdr!)!)
@@ -154,7 +154,7 @@ describe('stored messages', () => {
         errorCode: 'unreadable',
         transactions: [],
       })
-    expect((await insertMessages(sql, [unreadable(), unreadable()])).stored.size).toBe(2)
+    expect((await insertMessages(sql, [unreadable(), unreadable()])).size).toBe(2)
   })
 
   test('change status only along the allowed ways, with history', async () => {

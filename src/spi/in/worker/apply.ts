@@ -74,7 +74,7 @@ export const applyBatch = async (
     warnings: [...inbound.message.warnings, ...(warnings.get(inbound) ?? [])],
   }))
   const { settling } = deps
-  const { stored: ids } = await insertMessages(tx, messages, settling && [settling])
+  const ids = await insertMessages(tx, messages, settling && [settling])
   const stored = new Map<ReadInbound, NewMessage>()
   for (const [index, inbound] of batch.entries()) {
     const message = messages[index]

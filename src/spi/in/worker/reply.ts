@@ -1,6 +1,5 @@
 import {
   buildMessage,
-  createRandomText,
   definitionOf,
   isMessageType,
   messageDefinitionIdOf,
@@ -11,6 +10,7 @@ import { traceHeader } from '#src/platform/broker/index.ts'
 import { isTrusted } from '../../messages/domain.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 import type { TransactionView } from '../../messages/view.ts'
+import { random } from '../../random.ts'
 import type { ReadInbound } from './read.ts'
 
 export type ReplyContext = {
@@ -22,8 +22,6 @@ export type ReplyContext = {
   readonly revision: Revision
   readonly now: () => Date
 }
-
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * Builds what this gateway answers of itself, on the channel that the message came by: one pacs.002 with RJCT for each

@@ -5,20 +5,19 @@ import {
   goAlone,
   isNotWhole,
   isTransientDatabaseError,
-  OverloadedError,
   type Queryable,
   type Rider,
   wholeOf,
 } from '#src/platform/database/index.ts'
 import {
   type Answered,
-  ApiError,
   auditInsert,
   type Caller,
   claimRows,
   firstOfEachKey,
   httpErrors,
   type IdempotencyKey,
+  refuseWhenBusy,
   repetitionOf,
 } from '#src/platform/http/index.ts'
 import { canEnqueueAtOnce, enqueueAtOnce, enqueueMessages } from '../../messages/index.ts'
@@ -50,19 +49,14 @@ export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept
     },
   })
   return async (built, caller) => {
-    const isNew = await store({ built, caller }).catch(refuseWhenBusy)
+    const isNew = await store({ built, caller }).catch(refuse)
     if (isNew) return { ...queuedAnswer(built), isReplay: false }
     // Without a key every message is new.
     return repetitionOf(sql, caller.idempotencyKey as IdempotencyKey)
   }
 }
 
-const refuseWhenBusy = (error: unknown): never => {
-  if (!(error instanceof OverloadedError)) throw error
-  throw new ApiError(httpErrors.unavailable, 'Too many messages wait to be stored.', {
-    headers: { 'Retry-After': '1' },
-  })
-}
+const refuse = refuseWhenBusy(httpErrors.unavailable, 'Too many messages wait to be stored.')
 
 /**
  * Most requests are new, and need one statement; what is told apart from others needs a transaction.

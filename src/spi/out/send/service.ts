@@ -3,7 +3,6 @@ import {
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
-  createRandomText,
   type Revision,
 } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
@@ -11,6 +10,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Answered, Caller } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
+import { random } from '../../random.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
@@ -52,8 +52,6 @@ export type SendService = {
   readonly build: (request: SendRequest) => Promise<BuildOutcome>
   readonly send: (request: SendRequest, caller: Caller) => Promise<SendOutcome>
 }
-
-const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * Builds a message, stores it and queues it with the answer of its Idempotency-Key, all in one transaction: a

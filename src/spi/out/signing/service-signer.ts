@@ -5,6 +5,7 @@ import {
   type CircuitBreaker,
   createCircuitBreaker,
   readBounded,
+  withoutSlashes,
 } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
@@ -47,7 +48,7 @@ const signAnswer = z.object({ signature: z.base64().max(4096) })
 type Answer = { readonly status: number; readonly body: unknown }
 
 const exchange = (options: ServiceSignerOptions, path: string, body: unknown): Promise<Answer> => {
-  const url = options.url.replace(/\/$/, '') + path
+  const url = withoutSlashes(options.url) + path
   const method = body === undefined ? 'GET' : 'POST'
   return inRequestSpan({ method, url }, () => ask(options, { method, url, body }))
 }

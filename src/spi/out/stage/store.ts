@@ -13,6 +13,7 @@ import {
   sendingOf,
   sendingOfMessage,
   sentBytes,
+  uuidForm,
 } from '../../messages/index.ts'
 
 /** The fields of a message of ours that sending it needs. */
@@ -33,8 +34,6 @@ export type QueuedOutbound = StoredOutbound & {
   readonly finalXml: (() => Uint8Array) | undefined
 }
 
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
-
 /** Returns those of the ids that are messages of ours. */
 export const findOutbound = async (
   sql: Queryable,
@@ -47,7 +46,7 @@ export const findOutbound = async (
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",
       sending.position as "sendingPosition", sending.checksum as "sendingChecksum"
-    from unnest(${textArray(ids.filter(isUuid))}::text::uuid[]) as wanted(wanted_id)
+    from unnest(${textArray(ids.filter((id) => uuidForm.test(id)))}::text::uuid[]) as wanted(wanted_id)
       cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
       ${sendingOfMessage(sql)}
     where direction = 'OUTBOUND'`
