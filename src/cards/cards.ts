@@ -53,7 +53,7 @@ export type CardsDeps = {
   readonly away?: Away | undefined
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Times of reversals that tests shorten. */
+  /** Times that tests shorten. */
   readonly reconciliationTiming?: ReconciliationDeps['timing']
   readonly reversalTiming?: NonNullable<ReversalsDeps['timing']>
 }

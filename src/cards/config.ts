@@ -72,13 +72,13 @@ type NetworkDefaults = {
   readonly prefixes: string
 }
 
-/** The settings of one network; `name` is `CARDGW_NETA`. */
 /** Networks speak version 1987 so far. */
 const dialectNames = () =>
   Object.values(dialects)
     .filter(({ version }) => version === '1987')
     .map(({ name }) => name)
 
+/** The settings of one network; `name` is `CARDGW_NETA`. */
 const networkSettings = (name: string, { letter, brand, prefixes: cards }: NetworkDefaults) =>
   defineSettings({
     host: setting(`${name}_HOST`, text({ pattern: /^[A-Za-z0-9._:-]{1,253}$/ }), {

@@ -87,7 +87,7 @@ export const createVault = (
     },
     health: () => ({
       status: reach.isAway() ? 'down' : 'ok',
-      // Captures and voids need no card number, and what needs one answers 503.
+      // What needs a card number answers 503; all that is stored can be read, and reversals wait.
       ready: true,
       detail: { vault: reach.isAway() ? 'away' : 'there' },
     }),

@@ -1,4 +1,4 @@
-import { shownMax, waiting } from './attention-section.tsx'
+import { askedMax, waiting } from './attention-section.tsx'
 import { amountColumn, deadlineColumn, kindText, matterColumn } from './directory.tsx'
 import { directoryActs } from './directory-acts.tsx'
 import { type Kind, listOf, otherOf, rowsOf, type Told } from './directory-kinds.ts'
@@ -40,7 +40,7 @@ export const waitingInDirectory = (['claims', 'infraction-reports', 'refunds'] a
     waiting<Parameters<typeof rowsOf>[1], Told>({
       ...textsOf[kind],
       scope: 'dict:read',
-      path: `${listOf(kind)}?needs_attention=true&limit=${shownMax}`,
+      path: `${listOf(kind)}?needs_attention=true&limit=${askedMax}`,
       columns: columnsOf(kind),
       rowsOf: (answer) => rowsOf(kind, answer),
       keyOf: ({ id }) => id,

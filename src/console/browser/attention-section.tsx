@@ -11,7 +11,17 @@ import { words } from './words.ts'
 
 /** Some of it is a concern only after a time. */
 const everyMs = 30_000
-export const shownMax = 50
+const shownMax = 50
+/** Of a list: one more than is counted tells that there is more. */
+export const askedMax = shownMax + 1
+
+/** How many rows wait, and whether there are more than that. */
+export type Counted = { readonly many: number; readonly isMore: boolean }
+
+const countedOf = ({ length }: readonly unknown[]): Counted => ({
+  many: Math.min(length, shownMax),
+  isMore: length > shownMax,
+})
 
 export const useList = <T,>(path: Followed, asked: Waiting['asked'] = String): Loaded<T> =>
   useLoaded(path, (purpose) => getJson<T>(asked(path), purpose), whenChanged(path, everyMs))
@@ -38,7 +48,7 @@ export type Waiting = {
   readonly path: Followed
   /** What of that list is asked for, as of now; absent: all. */
   readonly asked?: (path: string) => string
-  readonly countOf: (answer: never) => number
+  readonly countOf: (answer: never) => Counted
   readonly View: View
 }
 
@@ -66,7 +76,7 @@ export const waiting = <A, T>({
   scope,
   path,
   asked,
-  countOf: (answer: A) => section.rowsOf(answer).length,
+  countOf: (answer: A) => countedOf(section.rowsOf(answer)),
   View: ({ session }) => {
     const loaded = useList<A>(path, asked)
     const { ask, dialog } = useActs(loaded.again)
@@ -91,12 +101,12 @@ export const Section = <A, T>({
   keyOf,
 }: SectionProps<A, T>) => {
   if (loaded.error?.code === 'not_configured') return null
-  const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
+  const { many, isMore } = countedOf(loaded.value === undefined ? [] : rowsOf(loaded.value))
   const badge =
     many === 0 ? (
       <Badge status="ok" label="0" />
     ) : (
-      <Badge status="unknown" label={`${many}${many === shownMax ? '+' : ''}`} />
+      <Badge status="unknown" label={`${many}${isMore ? '+' : ''}`} />
     )
   return (
     <Card

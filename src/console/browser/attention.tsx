@@ -18,9 +18,9 @@ import { waitingCertificates } from './attention-certificates.tsx'
 import { waitingInDirectory } from './attention-directory.tsx'
 import {
   actsColumn,
+  askedMax,
   linkColumn,
   Section,
-  shownMax,
   useList,
   type Waiting,
   waiting,
@@ -132,7 +132,7 @@ const unknownPix = waiting<{ messages: readonly Message[] }, Message>({
   note: w.unknownNote,
   concern: overviewWords.unknown,
   scope: 'messages:read',
-  path: `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
+  path: `/v1/messages?status=UNKNOWN&limit=${askedMax}`,
   rowsOf: ({ messages }) => messages,
   columns: unknownColumns,
   keyOf: ({ id }) => id,
@@ -160,7 +160,7 @@ const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({
   note: w.cardsNote,
   concern: overviewWords.reversals,
   scope: 'cards:read',
-  path: `/v1/transactions?needs_attention=true&limit=${shownMax}`,
+  path: `/v1/transactions?needs_attention=true&limit=${askedMax}`,
   rowsOf: ({ transactions }) => transactions,
   columns: cardColumns,
   keyOf: ({ id }) => id,
@@ -184,7 +184,7 @@ const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer>({
   note: w.transfersNote,
   concern: overviewWords.transfers,
   scope: 'drex:read',
-  path: `/v1/drex/transfers?status=broadcast&limit=${shownMax}`,
+  path: `/v1/drex/transfers?status=broadcast&limit=${askedMax}`,
   asked: lateOf,
   rowsOf: ({ transfers }) => transfers,
   columns: transferColumns,
@@ -258,7 +258,7 @@ const heldBack = waiting<{ held: readonly Held[] }, Held>({
   note: w.heldNote,
   concern: overviewWords.held,
   scope: 'ops:read',
-  path: `/v1/drex/held?limit=${shownMax}`,
+  path: `/v1/drex/held?limit=${askedMax}`,
   rowsOf: ({ held }) => held,
   columns: heldColumns,
   keyOf: (row) => row.transaction_id,
@@ -272,7 +272,7 @@ type Letters = {
 }
 
 const Letters: Waiting['View'] = ({ session }) => {
-  const loaded = useList<Letters>(`/v1/ops/dead-letters?limit=${shownMax}`)
+  const loaded = useList<Letters>(`/v1/ops/dead-letters?limit=${askedMax}`)
   const { ask, dialog } = useActs(loaded.again)
   const isAllowed = may(session, 'ops:admin')
   const classColumns: readonly Column<LetterClass>[] = [
@@ -342,7 +342,10 @@ const letters: Waiting = {
   concern: overviewWords.letters,
   scope: 'ops:read',
   path: '/v1/ops/dead-letters?limit=1',
-  countOf: ({ classes }: Letters) => classes.reduce((sum, one) => sum + one.count, 0),
+  countOf: ({ classes }: Letters) => ({
+    many: classes.reduce((sum, one) => sum + one.count, 0),
+    isMore: false,
+  }),
   View: Letters,
 }
 

@@ -1,14 +1,14 @@
 import { getJson, Refusal, type Session, type Wake } from './api.ts'
 import { allWaiting } from './attention.tsx'
-import { shownMax } from './attention-section.tsx'
+import type { Counted } from './attention-section.tsx'
 import { count } from './format.ts'
 import { whenChanged } from './live.ts'
 
-/** Something that waits for a person, and how many of it: so many and more where `isMore`. */
-export type Concern = { readonly name: string; readonly many: number; readonly isMore: boolean }
+/** Something that waits for a person, and how many of it. */
+export type Concern = Counted & { readonly name: string }
 
 /** `50+` where there are more than are counted. */
-export const manyText = (concerns: readonly Pick<Concern, 'many' | 'isMore'>[]): string => {
+export const manyText = (concerns: readonly Counted[]): string => {
   const sum = concerns.reduce((so, { many }) => so + many, 0)
   return `${count(sum)}${concerns.some(({ isMore }) => isMore) ? '+' : ''}`
 }
@@ -33,16 +33,16 @@ export const concernsOf = async (
   const found = await Promise.all(
     asked.map(async ({ concern: name, path, asked: askedOf = String, countOf }) => {
       try {
-        return { name, many: countOf((await getJson<never>(askedOf(path), purpose)) as never) }
+        return { name, ...countOf((await getJson<never>(askedOf(path), purpose)) as never) }
       } catch (error) {
-        if (error instanceof Refusal && !error.mayPass) return { name, many: 0 }
+        if (error instanceof Refusal && !error.mayPass) return { name, many: 0, isMore: false }
         throw error
       }
     }),
   )
   return found
     .filter(({ many }) => many > 0)
-    .map(({ name, many }) => ({ name: nameOf(name, many), many, isMore: many === shownMax }))
+    .map(({ name, many, isMore }) => ({ name: nameOf(name, many), many, isMore }))
 }
 
 /** Names have a form for one, and behind a bar the one for more. */

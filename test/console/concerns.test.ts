@@ -1,0 +1,49 @@
+import { afterEach, expect, mock, test } from 'bun:test'
+import { loadConsole } from './load-console.ts'
+
+/* What waits for a person is counted as far as it is asked for, and said to be more only where there is more. */
+
+type Concern = { readonly name: string; readonly many: number; readonly isMore: boolean }
+
+const { concernsOf, manyText } = await loadConsole<{
+  readonly concernsOf: (session: object, purpose: string) => Promise<readonly Concern[]>
+  readonly manyText: (concerns: readonly Concern[]) => string
+}>('concerns.ts')
+
+afterEach(() => mock.restore())
+
+const told = async (scope: string, answers: Readonly<Record<string, object>>) => {
+  const { fetch: own } = globalThis
+  const answered = async (asked: string | URL | Request) => {
+    const [, path = '', limit = '0'] =
+      /(\/(?:v1\/[\w/-]+|health))(?:.*limit=(\d+))?/.exec(String(asked)) ?? []
+    const rows = (answers[path] ?? {}) as Readonly<Record<string, readonly object[]>>
+    const cut = Object.entries(rows).map(([name, all]) => [
+      name,
+      name === 'classes' ? all : all.slice(0, Number(limit)),
+    ])
+    return Response.json(Object.fromEntries(cut))
+  }
+  globalThis.fetch = Object.assign(answered, { preconnect: own.preconnect })
+  try {
+    return manyText(await concernsOf({ scopes: [scope] }, 'user'))
+  } finally {
+    globalThis.fetch = own
+  }
+}
+
+test.each([
+  [49, '49'],
+  [50, '50'],
+  [51, '50+'],
+  [99, '50+'],
+])('of %i payments, %s', async (count, text) => {
+  const transactions = Array.from({ length: count }, () => ({}))
+  expect(await told('cards:read', { '/v1/transactions': { transactions } })).toBe(text)
+})
+
+test.each([50, 51, 120])('dead letters are counted whole: %i', async (count) => {
+  const letters = { '/v1/ops/dead-letters': { dead_letters: [{}], classes: [{ count }] } }
+  const held = { '/v1/drex/held': { held: [] } }
+  expect(await told('ops:read', { ...letters, ...held })).toBe(String(count))
+})
