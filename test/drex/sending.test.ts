@@ -1,7 +1,8 @@
 /** One batch is simulated while the one before is sent. */
 import { afterEach, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { encodeApprove } from '../../src/drex/evm/token-call.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -67,3 +68,36 @@ test('a batch that could not be sent is told, and holds up none behind it', asyn
   const second = await pay(ana, bia)
   await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 15_000)
 })
+
+/** What ends before it is signed, and in which status. */
+const unsigned: Readonly<Record<string, readonly [string, (of: string) => Promise<unknown>]>> = {
+  'its time ran out': [
+    'failed',
+    (id) => bench.database.sql`
+      update drex_transactions set expires_at = now() - interval '1 hour' where subject = ${id}`,
+  ],
+  'there is nothing to take back': [
+    'cancelled',
+    (id) => bench.database.sql`
+      update drex_transactions set kind = 'revoke', data = ${encodeApprove(adminAddress, 0n)}
+      where subject = ${id}`,
+  ],
+}
+for (const [why, [status, end]] of Object.entries(unsigned)) {
+  test(`an end that cannot be stored holds up nothing else: ${why}`, async () => {
+    bench = await createBench()
+    const { sql } = bench.database
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+    const [bad, good, sent] = [await pay(ana, bia), await pay(ana, bia), await pay(ana, bia)]
+    for (const id of [bad, good]) await end(id)
+    await sql`
+      alter table drex_transactions add constraint not_stored
+      check (status <> ${sql.unsafe(`'${status}' or subject <> '${bad}'`)}) not valid`
+    await bench.restart()
+    await bench.until(() => isConfirmed(sent), 10_000)
+    const ends = await sql`
+      select subject from drex_transactions where status = ${status}`
+    expect(ends.map(({ subject }) => subject)).toEqual([good])
+  })
+}

@@ -3,11 +3,9 @@
  * receipt counts once its block is deep enough and, by hash, still on the chain. A transaction without a receipt is
  * asked for by hash and sent again, and never fails by age.
  */
-import type { Transaction } from '#src/platform/database/index.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import type { Block, Receipt } from '../rpc/methods.ts'
-import { endSagas } from '../sagas.ts'
 import { agreementOn, nodesNeeded, provenOf } from './agreement.ts'
 import * as attemptStore from './attempt-store.ts'
 import { chainHashes, hashesOf, linkedBlocks } from './blocks.ts'
@@ -16,9 +14,9 @@ import * as endings from './ending-store.ts'
 import { type Judged, mismatchOf } from './evidence.ts'
 import { createFinalityWatch } from './finality.ts'
 import { createCheckpoints } from './identity.ts'
-import { inParts } from './parts.ts'
+import { inParts, storeEnds } from './parts.ts'
 import * as store from './store.ts'
-import type { Ended, OpenTransaction, TransactionError } from './transaction.ts'
+import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 /** Blocks per look; after a longer pause, the sweep finds the rest. */
 const blocksMax = 64
@@ -184,24 +182,6 @@ const storeMined = (
     (rows) => store.markMined(sql, rows),
     ({ id }, error) => {
       logger.error({ network: network.id, transaction: id, err: error }, 'receipt not stored')
-    },
-  )
-
-/** Writes ends together with what follows from them. */
-const storeEnds = <Row extends { readonly id: string }>(
-  context: EngineContext,
-  rows: readonly Row[],
-  write: (sql: Transaction, rows: readonly Row[]) => Promise<readonly Ended[]>,
-): Promise<void> =>
-  inParts(
-    rows,
-    (part) =>
-      context.sql.begin(async (sql) => {
-        await endSagas(context, sql, await write(sql, part))
-      }),
-    ({ id }, error) => {
-      const { network, logger } = context
-      logger.error({ network: network.id, transaction: id, err: error }, 'end not stored')
     },
   )
 

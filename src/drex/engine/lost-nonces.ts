@@ -7,12 +7,12 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import { bytesSignedBy, isSignedBy } from '../evm/signed-by.ts'
 import { passing } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
-import { endSagas } from '../sagas.ts'
 import { nodesNeeded } from './agreement.ts'
 import { type Attempt, insertAttempt } from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
 import { firstWhere } from './first-where.ts'
+import { storeEnds } from './parts.ts'
 import { paidFees } from './sent.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
@@ -141,7 +141,7 @@ const giveUp = async (
   lost: readonly OpenTransaction[],
   attempts: readonly Attempt[],
 ): Promise<void> => {
-  const { logger, network, knownNonces, sql } = context
+  const { logger, network, knownNonces } = context
   logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   const withdrawn = new Set(
     attempts.filter(({ kind }) => kind === 'cancel').map(({ transactionId }) => transactionId),
@@ -150,9 +150,9 @@ const giveUp = async (
   const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
   // Whoever used one nonce may have used more of them.
   for (const { sender } of lost) knownNonces.doubt(sender)
-  await sql.begin(async (tx) => {
-    const again = lost.filter((each) => !isOver(each))
+  await storeEnds(context, lost, async (tx, part) => {
+    const again = part.filter((each) => !isOver(each))
     await corrections.loseNonces(tx, idsOf(again), nonceTaken)
-    await endSagas(context, tx, await corrections.nonceUsed(tx, idsOf(lost.filter(isOver))))
+    return corrections.nonceUsed(tx, idsOf(part.filter(isOver)))
   })
 }

@@ -1,4 +1,7 @@
-import { isTransientDatabaseError } from '#src/platform/database/index.ts'
+import { isTransientDatabaseError, type Transaction } from '#src/platform/database/index.ts'
+import { endSagas } from '../sagas.ts'
+import type { EngineContext } from './context.ts'
+import type { Ended } from './transaction.ts'
 
 /**
  * Writes rows together. If the database refuses them, it writes them in halves, until only the row that is to blame is
@@ -23,3 +26,21 @@ export const inParts = async <Row>(
     await inParts(rows.slice(middle), write, onRefused)
   }
 }
+
+/** Writes ends together with what follows from them. One that cannot be stored is logged, and holds up no other. */
+export const storeEnds = <Row extends { readonly id: string }>(
+  context: EngineContext,
+  rows: readonly Row[],
+  write: (sql: Transaction, rows: readonly Row[]) => Promise<readonly Ended[]>,
+): Promise<void> =>
+  inParts(
+    rows,
+    (part) =>
+      context.sql.begin(async (sql) => {
+        await endSagas(context, sql, await write(sql, part))
+      }),
+    ({ id }, error) => {
+      const { network, logger } = context
+      logger.error({ network: network.id, transaction: id, err: error }, 'end not stored')
+    },
+  )

@@ -4,11 +4,10 @@ import { addressArgument, encodeAllowance } from '../evm/token-call.ts'
 import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
-import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { onGround } from './ground.ts'
-import { inParts } from './parts.ts'
+import { storeEnds } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
@@ -211,15 +210,10 @@ export const refuseAll = async (
   refusals: readonly Refusal[],
 ): Promise<void> => {
   const standing = await onGround(context, refusals)
-  await inParts(
+  await storeEnds(
+    context,
     standing.map(({ transaction: { id }, error }) => ({ id, error })),
-    (part) =>
-      context.sql.begin(async (sql) => {
-        await endSagas(context, sql, await endings.refuse(sql, part))
-      }),
-    ({ id }, error) => {
-      context.logger.error({ transaction: id, err: error }, 'refusal not stored')
-    },
+    endings.refuse,
   )
 }
 
@@ -257,7 +251,7 @@ const withoutIdle = async (
   context: EngineContext,
   transactions: readonly OpenTransaction[],
 ): Promise<readonly OpenTransaction[]> => {
-  const { rpc, sql } = context
+  const { rpc } = context
   const revokes = transactions.filter(({ kind }) => kind === 'revoke')
   if (revokes.length === 0) return transactions
   const answers = await rpc.pollBatch(
@@ -281,12 +275,15 @@ const withoutIdle = async (
     context,
     idle.map((transaction) => ({ transaction })),
   )
-  if (standing.length > 0) {
-    await sql.begin(async (tx) => {
-      const ids = standing.map(({ transaction }) => transaction.id)
-      await endSagas(context, tx, await endings.withdraw(tx, ids))
-    })
-  }
+  await storeEnds(
+    context,
+    standing.map(({ transaction }) => transaction),
+    (tx, part) =>
+      endings.withdraw(
+        tx,
+        part.map(({ id }) => id),
+      ),
+  )
   return transactions.filter((each) => !idle.includes(each))
 }
 

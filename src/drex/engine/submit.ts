@@ -5,12 +5,12 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
-import { endSagas } from '../sagas.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
+import { storeEnds } from './parts.ts'
 import { reckon } from './reckoning.ts'
 import { type Offer, type Signed, sendersOf, signLocally, signRemotely } from './sign.ts'
 import { createSimulator, type Passed } from './simulate.ts'
@@ -72,8 +72,8 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       signing.check()
       sending.check()
       if (performance.now() >= expiryAtMs) {
-        await failExpired(context)
         expiryAtMs = performance.now() + expiryMs
+        await failExpired(context)
       }
       await tellAccepted(context)
       const taken = await takeUp()
@@ -223,15 +223,15 @@ const failExpired = async (context: EngineContext): Promise<void> => {
   const due = await endings.expired(sql, network.id)
   if (due.length === 0) return
   const ids = [...(await reckonedAmong(context, due))]
-  if (ids.length === 0) return
   const error: TransactionError = {
     code: 'EXPIRED',
     message: 'The time to sign it ran out; nothing was sent.',
   }
-  await sql.begin(async (tx) => {
-    const rows = ids.map((id) => ({ id, error }))
-    await endSagas(context, tx, await endings.refuse(tx, rows))
-  })
+  await storeEnds(
+    context,
+    ids.map((id) => ({ id, error })),
+    endings.refuse,
+  )
 }
 
 const tellAccepted = async ({ accepted, sql }: EngineContext, all?: 'all'): Promise<void> => {
