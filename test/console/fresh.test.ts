@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
-import { apiOf } from './seeds.ts'
+import { apiOf, seedCharges } from './seeds.ts'
 import { openConsole, type SeenConsole, settled, show, signIn, visitOf } from './visit.ts'
 
 const list = /\/console\/api\/v1\/transactions\?/
@@ -226,6 +226,64 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       until: '2026-11-02T02:59:59.000Z',
     })
     expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('what cannot be done says so', async () => {
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    await signIn(one, operator)
+    await page.route(/\/v1\/drex\/networks/, (route) =>
+      route.fulfill({ status: 503, body: '{"detail":"later"}' }),
+    )
+    await show(page, '/currency?show=contracts')
+    await page.getByRole('alert').getByText('later').waitFor()
+    await page.unrouteAll()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Register a contract' }).click()
+    await page.getByRole('dialog').locator('[name=network]').waitFor()
+    await page.keyboard.press('Escape')
+    await show(page, '/tools?tool=samples')
+    await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error())')
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Not copied' }).waitFor()
+    // Nobody is told that a session is over which is not.
+    await page.route(/\/console\/session/, (route) => route.abort())
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.locator('aside').getByRole('alert').getByText('Failed to fetch').waitFor()
+    expect(one.problems.filter((text) => !/503|ERR_FAILED/.test(text))).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('what is tried again bears the key of the first time', async () => {
+    const paths = await seedCharges(seen.gateway, operator)
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    const keys: (string | undefined)[] = []
+    await page.route(/\/pix\/v2\/cobr\//, async (route) => {
+      if (route.request().method() === 'GET') {
+        const response = await route.fetch()
+        const json = { ...(await response.json()), tentativas: [{ atualizacao: [] }] }
+        return route.fulfill({ response, json })
+      }
+      keys.push(route.request().headers()['idempotency-key'])
+      return keys.length === 1 ? route.abort() : route.fulfill({ status: 201, body: '{}' })
+    })
+    await signIn(
+      one,
+      operator,
+      paths.find((path) => path.includes('/cobr/')),
+    )
+    await page.getByRole('button', { name: 'Charge again' }).click()
+    const dialog = page.getByRole('dialog')
+    const retry = dialog.getByRole('button', { name: 'Charge again' })
+    await retry.click()
+    await dialog.getByRole('alert').waitFor()
+    await retry.click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    expect([keys.length, new Set(keys).size, keys.includes(undefined)]).toEqual([2, 1, false])
     await page.context().close()
   }, 120_000)
 })

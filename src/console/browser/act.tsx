@@ -1,6 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { newIdempotencyKey, type Refusal, refusalOf, type Session, send } from './api.ts'
+import {
+  newIdempotencyKey,
+  type Refusal,
+  refusalOf,
+  type Session,
+  send as sendWith,
+} from './api.ts'
 import { type Field, Fields } from './fields.tsx'
 import { inWords, words } from './words.ts'
 
@@ -22,27 +28,31 @@ export type Act = {
   /** What its form shows after the fields. */
   readonly beside?: ComponentChildren
   /**
-   * @param idempotencyKey the same when it is tried again: an answer that was lost does nothing twice
+   * @param send with the act's Idempotency-Key, the same when it is tried again: an answer that was lost does nothing twice
    * @returns what came of it, where that is more than "done"
    */
-  readonly run: (form: FormData, idempotencyKey: string) => Promise<ComponentChildren>
+  readonly run: (form: FormData, send: Send) => Promise<ComponentChildren>
 }
+
+type Send = <T>(method: Parameters<typeof sendWith>[0], path: string, body?: unknown) => Promise<T>
 
 /**
  * Sends the request of an act.
  *
+ * @param path - where to, or what it is by the form
  * @param bodyOf - what is sent of the form; absent: no body
  * @param tell - what is told of the answer; absent: that it is done
  */
 export const sending =
   <T,>(
-    method: Parameters<typeof send>[0],
-    path: string,
+    method: Parameters<Send>[0],
+    path: string | ((form: FormData) => string),
     bodyOf?: (form: FormData) => unknown,
     tell?: (answer: T) => ComponentChildren,
   ): Act['run'] =>
-  async (form, key) => {
-    const answer = await send<T>(method, path, await bodyOf?.(form), key)
+  async (form, send) => {
+    const to = typeof path === 'string' ? path : path(form)
+    const answer = await send<T>(method, to, await bodyOf?.(form))
     return tell?.(answer)
   }
 
@@ -114,8 +124,9 @@ const Question = ({
   }, [])
   const run = async (form: FormData) => {
     setState({ kind: 'working' })
+    const send: Send = (method, path, body) => sendWith(method, path, body, act.idempotencyKey)
     try {
-      setState({ kind: 'done', result: await act.run(form, act.idempotencyKey) })
+      setState({ kind: 'done', result: await act.run(form, send) })
     } catch (error) {
       setState({ kind: 'asking', refusal: refusalOf(error) })
       return

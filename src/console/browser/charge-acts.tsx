@@ -1,6 +1,5 @@
 import { type Act, type ScopedAct, sending } from './act.tsx'
 import { amountsAsked } from './amounts.ts'
-import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, daysAgo } from './days.tsx'
@@ -119,11 +118,10 @@ const retryAct = (told: Told): Act => ({
   title: w.retry,
   consequence: fill(w.retryConsequence, { amount: amountOf(told) }),
   fields: [{ name: 'day', label: w.onDay, type: 'date', first: daysAgo(-1) }],
-  run: async (form) => {
+  run: sending('POST', (form) => {
     const day = encodeURIComponent(textIn(form, 'day'))
-    await send('POST', `${pathOf('cobr', told.txid ?? '')}/retentativa/${day}`)
-    return undefined
-  },
+    return `${pathOf('cobr', told.txid ?? '')}/retentativa/${day}`
+  }),
 })
 
 /** Takes a recurrence off its location. */

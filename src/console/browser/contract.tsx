@@ -145,7 +145,7 @@ const Functions = ({
   const [shown, setShown] = useState<Outcome | Refusal>()
   const { ask, dialog } = useActs(() => {})
   const entry = functions[chosen]
-  const post = (form: FormData, key?: string): Promise<Outcome> => {
+  const post = (form: FormData, sendBy: typeof send): Promise<Outcome> => {
     if (entry === undefined) throw new Refusal(0, words.none, '')
     const signer = String(form.get('signer') ?? '')
     const body = {
@@ -154,11 +154,11 @@ const Functions = ({
       network: contract.network,
       ...(signer === '' ? {} : { signer_wallet: signer }),
     }
-    return send<Outcome>('POST', `${path}/call`, body, key)
+    return sendBy<Outcome>('POST', `${path}/call`, body)
   }
   const read = async (form: FormData) => {
     try {
-      setShown(await post(form))
+      setShown(await post(form, send))
     } catch (error) {
       setShown(refusalOf(error))
     }
@@ -171,8 +171,8 @@ const Functions = ({
     }),
     verb: w.call,
     beside: <Code label={w.arguments}>{JSON.stringify(namedArguments(given, form), null, 2)}</Code>,
-    run: async (_, key) => {
-      const { transaction_id: id = '' } = await post(form, key)
+    run: async (_, sendOnce) => {
+      const { transaction_id: id = '' } = await post(form, sendOnce)
       return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />
     },
   })

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { type Act, may, sending, useActs } from './act.tsx'
+import { type Act, type Ask, may, sending, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
-import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { getJson, type Loaded, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
@@ -172,20 +172,12 @@ const contractColumns: readonly Column<Contract>[] = [
 const Contracts = ({ session }: { readonly session: Session }) => {
   const [turn, setTurn] = useState(0)
   const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
-  const register = async () => {
-    const { networks } = await getJson<{ networks: readonly Network[] }>('/v1/drex/networks')
-    ask(registerAct(networks.filter(({ configured }) => configured).map(({ id }) => id)))
-  }
   return (
     <>
       {may(session, 'contracts:deploy') && (
         <div class="actions">
           <MakeLink name="contract" session={session} />
-          {session.scopes.includes('drex:read') && (
-            <button type="button" onClick={() => void register()}>
-              {makeWords.registration}
-            </button>
-          )}
+          {session.scopes.includes('drex:read') && <RegisterButton ask={ask} />}
         </div>
       )}
       <PagedTable
@@ -199,6 +191,20 @@ const Contracts = ({ session }: { readonly session: Session }) => {
     </>
   )
 }
+
+/** A contract is registered on one of the networks that are configured. */
+const RegisterButton = ({ ask }: { readonly ask: Ask }) => (
+  <Shown loaded={useNetworks()}>
+    {({ networks }) => {
+      const configured = networks.filter((one) => one.configured).map(({ id }) => id)
+      return (
+        <button type="button" onClick={() => ask(registerAct(configured))}>
+          {makeWords.registration}
+        </button>
+      )
+    }}
+  </Shown>
+)
 
 type Operation = {
   readonly operation_id: string
@@ -271,20 +277,18 @@ const networkColumns: readonly Column<Network>[] = [
   { head: w.fees, cell: ({ gas_policy: policy }) => policy, classes: ['extra'] },
 ]
 
-const Networks = () => {
-  const loaded = useLoaded('chains', (purpose) =>
-    getJson<{ networks: readonly Network[] }>('/v1/drex/networks', purpose),
-  )
-  return (
-    <Shown loaded={loaded}>
-      {({ networks }) => (
-        <div class="card list">
-          <Table columns={networkColumns} rows={networks} keyOf={({ id }) => id} />
-        </div>
-      )}
-    </Shown>
-  )
-}
+const useNetworks = (): Loaded<{ readonly networks: readonly Network[] }> =>
+  useLoaded('chains', (purpose) => getJson('/v1/drex/networks', purpose))
+
+const Networks = () => (
+  <Shown loaded={useNetworks()}>
+    {({ networks }) => (
+      <div class="card list">
+        <Table columns={networkColumns} rows={networks} keyOf={({ id }) => id} />
+      </div>
+    )}
+  </Shown>
+)
 
 type Lane = {
   readonly network: string

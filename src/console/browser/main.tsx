@@ -162,6 +162,8 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
     (purpose) => concernsOf(session, purpose),
     concernsChanged(session, concernsEveryMs),
   )
+  const [problem, setProblem] = useState('')
+  const leave = () => signOut().then(onEnd, (error) => setProblem(refusalOf(error).message))
   const section = `/${place.path.split('/')[1] ?? ''}`
   const seen = pages.filter(
     ({ scopes }) => scopes.length === 0 || scopes.some((scope) => session.scopes.includes(scope)),
@@ -197,9 +199,10 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
           </span>
         </p>
         <Choices>
-          <button type="button" onClick={() => void signOut().finally(onEnd)}>
+          <button type="button" onClick={() => void leave()}>
             {words.signOut}
           </button>
+          {problem !== '' && <p role="alert">{problem}</p>}
         </Choices>
       </aside>
       <main id="content" tabIndex={-1}>

@@ -49,15 +49,19 @@ export const Shown = <T,>({
 }
 
 export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => {
-  const [isDone, setDone] = useState(false)
+  const [said, setSaid] = useState<string>()
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setDone(true)
-    setTimeout(() => setDone(false), 1500)
+    // A browser may refuse it.
+    const isDone = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setSaid(isDone ? words.copied : words.notCopied)
+    setTimeout(() => setSaid(undefined), 1500)
   }
   return (
     <button type="button" onClick={() => void copy()}>
-      <span aria-live="polite">{isDone ? words.copied : label}</span>
+      <span aria-live="polite">{said ?? label}</span>
     </button>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { type Act, may, useActs } from './act.tsx'
-import { type ScreenProps, send } from './api.ts'
+import { type Act, may, sending, useActs } from './act.tsx'
+import type { ScreenProps } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn } from './directory-kinds.ts'
@@ -59,15 +59,13 @@ const compareAct: Act = {
   consequence: w.compareConsequence,
   verb: w.verb,
   fields: [{ name: 'type', label: w.kind, choices: asTheyAre(keyTypes) }],
-  run: async (form) => {
-    const body = { key_type: textIn(form, 'type') }
-    const found = await send<{ entries: number; result: 'same' | 'different' }>(
-      'POST',
-      '/v1/dict/verifications',
-      body,
-    )
-    return fill(w[found.result], { count: count(found.entries) })
-  },
+  run: sending(
+    'POST',
+    '/v1/dict/verifications',
+    (form) => ({ key_type: textIn(form, 'type') }),
+    ({ entries, result }: { entries: number; result: 'same' | 'different' }) =>
+      fill(w[result], { count: count(entries) }),
+  ),
 }
 
 const removeAct = ({ id, key }: Entry): Act => ({
@@ -80,11 +78,12 @@ const removeAct = ({ id, key }: Entry): Act => ({
       choices: removalReasons.map((reason) => [reason, w[reason]]),
     },
   ],
-  run: async (form, key) => {
-    const to = `${path}/${encodeURIComponent(id)}?reason=${textIn(form, 'reason')}`
-    const { status } = await send<Entry>('DELETE', to, undefined, key)
-    return <Badge status={status} />
-  },
+  run: sending(
+    'DELETE',
+    (form) => `${path}/${encodeURIComponent(id)}?reason=${textIn(form, 'reason')}`,
+    undefined,
+    ({ status }: Entry) => <Badge status={status} />,
+  ),
 })
 
 /** What this institution has in the directory of Pix keys, and what others want of it. */

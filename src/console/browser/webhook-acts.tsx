@@ -1,5 +1,4 @@
 import { type Act, sending } from './act.tsx'
-import { send } from './api.ts'
 import { instantOf } from './days.tsx'
 import { textIn } from './fields.tsx'
 import { count } from './format.ts'
@@ -69,8 +68,7 @@ type Tested = {
 export const testAct = (endpoint: Endpoint): Act => ({
   title: w.test,
   consequence: fill(w.testConsequence, { url: endpoint.url }),
-  run: async () => {
-    const found = await send<Tested>('POST', `${pathOf(endpoint)}/test`)
+  run: sending('POST', `${pathOf(endpoint)}/test`, undefined, (found: Tested) => {
     const status = String(found.status_code ?? found.error_class ?? w.noAnswer)
     const text = found.delivered ? w.testTaken : w.testRefused
     return (
@@ -79,7 +77,7 @@ export const testAct = (endpoint: Endpoint): Act => ({
         {(found.answer ?? '') !== '' && <code class="secret">{found.answer}</code>}
       </>
     )
-  },
+  }),
 })
 
 export const rotateAct = (endpoint: Endpoint): Act => ({
@@ -101,11 +99,10 @@ export const switchAct = (endpoint: Endpoint): Act => ({
 export const removeAct = (endpoint: Endpoint): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { url: endpoint.url }),
-  run: async () => {
-    await send('DELETE', pathOf(endpoint))
+  run: sending('DELETE', pathOf(endpoint), undefined, () => {
     go('/webhooks')
     return undefined
-  },
+  }),
 })
 
 export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({

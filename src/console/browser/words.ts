@@ -93,6 +93,7 @@ export const words = inWords({
   back: ['Payments', 'Pagamentos'],
   copyLink: ['Copy link', 'Copiar link'],
   copied: ['Copied', 'Copiado'],
+  notCopied: ['Not copied', 'Não copiado'],
   timeline: ['Timeline', 'Linha do tempo'],
   decoded: ['Decoded', 'Decodificado'],
   raw: ['Raw', 'Original'],
