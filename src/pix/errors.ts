@@ -137,22 +137,32 @@ export const violates = (definition: ErrorDefinition, violacoes: readonly Violac
 }
 
 /**
- * How a body is read of which problems name the first member alone: a field if it is one of these, else an object.
+ * How a body is read of which problems name the first member, a field if it is one of these, else an object; and the
+ * field within, if the first member is a parent.
  *
  * @param root what the standard calls the body
  */
 export const bodyReader =
-  (root: string, fields: readonly string[], refuse: (...found: readonly Violacao[]) => ApiError) =>
+  (
+    root: string,
+    fields: readonly string[],
+    refuse: (...found: readonly Violacao[]) => ApiError,
+    parents: readonly string[] = [],
+  ) =>
   <T>(schema: ZodType<T>, value: unknown): T => {
     const parsed = schema.safeParse(value)
     if (parsed.success) return parsed.data
-    const names = new Set(parsed.error.issues.map(({ path: [first = ''] }) => String(first)))
-    const found = [...names].map((name) => {
-      const propriedade = name === '' ? root : `${root}.${name}`
-      const what = fields.includes(name) ? 'campo' : 'objeto'
+    const found = parsed.error.issues.map(({ path }) => {
+      const [first = '', second] = path.map(String)
+      const isWithin = second !== undefined && parents.includes(first)
+      const steps = [root, first, isWithin ? second : ''].filter((step) => step !== '')
+      return [steps.join('.'), isWithin || fields.includes(first)] as const
+    })
+    const violacoes = [...new Map(found)].map(([propriedade, isField]) => {
+      const what = isField ? 'campo' : 'objeto'
       return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
     })
-    throw refuse(...found)
+    throw refuse(...violacoes)
   }
 
 const typePrefix = 'https://pix.bcb.gov.br/api/v2/error/'

@@ -1,10 +1,9 @@
-import { type ZodError, z } from 'zod'
+import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { amount, person, personOf } from '../charges/body.ts'
 import { txidForm } from '../charges/domain.ts'
-
-import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { periods, type Recurrence, type RecurrenceTerms, retryPolicies } from './domain.ts'
 
@@ -49,34 +48,14 @@ const revisedRecurrence = z.object({
   ativacao: activation.optional(),
 })
 
-/** The members that the standard judges as a whole. */
-const objects: ReadonlySet<string> = new Set(['vinculo', 'recebedor', 'ativacao'])
-/** The others that have members. */
-const parents: ReadonlySet<string> = new Set(['calendario', 'valor'])
-
-const violationsOf = (error: ZodError): readonly Violacao[] => {
-  const names = error.issues.map(({ path: [first = '', second] }) => {
-    const isWhole = objects.has(String(first)) || second === undefined
-    return ['rec', first, ...(isWhole ? [] : [second])].filter((step) => step !== '').map(String)
-  })
-  const unique = new Map(names.map((steps) => [steps.join('.'), steps]))
-  return [...unique].map(([propriedade, [, first = '', second]]) => {
-    const isObject =
-      first === '' || objects.has(first) || (parents.has(first) && second === undefined)
-    const what = isObject ? 'objeto' : 'campo'
-    return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
-  })
-}
-
 export const refuseRecurrence = (...violacoes: readonly Violacao[]) =>
   violates(pixErrors.rec_operacao_invalida, violacoes)
 
 /** @throws ApiError with every member that does not fit */
-const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw refuseRecurrence(...violationsOf(parsed.error))
-}
+const read = bodyReader('rec', ['politicaRetentativa', 'loc', 'status'], refuseRecurrence, [
+  'calendario',
+  'valor',
+])
 
 export type RecurrenceRequest = {
   readonly terms: RecurrenceTerms
