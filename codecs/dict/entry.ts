@@ -1,4 +1,5 @@
 import { CodecError } from '#codecs/bytes'
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import type { XmlDocument } from '#codecs/xml'
 import type { DirectoryEntry, KeyType } from './cid.ts'
 import { demandText, type Element, nodeAt, textAt } from './markup.ts'
@@ -32,11 +33,9 @@ export type KeptEntry = DirectoryEntry & {
 
 const cpfChars = 11
 const nameCharsMax = 120
-const ispbForm = /^[0-9A-Z]{8}$/
 const branchForm = /^[0-9]{1,4}$/
 const accountForm = /^[0-9A-Z]{1,20}$/
 const accountTypeForm = /^[A-Z]{4}$/
-const taxIdForm = /^(?:[0-9]{11}|[0-9A-Z]{12}[0-9]{2})$/
 export const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const nameForm = new RegExp(`^[^\\p{Cc}]{1,${nameCharsMax}}$`, 'u')
 export const keyForm = /^[!-~]{1,77}$/

@@ -1,9 +1,9 @@
 import { CodecError } from '#codecs/bytes'
+import { ispbForm } from '#codecs/taxpayer'
 import type { XmlDocument } from '#codecs/xml'
 import { demandText, type Element, textAt } from './markup.ts'
 
 const idForm = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
-const ispbForm = /^[0-9A-Z]{8}$/
 const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const amountForm = /^(\d{1,13})(?:\.(\d{1,2}))?$/
 const wordForm = /^[A-Z][A-Z_]{1,49}$/

@@ -3,6 +3,17 @@
  * as its ASCII code less 48. Source: Receita Federal (IN 2.229/2024 for the alphanumeric form).
  */
 
+const cpfChars = 11
+
+/** A CPF by its form alone. */
+export const cpfForm = /^\d{11}$/
+/** A CNPJ without punctuation, numeric or alphanumeric, by its form alone. */
+export const cnpjForm = /^[0-9A-Z]{12}\d{2}$/
+/** A CPF or CNPJ by its form alone. */
+export const taxIdForm = /^(?:\d{11}|[0-9A-Z]{12}\d{2})$/
+/** An ISPB: the root of its institution's CNPJ. */
+export const ispbForm = /^[0-9A-Z]{8}$/
+
 /** Modulo 11 over the first `count` values, weights rising from 2 to `weightMax` from the right. */
 const checkDigit = (values: ArrayLike<number>, count: number, weightMax: number): number => {
   let sum = 0
@@ -51,8 +62,7 @@ const valuesOf = (text: string): readonly number[] =>
  *
  * @example isCpf('12345678909') // true
  */
-export const isCpf = (text: string): boolean =>
-  /^\d{11}$/.test(text) && areCpfDigits(valuesOf(text))
+export const isCpf = (text: string): boolean => cpfForm.test(text) && areCpfDigits(valuesOf(text))
 
 /**
  * True for 14 characters, numeric or alphanumeric, with right check digits.
@@ -60,4 +70,19 @@ export const isCpf = (text: string): boolean =>
  * @example isCnpj('12ABC34501DE35') // true
  */
 export const isCnpj = (text: string): boolean =>
-  /^[0-9A-Z]{12}\d\d$/.test(text) && areCnpjDigits(valuesOf(text))
+  cnpjForm.test(text) && areCnpjDigits(valuesOf(text))
+
+/**
+ * True for a CPF or CNPJ with right check digits.
+ *
+ * @example isTaxId('12345678909') // true
+ */
+export const isTaxId = (text: string): boolean => isCpf(text) || isCnpj(text)
+
+/**
+ * A CPF as it may be shown to a payer: its six middle digits. A CNPJ is public.
+ *
+ * @example maskedTaxId('12345678909') // '***456789**'
+ */
+export const maskedTaxId = (taxId: string): string =>
+  taxId.length === cpfChars ? `***${taxId.slice(3, 9)}**` : taxId

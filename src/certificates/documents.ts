@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { ispbForm } from '#codecs/taxpayer'
 import { httpErrors, type RouteContract, text } from '#src/platform/http/index.ts'
-import { certificateTypes, ispbForm, versionMax } from './domain.ts'
+import { certificateTypes, versionMax } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { examplePem } from './example.ts'
 import { namespaceForm } from './manifest.ts'

@@ -15,7 +15,6 @@ export const certificateTypeMeanings: Readonly<Record<CertificateType, string>> 
   QRC: 'signature of QR code payloads',
 }
 
-export const ispbForm = /^[0-9A-Z]{8}$/
 export const versionMax = 9_999
 
 /** The name of a certificate: institution, purpose and version number. */

@@ -21,12 +21,12 @@ import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
 import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
 
+export { ispbForm } from '#codecs/taxpayer'
 export { certificateSettings } from './config.ts'
 export {
   type CertificateRecord,
   certificateTypeMeanings,
   certificateTypes,
-  ispbForm,
   nameText,
   parseNameText,
   versionMax,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
-import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { dictErrors } from './errors.ts'
 
@@ -17,8 +17,8 @@ const keyParams = z.object({
 const lookupQuery = z.strictObject({
   payer: z
     .string()
-    .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
-    .refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+    .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
+    .refine(isTaxId, {
       error: 'has other check digits',
       params: { rule: 'check_digits' },
     })

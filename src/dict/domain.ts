@@ -14,9 +14,3 @@ export const entryDigestOf = (entry: KeptEntry, salt: string): string =>
 /** By which a payment is found to be for the same key, by the same payer. */
 export const askedDigestOf = (key: string, payer: string, salt: string): string =>
   createHmac('sha256', Buffer.from(salt, 'hex')).update(`${key} ${payer}`).digest('hex')
-
-const cpfChars = 11
-
-/** A CPF as it may be shown to a payer: its six middle digits. A CNPJ is public. */
-export const maskedTaxId = (taxId: string): string =>
-  taxId.length === cpfChars ? `***${taxId.slice(3, 9)}**` : taxId

@@ -1,7 +1,7 @@
 import { type KeptEntry, personTypeOf } from '#codecs/dict'
+import { maskedTaxId } from '#codecs/taxpayer'
 import { type Route, route } from '#src/platform/http/index.ts'
 import { documents } from './documents.ts'
-import { maskedTaxId } from './domain.ts'
 import type { DictService } from './service.ts'
 
 export const dictRoutes = (service: DictService): readonly Route[] => [

@@ -1,4 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
+import { cpfForm } from '#codecs/taxpayer'
 import { type Queryable, rowCount } from '#src/platform/database/index.ts'
 import { type ErrorDefinition, instant, type RequestContext } from '#src/platform/http/index.ts'
 import { type Violacao, violates } from './errors.ts'
@@ -113,7 +114,7 @@ export const readList = (
       return value === 'true'
     },
     taxId: () => {
-      const cpf = filter('cpf', /^\d{11}$/)
+      const cpf = filter('cpf', cpfForm)
       const cnpj = filter('cnpj', /^[0-9A-Z]{14}$/)
       if (query['cpf'] !== undefined && query['cnpj'] !== undefined) {
         note('cpf', 'Ambos os parâmetros cpf e cnpj estão preenchidos.')

@@ -1,6 +1,7 @@
 import { parseBrCode } from '#codecs/brcode'
 import { CodecError } from '#codecs/bytes'
 import { parseCents } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import { ApiError } from '#src/platform/http/index.ts'
 import { qrcodeErrors } from './errors.ts'
 import type { Resolver } from './resolve.ts'
@@ -141,7 +142,7 @@ const withdrawalOf = (
   if (
     spelt === undefined ||
     typeof facilitator !== 'string' ||
-    !/^[0-9A-Z]{8}$/.test(facilitator) ||
+    !ispbForm.test(facilitator) ||
     (saque !== undefined && troco !== undefined) ||
     (kind === 'saque') !== (purchaseCents === 0)
   ) {

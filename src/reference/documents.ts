@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ispbForm } from '#codecs/taxpayer'
 import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
 
 const limitMax = 500
@@ -28,7 +29,7 @@ const participant = z
 const ispbParams = z.object({
   ispb: z
     .string()
-    .regex(/^[0-9A-Z]{8}$/)
+    .regex(ispbForm)
     .meta({ description: 'Eight digits or capital letters.', example: '00000000' }),
 })
 
@@ -36,7 +37,7 @@ const participantsQuery = z.strictObject({
   name: text(nameCharsMax)
     .optional()
     .meta({ description: 'Part of the name; accents and case make no difference.' }),
-  ...pageQuery(/^[0-9A-Z]{8}$/, limitMax, limitDefault),
+  ...pageQuery(ispbForm, limitMax, limitDefault),
 })
 
 const yearParams = z.object({

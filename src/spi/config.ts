@@ -1,3 +1,4 @@
+import { ispbForm } from '#codecs/taxpayer'
 import {
   boolean,
   defineSettings,
@@ -20,13 +21,9 @@ export const dayPartitionsMax = 400
 
 /** The institution, the message interface and what we need to reach it. */
 export const spiSettings = defineSettings({
-  ispb: setting(
-    'ISPB',
-    text({ pattern: /^[0-9A-Z]{8}$/, expected: '8 digits or capital letters' }),
-    {
-      doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
-    },
-  ),
+  ispb: setting('ISPB', text({ pattern: ispbForm, expected: '8 digits or capital letters' }), {
+    doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
+  }),
   primaryUrl: setting('SPI_PRIMARY_URL', url('https', 'http'), {
     doc: 'Message interface, primary channel.',
   }),

@@ -1,3 +1,4 @@
+import { cnpjForm, ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { type CodeEntry, type CodeList, codesOf, isOfVersion } from '../codes/entry.ts'
 import { escaped } from './template.ts'
 
@@ -46,9 +47,9 @@ const datedForm = (letters: string, expected: string): Form =>
 
 /** The forms of the schemas' simple types. */
 export const forms = {
-  ispb: patternForm(/^[0-9A-Z]{8}$/, '8 digits or capital letters'),
-  cpfCnpj: patternForm(/^(?:\d{11}|[0-9A-Z]{12}\d\d)$/, 'a CPF or CNPJ without punctuation'),
-  cnpj: patternForm(/^[0-9A-Z]{12}\d\d$/, 'a CNPJ without punctuation'),
+  ispb: patternForm(ispbForm, '8 digits or capital letters'),
+  cpfCnpj: patternForm(taxIdForm, 'a CPF or CNPJ without punctuation'),
+  cnpj: patternForm(cnpjForm, 'a CNPJ without punctuation'),
   accountNumber: patternForm(/^[0-9A-Z]{1,20}$/, '1 to 20 digits or capital letters'),
   numericAccount: patternForm(/^\d{1,20}$/, '1 to 20 digits'),
   branch: patternForm(/^\d{1,4}$/, '1 to 4 digits'),

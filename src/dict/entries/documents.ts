@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { keyTypes } from '#codecs/dict'
-import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { instant, pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
@@ -26,8 +26,8 @@ const removalQuery = z.strictObject({
 
 const taxId = z
   .string()
-  .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
-  .refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+  .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
+  .refine(isTaxId, {
     error: 'has other check digits',
     params: { rule: 'check_digits' },
   })

@@ -1,4 +1,5 @@
 import { type ZodError, z } from 'zod'
+import { cnpjForm, cpfForm } from '#codecs/taxpayer'
 import { text } from '#src/platform/http/index.ts'
 import type { Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
@@ -15,14 +16,8 @@ const secondsMax = 2 ** 31 - 1
 const secondsDefault = 86_400
 
 export const person = z.object({
-  cpf: z
-    .string()
-    .regex(/^\d{11}$/)
-    .optional(),
-  cnpj: z
-    .string()
-    .regex(/^[0-9A-Z]{12}\d\d$/)
-    .optional(),
+  cpf: z.string().regex(cpfForm).optional(),
+  cnpj: z.string().regex(cnpjForm).optional(),
   nome: text(nameCharsMax),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatCents } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import type { Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 
@@ -32,7 +33,7 @@ const cash = (agents: readonly string[]) =>
     valor: z.string().regex(amountForm),
     modalidadeAlteracao: z.int().min(0).max(1).default(0),
     modalidadeAgente: z.enum(agents),
-    prestadorDoServicoDeSaque: z.string().regex(/^[0-9A-Z]{8}$/),
+    prestadorDoServicoDeSaque: z.string().regex(ispbForm),
   })
 
 /** Exactly one of the two. A null is passed over, as members that are not there. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pixKeyKind, toAscii } from '#codecs/brcode'
-import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
 import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
 import { receiverErrors } from '../errors.ts'
@@ -16,7 +16,7 @@ const key = text(keyCharsMax).meta({
 })
 const taxId = z
   .string()
-  .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
+  .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
   .meta({ example: '12345678000195' })
 /** What a QR code can hold of it is ASCII. */
 const printed = (charactersMax: number) =>
@@ -38,7 +38,7 @@ const receiverBody = z
       params: { rule: 'pix_key' },
     }),
     account: z.string().regex(accountForm).default(defaultAccount),
-    tax_id: taxId.refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+    tax_id: taxId.refine(isTaxId, {
       error: 'has other check digits',
       params: { rule: 'check_digits' },
     }),

@@ -1,25 +1,20 @@
 import { z } from 'zod'
+import { cnpjForm, cpfForm, ispbForm } from '#codecs/taxpayer'
 import { instant } from '#src/platform/http/index.ts'
 import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import type { Recipient } from './domain.ts'
 
 const recipient = z
   .object({
-    cpf: z
-      .string()
-      .regex(/^\d{11}$/)
-      .optional(),
-    cnpj: z
-      .string()
-      .regex(/^[0-9A-Z]{12}\d\d$/)
-      .optional(),
+    cpf: z.string().regex(cpfForm).optional(),
+    cnpj: z.string().regex(cnpjForm).optional(),
     // The SPI takes digits alone.
     conta: z.string().regex(/^\d{1,20}$/),
     agencia: z
       .string()
       .regex(/^\d{1,4}$/)
       .optional(),
-    ispbParticipante: z.string().regex(/^[0-9A-Z]{8}$/),
+    ispbParticipante: z.string().regex(ispbForm),
   })
   .refine(({ cpf, cnpj }) => (cpf === undefined) !== (cnpj === undefined))
 

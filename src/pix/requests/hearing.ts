@@ -1,4 +1,5 @@
 /** What a payer's institution says of a recurrence, and what becomes of it, of its request and of what we answer. */
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import {
   type Ending,
   endedStatuses,
@@ -79,8 +80,8 @@ const isLive = (request: RecurrenceRequest | undefined, at: Date): request is Re
   request !== undefined && liveStatuses.has(request.status) && at <= request.expiresAt
 
 const forms = {
-  document: /^(?:\d{11}|[0-9A-Z]{12}\d\d)$/,
-  ispb: /^[0-9A-Z]{8}$/,
+  document: taxIdForm,
+  ispb: ispbForm,
   request: /^(?:SC|IC|IS)[0-9A-Z]{8}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{11}$/,
 }
 

@@ -1,3 +1,4 @@
+import { ispbForm } from '#codecs/taxpayer'
 import { type Line, ListError, linesOf } from '../text.ts'
 import type { Participant } from './domain.ts'
 
@@ -13,8 +14,6 @@ const plain = (cell: string): string =>
     .normalize('NFD')
     .replace(/[^A-Za-z]/g, '')
     .toLowerCase()
-
-const ispbForm = /^[0-9A-Z]{8}$/
 
 /** ISPB loses its leading zeros in spreadsheets. */
 const ispbOf = (cell: string): string => (/^\d{1,8}$/.test(cell) ? cell.padStart(8, '0') : cell)

@@ -1,5 +1,7 @@
 /** A payer who reads the code of a recurrence: his institution tells the receiver's that he authorises it. */
+
 import { z } from 'zod'
+import { ispbForm } from '#codecs/taxpayer'
 import { agent, type Draft, groupHeader, money, tag } from './write.ts'
 
 /** Journey 2 is the code alone; 3 pays an immediate charge with it, 4 a charge with a due date or a static code. */
@@ -35,7 +37,7 @@ const recurrence = z.object({
   recebedor: z.object({
     cnpj: z.string().regex(/^[0-9A-Z]{14}$/),
     nome: z.string().min(1).max(140),
-    ispbParticipante: z.string().regex(/^[0-9A-Z]{8}$/),
+    ispbParticipante: z.string().regex(ispbForm),
   }),
 })
 

@@ -1,5 +1,7 @@
 /** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
+
 import { z } from 'zod'
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { faultsBody, jsonIn } from '../counterparty.ts'
 import { readingJourneys, readRecurrencePayload, type ShownRecurrence } from './authorizations.ts'
 import type { Book } from './book.ts'
@@ -47,19 +49,19 @@ const setFaultsBody = faultsBody(faultKinds, {
 const cash = z.strictObject({
   amount_cents: z.int().min(1).max(centsMax),
   agent: z.enum(['AGTEC', 'AGTOT', 'AGFSS']),
-  facilitator: z.string().regex(/^[0-9A-Z]{8}$/),
+  facilitator: z.string().regex(ispbForm),
 })
 
 const payInBody = z
   .strictObject({
-    to: z.string().regex(/^[0-9A-Z]{8}$/),
+    to: z.string().regex(ispbForm),
     amount_cents: z.int().min(1).max(centsMax),
     count: z.int().min(1).max(payInsMax).default(1),
     channel: channel.default('primary'),
     charge: z
       .strictObject({
         txid: z.string().regex(/^[A-Za-z0-9]{26,35}$/),
-        tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+        tax_id: z.string().regex(taxIdForm),
         key: z.string().regex(/^[!-~]{1,77}$/),
         cash: cash.optional(),
       })
@@ -76,14 +78,8 @@ const payCodeBody = z
   .strictObject({
     code: z.string().min(1).max(codeCharsMax),
     pay_on: z.iso.date().optional(),
-    to: z
-      .string()
-      .regex(/^[0-9A-Z]{8}$/)
-      .optional(),
-    tax_id: z
-      .string()
-      .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/)
-      .optional(),
+    to: z.string().regex(ispbForm).optional(),
+    tax_id: z.string().regex(taxIdForm).optional(),
   })
   .refine(({ to, tax_id: taxId }) => (to === undefined) === (taxId === undefined), {
     error: 'goes with to',
@@ -116,7 +112,7 @@ const authorizeBody = z.strictObject({
   journey: z.literal(readingJourneys).default(2),
 })
 
-const mandateBody = z.strictObject({ to: z.string().regex(/^[0-9A-Z]{8}$/) })
+const mandateBody = z.strictObject({ to: z.string().regex(ispbForm) })
 
 const json = (status: number, value: unknown): Answer => ({
   status,

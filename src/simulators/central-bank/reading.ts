@@ -2,12 +2,14 @@
  * A payer who reads the code of a charge: his institution reads the location, believes what the receiver's institution
  * has signed, asks the directory whose key it is, and pays.
  */
+
 import { type CompactJWSHeaderParameters, compactVerify, createLocalJWKSet } from 'jose'
 import { z } from 'zod'
 import { parseBrCode } from '#codecs/brcode'
 import { CodecError } from '#codecs/bytes'
 import { readKeptEntry } from '#codecs/dict'
 import { parseCents } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import { createXmlScanner } from '#codecs/xml'
 import { readBounded } from '#src/platform/runtime/index.ts'
 import type { PaidCharge } from './drafts.ts'
@@ -46,7 +48,7 @@ const money = z.string().regex(/^\d{1,10}\.\d\d$/)
 const cashOf = z.object({
   valor: money,
   modalidadeAgente: z.enum(['AGTEC', 'AGTOT', 'AGPSS']),
-  prestadorDoServicoDeSaque: z.string().regex(/^[0-9A-Z]{8}$/),
+  prestadorDoServicoDeSaque: z.string().regex(ispbForm),
 })
 const payloadOf = z.object({
   txid: z.string().regex(/^[A-Za-z0-9]{26,35}$/),

@@ -1,5 +1,7 @@
 /** Payments and returns between participants: hold, ask the receiver, settle or reject. */
+
 import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import { every } from '#src/platform/jobs/index.ts'
 import { ownText } from '#src/platform/runtime/index.ts'
 import {
@@ -293,7 +295,7 @@ export class Settlement {
   private unreachable({ receiver }: Entry): string | undefined {
     const { ledger } = this.deps
     const isFull = !ledger.mayOpen(receiver, participantsMax)
-    return isFull || !/^[0-9A-Z]{8}$/.test(receiver) ? 'RC10' : undefined
+    return isFull || !ispbForm.test(receiver) ? 'RC10' : undefined
   }
 
   private overdrawn(entry: Entry): string | undefined {

@@ -1,6 +1,8 @@
 /** The simulator's own endpoints: faults, entries of others, payments made. Loopback only, JSON. */
+
 import { z } from 'zod'
 import { claimTypes, keyTypes } from '#codecs/dict'
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { faultsBody, jsonIn } from '../counterparty.ts'
 import { claimManners } from './claims-play.ts'
 import { createDisputesControl, type Disputes, disputeEndpoints } from './disputes-control.ts'
@@ -14,10 +16,10 @@ const setFaultsBody = faultsBody(faultKinds, {
 const person = {
   name: z.string().min(1).max(120),
   trade_name: z.string().min(1).max(100).optional(),
-  tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+  tax_id: z.string().regex(taxIdForm),
 }
 const place = {
-  ispb: z.string().regex(/^[0-9A-Z]{8}$/),
+  ispb: z.string().regex(ispbForm),
   branch: z
     .string()
     .regex(/^\d{1,4}$/)

@@ -1,4 +1,5 @@
 /** The simulator's endpoints by which other institutions report infractions, and ask for refunds and judge them. */
+
 import { z } from 'zod'
 import {
   type DirectoryRefund,
@@ -6,11 +7,12 @@ import {
   infractionResults,
   refundResults,
 } from '#codecs/dict'
+import { ispbForm } from '#codecs/taxpayer'
 import type { Infractions } from './infractions.ts'
 import type { Refunds } from './refunds.ts'
 import type { Transaction } from './transactions.ts'
 
-const ispb = z.string().regex(/^[0-9A-Z]{8}$/)
+const ispb = z.string().regex(ispbForm)
 const transactionId = z.string().regex(/^[0-9A-Za-z]{8,32}$/)
 const word = z.string().regex(/^[A-Z][A-Z_]{1,49}$/)
 const prose = z.string().min(1).max(2_000)

@@ -10,13 +10,13 @@ import {
   readEntryRequest,
   readPerson,
 } from '#codecs/dict'
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { claimOperations } from './claims-interface.ts'
 import { disputes } from './disputes.ts'
 import {
   type Asked,
   type Deps,
   type Done,
-  ispbForm,
   type Offered,
   type Operation,
   readRequest,
@@ -24,7 +24,6 @@ import {
 import { reconciliation } from './reconciliation.ts'
 import { Refusal } from './refusal.ts'
 
-const payerForm = /^(?:[0-9]{11}|[0-9A-Z]{12}[0-9]{2})$/
 const endToEndForm = /^E[0-9A-Z]{8}\d{12}[0-9A-Za-z]{11}$/
 
 const getEntry: Operation = ({ header }, [key = ''], deps) => {
@@ -32,7 +31,7 @@ const getEntry: Operation = ({ header }, [key = ''], deps) => {
   const participant = header('PI-RequestingParticipant')
   const payer = header('PI-PayerId')
   const endToEndId = header('PI-EndToEndId')
-  if (!ispbForm.test(participant) || !payerForm.test(payer) || !endToEndForm.test(endToEndId)) {
+  if (!ispbForm.test(participant) || !taxIdForm.test(payer) || !endToEndForm.test(endToEndId)) {
     throw new Refusal('BadRequest', 'A header is missing or malformed')
   }
   const kind = pixKeyKind(key)?.toUpperCase()

@@ -1,5 +1,7 @@
 /** What an operation of the DICT API is given and gives. */
+
 import { demandText, type Element } from '#codecs/dict'
+import { ispbForm } from '#codecs/taxpayer'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { DirectoryBook } from './book.ts'
 import type { CidFiles } from './cid-files.ts'
@@ -57,7 +59,6 @@ export type Operation = (asked: Asked, params: readonly string[], deps: Deps) =>
 export type Offered = readonly [method: string, path: RegExp, operation: Operation]
 
 const scanner = createXmlScanner()
-export const ispbForm = /^[0-9A-Z]{8}$/
 
 /** Who asks, by its header. @throws Refusal */
 export const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {

@@ -1,9 +1,10 @@
 /** Operations by which a participant finds where its keys and the directory's differ. */
+
 import { type Element, entryElement, keyTypes, readKeyType, textAt } from '#codecs/dict'
+import { ispbForm } from '#codecs/taxpayer'
 import type { CidEvent } from './cid-sets.ts'
 import {
   askerOf,
-  ispbForm,
   limitOf,
   listedMax,
   type Offered,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseCents } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import {
   activityQuery,
   activitySchema,
@@ -18,7 +19,7 @@ const offsetMax = 100_000
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
+const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 
 const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
 

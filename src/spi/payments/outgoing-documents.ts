@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { paymentErrors } from './errors.ts'
 
@@ -9,9 +10,7 @@ const keyCharsMax = 77
 const remittanceCharsMax = 140
 const nameCharsMax = 140
 
-const taxId = z
-  .string()
-  .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
+const taxId = z.string().regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
 const accountParts = {
   branch: z
     .string()
@@ -33,7 +32,7 @@ const payBody = z
     }),
     account: z
       .strictObject({
-        ispb: z.string().regex(/^[0-9A-Z]{8}$/),
+        ispb: z.string().regex(ispbForm),
         document: taxId,
         ...accountParts,
       })

@@ -1,4 +1,5 @@
 import { buildMessage, formatCents } from '#codecs/iso20022'
+import { maskedTaxId } from '#codecs/taxpayer'
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -312,8 +313,6 @@ const pointed = (problem: Violation): Violation => {
   return { ...problem, pointer: `${pointersOf[place]}${problem.pointer.slice(place.length)}` }
 }
 
-const cpfChars = 11
-
 const viewOf = (order: Order, endToEndId: string, messageId: string) => {
   const { ispb, name, document } = order.creditor
   return {
@@ -324,7 +323,7 @@ const viewOf = (order: Order, endToEndId: string, messageId: string) => {
     creditor: {
       ispb,
       name: name ?? null,
-      tax_id: document.length === cpfChars ? `***${document.slice(3, 9)}**` : document,
+      tax_id: maskedTaxId(document),
     },
     transaction_id: order.txid ?? null,
     message_id: messageId,

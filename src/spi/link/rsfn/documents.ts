@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type RsfnSpecialUse, rsfnSpecialUse } from '#codecs/rsfn'
+import { ispbForm } from '#codecs/taxpayer'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { rsfnApiErrors } from './errors.ts'
 import { centralBank, rsfnMessageBytesMax } from './service.ts'
@@ -47,7 +48,7 @@ const sealBody = z
       }),
     recipient_ispb: z
       .string()
-      .regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
+      .regex(ispbForm, 'must be 8 digits or capital letters')
       .default(centralBank)
       .meta({
         description: 'Whose certificate of the store encrypts; the central bank by default.',

@@ -1,7 +1,7 @@
 import { isMessageType, knownVersions, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
+import { ispbForm } from '#codecs/taxpayer'
 import { aheadMsMax, unless, type Validator } from './rule.ts'
 
-const ispbForm = /^[0-9A-Z]{8}$/
 const businessIdForm = /^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/
 const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** The SPI recognises a repeated message for a day. */
