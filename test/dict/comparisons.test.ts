@@ -243,8 +243,16 @@ describe('a comparison by file', () => {
     const id = randomUUID()
     const none = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null }
     await addComparison(sql, {
-      ...{ id, ...none, keyType: 'PHONE', method: 'file', since: null, status: 'running' },
-      ...{ fileId: null, failure: null, createdAt: new Date(nowMs), endedAt: null },
+      ...none,
+      id,
+      keyType: 'PHONE',
+      method: 'file',
+      since: null,
+      status: 'running',
+      fileId: null,
+      failure: null,
+      createdAt: new Date(nowMs),
+      endedAt: null,
     })
     return {
       /** One round, so much later. */

@@ -123,7 +123,7 @@ export type Loaded<T> = {
   readonly value: T | undefined
   /** When the value was asked for, in milliseconds. */
   readonly atMs: number
-  /** Of the ask after that of the value, where there is one. */
+  /** What the ask after that of the value met with, where there is one. */
   readonly error: Refusal | undefined
   readonly again: () => void
   /** How often it was asked for again. */

@@ -75,7 +75,7 @@ const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
 type Paged<T> = {
-  /** Of what is listed: another one begins anew. */
+  /** Names what is listed: another name begins anew. */
   readonly name: string
   /** The title of a list, where a screen has several. */
   readonly title?: string | undefined

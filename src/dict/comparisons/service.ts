@@ -121,7 +121,7 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
 
 const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
   const { sql, logger, now } = deps
-  /** Of those whose last round failed: since when none has succeeded. Another process that takes over begins anew. */
+  /** Since when no round has succeeded, of those whose last failed. Another process that takes over begins anew. */
   const failingSinceMs = new Map<string, number>()
   const giveUp = (id: string, failure: string) =>
     endComparison(sql, id, { ...failed, failure, endedAt: now() })

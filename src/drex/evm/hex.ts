@@ -13,7 +13,7 @@ export const hexToBytes = (hex: string): Uint8Array => {
   return new Uint8Array(Buffer.from(digits, 'hex'))
 }
 
-/** Of a word of 32 bytes, which is what a contract answers for a number. */
+/** A word of 32 bytes, which is what a contract answers for a number, has as many characters. */
 export const wordLength = 66
 
 /** A JSON-RPC quantity: no leading zeros. */
