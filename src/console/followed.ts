@@ -1,5 +1,8 @@
 /** What pages have followed for them, by its path in the API. The server follows these and nothing else. */
 
+/** So many of them in one stream. */
+export const listsMax = 16
+
 /** They change with every payment. */
 const paymentLists = ['/v1/messages', '/v1/transactions', '/v1/drex/transfers'] as const
 

@@ -21,7 +21,7 @@ import {
 } from '#src/platform/security/index.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
-import { isFollowed, isOfPayments } from './followed.ts'
+import { isFollowed, isOfPayments, listsMax } from './followed.ts'
 import { requireOwnOrigin, requireOwnPage } from './guard.ts'
 import type { Live } from './live.ts'
 import { consolePage } from './page.ts'
@@ -164,7 +164,6 @@ const askApi = (
 
 /** What changes more seldom than payments is asked for in one of so many turns. */
 const turnsOfOthers = 3
-const listsMax = 16
 const list = z.string().max(1_000).refine(isFollowed, {
   error: 'must be what a page follows, with its query',
 })

@@ -1,9 +1,7 @@
-import type { Followed } from '../followed.ts'
+import { type Followed, listsMax } from '../followed.ts'
 import type { Wake } from './api.ts'
 
 const reopenMs = 10_000
-/** One stream follows no more; what is beyond is asked for by the clock alone. */
-const listsMax = 16
 
 /** What is followed, by its path in the API, and whom a change of it concerns. */
 const asks = new Map<string, Set<() => void>>()
@@ -32,6 +30,7 @@ const open = (): void => {
   close()
   // A page that is not seen takes no connection.
   if (document.hidden || asks.size === 0) return
+  // What is beyond is asked for by the clock alone.
   const lists = [...asks.keys()].slice(0, listsMax)
   const query = new URLSearchParams({
     list: lists.join(' '),
