@@ -7,7 +7,6 @@ export const auditWords = inWords({
     'Quem fez o quê, de todas as contas, o mais novo primeiro. Escolha uma ação, um autor ou um objeto para ver só dele.',
   ],
   all: ['Show all', 'Mostrar tudo'],
-  request: ['Request', 'Requisição'],
   chain: ['Chain of hashes', 'Cadeia de hashes'],
   chainNote: [
     'Each entry is sealed over the one before it, half a minute after it was written. Whoever alters, deletes or inserts one is found here.',

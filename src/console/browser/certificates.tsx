@@ -18,7 +18,6 @@ export const certificateWords = inWords({
   imported: ['Version {version}, until {day}.', 'Versão {version}, até {day}.'],
   ispb: ['ISPB', 'ISPB'],
   type: ['Type', 'Tipo'],
-  version: ['Version', 'Versão'],
   file: ['PKCS#12 or PEM file', 'Arquivo PKCS#12 ou PEM'],
   password: ['Password of the file', 'Senha do arquivo'],
   passwordHint: ['Empty where there is none.', 'Em branco se não houver.'],

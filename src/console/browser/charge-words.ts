@@ -27,7 +27,6 @@ export const chargeWords = inWords({
   ends: ['Ends', 'Fim'],
   retries: ['Further tries', 'Retentativas'],
   journey: ['How it was authorised', 'Como foi autorizada'],
-  minimum: ['Limit at least', 'Limite mínimo'],
   key: ['Pix key', 'Chave Pix'],
   expires: ['To be paid until', 'Pode ser paga até'],
   validDays: ['Days it may be paid after', 'Dias após o vencimento'],

@@ -10,7 +10,6 @@ export const keyWords = inWords({
   none: ['The database holds no key of this account.', 'O banco não tem chaves desta conta.'],
   name: ['Name', 'Nome'],
   nameHint: ['Who it is for.', 'Para quem é.'],
-  id: ['Id', 'Id'],
   scopes: ['Scopes', 'Escopos'],
   scopesHint: [
     'One a line; a whole feature as cards:*. None that your own key lacks.',
@@ -26,7 +25,6 @@ export const keyWords = inWords({
   revoked: ['revoked', 'revogada'],
   until: ['until {day}', 'até {day}'],
   formerUntil: ['former secret until {day}', 'segredo anterior até {day}'],
-  unrestricted: ['no restriction', 'sem restrição'],
   create: ['New key', 'Nova chave'],
   createConsequence: [
     'Whoever holds the key acts for the account {account}, as far as its scopes and restrictions go, until it expires or is revoked. It is shown once.',

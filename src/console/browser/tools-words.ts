@@ -54,7 +54,6 @@ export const toolWords = inWords({
     'Uma {type} com identificadores novos é gravada e enfileirada para o SPI. Mensagem enviada não volta atrás.',
   ],
   operation: ['Operation', 'Operação'],
-  language: ['Language', 'Linguagem'],
   sampleNote: [
     'Put the key into TRILHO_API_KEY. What stands in braces is yours to fill in.',
     'Ponha a chave em TRILHO_API_KEY. O que está entre chaves é para preencher.',

@@ -26,7 +26,6 @@ export const webhookWords = inWords({
   full: ['with personal data', 'com dados pessoais'],
   failingSince: ['Failing since', 'Falhando desde'],
   deliveries: ['Deliveries', 'Entregas'],
-  delivery: ['Delivery', 'Entrega'],
   event: ['Event', 'Evento'],
   attempts: ['Attempts', 'Tentativas'],
   next: ['Next attempt', 'Próxima tentativa'],
@@ -34,7 +33,6 @@ export const webhookWords = inWords({
   delivered: ['Delivered', 'Entregues'],
   noDeliveries: ['No deliveries.', 'Nenhuma entrega.'],
   request: ['Request', 'Requisição'],
-  answer: ['Answer', 'Resposta'],
   noAnswer: ['no answer', 'sem resposta'],
   hiddenBody: [
     'The body holds personal data, or more than this key may know. It is shown to keys that may manage webhooks.',
