@@ -8,7 +8,7 @@ const due = Symbol('after the commit')
 
 /**
  * Acts once the transaction has committed, or never; at once where there is no transaction. The process may end in
- * between: for hints only.
+ * between: for hints, and for what is counted.
  *
  * @param act never throws
  */

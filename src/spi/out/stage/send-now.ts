@@ -1,16 +1,10 @@
 import type { Emit } from '#src/events/index.ts'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
-import {
-  applyRemembered,
-  type OutboundMessage,
-  recordChanges,
-  requeueMessages,
-  statusEvent,
-  storeForSending,
-} from '../../messages/index.ts'
+import { type OutboundMessage, requeueMessages, storeForSending } from '../../messages/index.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
+import { type Accepted, recordSent } from './sent.ts'
 import type { Sign } from './signing.ts'
 import { releaseToQueue } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
@@ -22,8 +16,6 @@ export type ReadyMessage = {
   /** After this moment the queue may take it over. */
   readonly requeueAfter: Date
 }
-
-type Accepted = Extract<MessageOutcome, { kind: 'accepted' }>
 
 /**
  * Sends without the queue. The caller runs the steps, because its answer commits with them: `prepare`, `store`, `send`,
@@ -56,7 +48,7 @@ export const createSendNow = (deps: {
   readonly isLate: IsLate
   readonly timeoutMs: number
 }): SendNow => {
-  const { sign, transport, outbox, emitEvents, metrics, isLate, timeoutMs } = deps
+  const { sign, transport, outbox, metrics, timeoutMs } = deps
   const leaseMs = timeoutMs + leaseMarginMs
   return {
     timeoutMs,
@@ -74,20 +66,9 @@ export const createSendNow = (deps: {
       metrics.onSync(outcome.kind)
       return outcome
     },
-    noteAccepted: async (tx, { message }, { resourceId, channel }) => {
-      const { id } = message
-      const status = 'SENT' as const
-      const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
-      const { moved, cited } = await recordChanges(tx, [change])
-      if (moved.size > 0) {
-        const endToEndId = message.transactions[0]?.endToEndId ?? null
-        await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
-        metrics.onStatus(message.type, 'SENT')
-      }
-      const recorded = { ...message, resourceId, isCited: cited.has(id) }
-      for (const late of await applyRemembered(tx, [recorded], emitEvents)) {
-        metrics.onStatus(message.type, late.change.status)
-      }
+    noteAccepted: (tx, { message }, outcome) => {
+      const endToEndId = message.transactions[0]?.endToEndId ?? null
+      return recordSent(tx, { ...message, endToEndId }, outcome, deps)
     },
     handOver: async (tx, { message, requeueAfter }, { kind }) => {
       const isInDoubt = kind !== 'refused' && kind !== 'unreachable'

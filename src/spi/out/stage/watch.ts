@@ -1,21 +1,20 @@
 import type { Emit } from '#src/events/index.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { afterCommit, type Client, type Queryable } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
-  applyRemembered,
   changeStatuses,
   knownForMs,
   noteRepetitions,
   type RepetitionOutcome,
-  recordChanges,
   setRepetitionOutcomes,
   statusEvent,
 } from '../../messages/index.ts'
 import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain } from './repetition-text.ts'
+import { recordSent } from './sent.ts'
 import {
   hasUnanswered,
   lockDoubtful,
@@ -26,7 +25,7 @@ import {
   takeAskedFor,
   type Unanswered,
 } from './store.ts'
-import type { MessageOutcome, Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 export type WatchDeps = {
   readonly sql: Client
@@ -115,7 +114,7 @@ export const createWatch = (deps: WatchDeps): Job => {
     )
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
-      await noteSent(deps, message, outcome)
+      await deps.sql.begin((tx) => recordSent(tx, message, outcome, deps))
     }
     logger.warn(
       { id, type, biz_msg_idr: message.bizMsgIdr, repetition, outcome: outcome.kind },
@@ -132,25 +131,6 @@ export const createWatch = (deps: WatchDeps): Job => {
     logger,
     run: round,
   })
-}
-
-/** We know now that it was sent. If its answer is overdue, the message stays UNKNOWN. */
-const noteSent = async (
-  { sql, isLate, emitEvents, metrics }: WatchDeps,
-  message: Unanswered,
-  { resourceId, channel }: Extract<MessageOutcome, { kind: 'accepted' }>,
-): Promise<void> => {
-  const { id } = message
-  const status = 'SENT' as const
-  const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
-  const reached = await sql.begin(async (tx) => {
-    const { moved, cited } = await recordChanges(tx, [change])
-    if (moved.size > 0) await emitEvents(tx, [statusEvent(message, change)])
-    const recorded = { ...message, resourceId, isCited: cited.has(id) }
-    const late = await applyRemembered(tx, [recorded], emitEvents)
-    return [...(moved.size > 0 ? [status] : []), ...late.map((one) => one.change.status)]
-  })
-  for (const one of reached) metrics.onStatus(message.type, one)
 }
 
 /**
@@ -216,5 +196,7 @@ const markUnknown = async (
     tx,
     effective.map((message) => statusEvent(message, { id: message.id, status, detail })),
   )
-  for (const { type } of effective) metrics.onStatus(type, status)
+  afterCommit(tx, () => {
+    for (const { type } of effective) metrics.onStatus(type, status)
+  })
 }
