@@ -1,5 +1,6 @@
 /** What was told and then left the chain is taken back, also if no answer says so at first. */
 import { afterEach, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
 import type { Lie } from './lying-node.ts'
 import { type Bench, createBench, type TransferBody } from './support.ts'
 
@@ -9,24 +10,29 @@ afterEach(() => bench.stop())
 const read = async (id: string): Promise<TransferBody> =>
   (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
 
+const pay = async (from: Hex, to: Hex): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
+  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
+  return (json as TransferBody).transfer_id
+}
+
+const confirmed = async (id: string): Promise<void> => {
+  await bench.until(async () => (await read(id)).status === 'broadcast')
+  await bench.chain.mine()
+  await bench.until(async () => (await read(id)).status === 'confirmed')
+}
+
 /** Confirms a transfer, and takes its block out of the chain while the gateway does not see it. */
 const confirmedThenGone = async (
   blocks: number,
-  unseen: () => Promise<void> = async () => bench.drex().stop?.(),
+  unseen: (ana: Hex, bia: Hex) => Promise<void> = async () => bench.drex().stop?.(),
 ): Promise<{ readonly id: string; readonly block: number }> => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    from_wallet: ana,
-    to_wallet: bia,
-    amount: '1.00',
-  })
-  const { transfer_id: id } = json as TransferBody
-  await bench.until(async () => (await read(id)).status === 'broadcast')
-  await bench.chain.mine()
-  await bench.until(async () => (await read(id)).status === 'confirmed')
-  await unseen()
+  const id = await pay(ana, bia)
+  await confirmed(id)
+  await unseen(ana, bia)
   await bench.chain.request('evm_revert', [snapshot.result])
   await bench.chain.request('evm_increaseTime', [1])
   for (let i = 0; i < blocks; i++) await bench.chain.mine()
@@ -93,4 +99,22 @@ test('more blocks than are read after a pause were made meanwhile', async () => 
   })
   bench.node.refuse(undefined)
   await takenBack(id)
+}, 60_000)
+
+test('one that cannot be taken back yet holds up no other', async () => {
+  let other = ''
+  const { id } = await confirmedThenGone(3, async (ana, bia) => {
+    other = await pay(ana, bia)
+    await confirmed(other)
+    await bench.drex().stop?.()
+  })
+  const { sql } = bench.database
+  await sql`
+    alter table drex_transactions add constraint not_stored
+    check (status <> 'broadcast' or subject <> ${sql.unsafe(`'${id}'`)}) not valid`
+  await bench.restart()
+  await bench.until(async () => (await read(other)).corrections.length > 0, 10_000)
+  await sql`alter table drex_transactions drop constraint not_stored`
+  await takenBack(id)
+  await takenBack(other)
 }, 60_000)

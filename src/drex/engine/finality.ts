@@ -7,6 +7,7 @@ import { quantity } from '../evm/hex.ts'
 import { hashesOf } from './blocks.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
+import { inParts } from './parts.ts'
 import type { TransactionError } from './transaction.ts'
 
 const reorganised: TransactionError = {
@@ -40,8 +41,8 @@ export const createFinalityWatch = (context: EngineContext): FinalityWatch => {
       }
       if (open.size === 0) return 0
       const { gone, left } = await compare(context, [...open.values()])
-      const count = gone.length === 0 ? 0 : await takeBack(context, gone)
-      open = new Map(left.map((block) => [block.hash, block]))
+      const { count, refused } = await takeBack(context, gone)
+      open = new Map([...left, ...refused].map((block) => [block.hash, block]))
       return count
     },
   }
@@ -73,18 +74,31 @@ const compare = async (
   return { gone, left }
 }
 
+/** @returns how many ends were taken back, and the blocks whose ends the database did not let go */
 const takeBack = async (
   context: EngineContext,
   gone: readonly corrections.BlockOfEnds[],
-): Promise<number> => {
+): Promise<{ readonly count: number; readonly refused: readonly corrections.BlockOfEnds[] }> => {
   const { network, sql, logger } = context
-  const corrected = await sql.begin(async (tx) => {
-    const rows = await corrections.correct(tx, network.id, gone, reorganised)
-    await context.onCorrected(tx, rows)
-    return rows
-  })
-  logger.error({ network: network.id, count: corrected.length }, 'told ends were reorganised')
-  return corrected.length
+  const refused: corrections.BlockOfEnds[] = []
+  let count = 0
+  await inParts(
+    gone,
+    async (blocks) => {
+      const corrected = await sql.begin(async (tx) => {
+        const rows = await corrections.correct(tx, network.id, blocks, reorganised)
+        await context.onCorrected(tx, rows)
+        return rows.length
+      })
+      count += corrected
+    },
+    (block, error) => {
+      refused.push(block)
+      logger.error({ network: network.id, block: block.hash, err: error }, 'ends not taken back')
+    },
+  )
+  if (count > 0) logger.error({ network: network.id, count }, 'told ends were reorganised')
+  return { count, refused }
 }
 
 /** No node that answers has the block. */
