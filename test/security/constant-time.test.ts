@@ -74,11 +74,7 @@ const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[
     'the hash of a body, asked for by its own account',
   ],
   ['src/platform/security/key-material.ts', /digest === seen/, 'our files with our files'],
-  [
-    'src/certificates/in-use.ts',
-    /fingerprint/,
-    'fingerprints of certificates, which are shown to all',
-  ],
+  ['src/certificates/', /fingerprint/, 'fingerprints of certificates, which are shown to all'],
   ['src/jose/key-set.ts', /publicKey/, 'public keys'],
   ['src/jose/service.ts', /pin\.keyManagement/, 'the name of an algorithm'],
   ['src/simulators/central-bank/', /hash/, 'hashes of messages'],

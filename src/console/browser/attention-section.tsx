@@ -12,7 +12,7 @@ import { words } from './words.ts'
 /** Some of it is a concern only after a time. */
 const everyMs = 30_000
 const shownMax = 50
-/** Of a list: one more than is counted tells that there is more. */
+/** A list is asked for one more than is counted, which tells that there is more. */
 export const askedMax = shownMax + 1
 
 /** How many rows wait, and whether there are more than that. */
