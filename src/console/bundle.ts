@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { dialects } from '#codecs/iso8583'
 import type { Asset, Assets } from './assets.ts'
 
 /** Served like everything else of the page, so that it looks the same on every machine. Both are under OFL-1.1. */
@@ -30,6 +31,7 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
     target: 'browser',
     format: 'esm',
     minify: true,
+    define: { builtInDialects: JSON.stringify(Object.keys(dialects)) },
   })
   if (!result.success) throw new Error(`the console does not bundle: ${result.logs.join('\n')}`)
   const files: Record<string, Asset> = {}

@@ -15,7 +15,7 @@ const { minorOf, cardActs, cardFacts, eventHow, resolveAct } = await loadConsole
   readonly cardFacts: (detail: Detail) => readonly { readonly value: string | number }[]
   readonly eventHow: (data: Detail, text: (value: string) => string, currency: string) => string
   readonly resolveAct: (detail: Detail) => Act
-}>('format.ts', 'payment-acts.tsx', 'payment-facts.ts', 'attention-acts.tsx')
+}>(['format.ts', 'payment-acts.tsx', 'payment-facts.ts', 'attention-acts.tsx'])
 
 const detail = {
   id: 'txn_1',

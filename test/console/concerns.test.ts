@@ -8,7 +8,7 @@ type Concern = { readonly name: string; readonly many: number; readonly isMore: 
 const { concernsOf, manyText } = await loadConsole<{
   readonly concernsOf: (session: object, purpose: string) => Promise<readonly Concern[]>
   readonly manyText: (concerns: readonly Concern[]) => string
-}>('concerns.ts')
+}>(['concerns.ts'])
 
 afterEach(() => mock.restore())
 

@@ -4,15 +4,18 @@ import { temporaryDirectory } from '../support/temporary.ts'
 const browser = join(import.meta.dir, '../../src/console/browser')
 
 /** What modules of a page read as they are loaded, and only then. */
-const page = {
-  localStorage: { getItem: () => 'en' },
+const pageIn = (language: 'en' | 'pt') => ({
+  localStorage: { getItem: () => language },
   location: { pathname: '/', search: '' },
   navigator: { language: 'en' },
   document: { addEventListener: () => undefined },
-}
+})
 
-/** All that modules of the console export, in English: bundled as for the browser, and loaded here. */
-export const loadConsole = async <Exports>(...names: readonly string[]): Promise<Exports> => {
+/** All that modules of the console export: bundled as for the browser, and loaded here. */
+export const loadConsole = async <Exports>(
+  names: readonly string[],
+  language: 'en' | 'pt' = 'en',
+): Promise<Exports> => {
   const directory = temporaryDirectory()
   const entry = join(directory, 'entry.ts')
   const lines = names.map((name) => `export * from ${JSON.stringify(join(browser, name))}`)
@@ -22,7 +25,7 @@ export const loadConsole = async <Exports>(...names: readonly string[]): Promise
     outdir: directory,
     naming: 'built.js',
   })
-  const own = Object.entries(page).map(([name, value]) => {
+  const own = Object.entries(pageIn(language)).map(([name, value]) => {
     const before = Object.getOwnPropertyDescriptor(globalThis, name)
     Object.defineProperty(globalThis, name, { value, configurable: true })
     return { name, before }

@@ -10,7 +10,7 @@ import { loadPayment, type Moment, type Payment, pathOfPayment } from './payment
 import { paymentWords as w } from './payment-words.ts'
 import type { Rail } from './rails.ts'
 import { Link } from './router.tsx'
-import { Badge, Sign, toneClass } from './state.tsx'
+import { Badge, Sign, statusText, toneClass } from './state.tsx'
 import { Wire } from './wire.tsx'
 import { words } from './words.ts'
 import { Xml } from './xml.tsx'
@@ -138,9 +138,7 @@ const signatureStatus: Readonly<Record<string, string>> = {
 }
 
 const signatureText = (signature: string): string =>
-  signature === 'OWN'
-    ? words.signedOnItsWay
-    : `${words.signature} ${signature.toLowerCase().replaceAll('_', ' ')}`
+  signature === 'OWN' ? words.signedOnItsWay : `${words.signature} ${statusText(signature)}`
 
 /** The message as it is kept, and beside it what it says. */
 const Documents = ({ id, raw, explained, signature = '' }: Payment) => {

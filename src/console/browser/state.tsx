@@ -60,6 +60,10 @@ const statusWords: Readonly<Record<string, string>> = inWords({
   partially_captured: ['partly captured', 'capturada em parte'],
   refunded: ['refunded', 'estornada'],
   voided: ['voided', 'desfeita'],
+  partially_voided: ['partly voided', 'desfeita em parte'],
+  incremented: ['incremented', 'incrementada'],
+  expired: ['expired', 'expirada'],
+  running: ['running', 'em execução'],
   signed: ['signed', 'assinada'],
   broadcast: ['broadcast', 'transmitida'],
   mined: ['mined', 'minerada'],
@@ -96,6 +100,22 @@ const statusWords: Readonly<Record<string, string>> = inWords({
   capture: ['capture', 'captura'],
   refund: ['refund', 'estorno'],
   void: ['void', 'cancelamento'],
+  partial_capture: ['partial capture', 'captura parcial'],
+  partial_void: ['partial void', 'cancelamento parcial'],
+  release: ['void of what is left', 'cancelamento do restante'],
+  increment: ['increment', 'incremento'],
+  verification: ['verification', 'verificação'],
+  advice: ['advice', 'aviso'],
+  network_advice: ['advice of the network', 'aviso da rede'],
+  late_answer: ['late answer', 'resposta tardia'],
+  advised: ['told later', 'informada depois'],
+  authorized_in_place: ['authorized in place of the network', 'autorizada no lugar da rede'],
+  not_sent: ['not sent', 'não enviada'],
+  resolved: ['resolved', 'resolvida'],
+  valid: ['valid', 'válida'],
+  invalid: ['invalid', 'inválida'],
+  absent: ['absent', 'ausente'],
+  not_checked: ['not checked', 'não verificada'],
   reversal: ['reversal', 'reversão'],
   created: ['created', 'criado'],
   changed: ['changed', 'alterado'],
@@ -140,9 +160,14 @@ export const statusText = (status: string): string => {
   return statusWords[name] ?? name.replaceAll('_', ' ')
 }
 
-/** What happened, of a name such as `capture_sent`. */
-export const eventText = (type: string): string =>
-  statusWords[type] ?? type.split('_').map(statusText).join(' ')
+/** What happened, of a name such as `partial_capture_sent`: the longest parts that have a word of their own. */
+export const eventText = (type: string): string => {
+  const parts = type.split('_')
+  const last = parts.findLastIndex((_, at) => parts.slice(0, at + 1).join('_') in statusWords)
+  const end = Math.max(last, 0) + 1
+  const first = statusText(parts.slice(0, end).join('_'))
+  return end === parts.length ? first : `${first} ${eventText(parts.slice(end).join('_'))}`
+}
 
 const toneOf = (status: string): Tone => tones.get(status) ?? 'pending'
 

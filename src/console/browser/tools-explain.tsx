@@ -12,7 +12,8 @@ const contentCharsMax = 65_536
 const foundMax = 20
 
 const kinds = ['iso20022', 'iso8583', 'brcode', 'jose', 'rsfn']
-const dialects = ['ascii', 'bcd', 'bcd-1993', 'ebcdic']
+/** The built-in ones; the bundler puts them in. */
+declare const builtInDialects: readonly string[]
 
 /** Identifiers of payments, by their form: which rail's list knows them, and as what. */
 const identifiers: readonly { readonly form: RegExp; readonly rail: Rail; readonly as: string }[] =
@@ -105,7 +106,7 @@ export const Explain = ({
         </label>
         <div class="filters">
           <Choice name="kind" label={w.kind} empty={w.recognised} values={kinds} />
-          <Choice name="dialect" label={w.dialect} empty={w.dialect} values={dialects} />
+          <Choice name="dialect" label={w.dialect} empty={w.dialect} values={builtInDialects} />
           <button class="primary" type="submit">
             {w.explain}
           </button>
