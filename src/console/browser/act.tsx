@@ -8,7 +8,8 @@ import {
   send as sendWith,
 } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
-import { inWords, words } from './words.ts'
+import { Refused } from './parts.tsx'
+import { inWords } from './words.ts'
 
 const w = inWords({
   cancel: ['Cancel', 'Cancelar'],
@@ -149,7 +150,7 @@ const Question = ({
             <p>{act.consequence}</p>
             {act.fields !== undefined && <Fields fields={act.fields} />}
             {act.beside}
-            {state.kind === 'asking' && <Refused refusal={state.refusal} />}
+            {state.kind === 'asking' && state.refusal && <Refused refusal={state.refusal} />}
             <div class="actions end">
               <button
                 type="button"
@@ -168,19 +169,6 @@ const Question = ({
     </dialog>
   )
 }
-
-const Refused = ({ refusal }: { readonly refusal: Refusal | undefined }) =>
-  refusal === undefined ? null : (
-    <p role="alert">
-      {refusal.message}
-      {refusal.requestId !== '' && (
-        <>
-          {' '}
-          {words.request} <code>{refusal.requestId}</code>
-        </>
-      )}
-    </p>
-  )
 
 const Result = ({
   result,

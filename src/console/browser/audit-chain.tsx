@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { getJson, type Refusal, refusalOf } from './api.ts'
 import { findingWords, auditWords as w } from './audit-words.ts'
 import { count } from './format.ts'
-import { Card, Copy } from './parts.tsx'
+import { Card, Copy, Refused } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
 import { fill, words } from './words.ts'
@@ -122,7 +122,7 @@ export const Chain = () => {
           <button type="submit">{w.verify}</button>
         )}
       </form>
-      {refusal !== undefined && <p role="alert">{refusal.message}</p>}
+      {refusal !== undefined && <Refused refusal={refusal} />}
       <div aria-live="polite">
         {found !== undefined && <Verdict found={found} isRunning={isRunning} />}
       </div>

@@ -3,6 +3,7 @@ import { getJson, type Session, useLoaded } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
+import { type Certificate as Dated, expiresSoon } from './late.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
@@ -40,16 +41,10 @@ export const certificateWords = inWords({
 const w = certificateWords
 
 const types = ['SPB', 'PIA', 'PIC', 'MES', 'QRC']
-const soonDays = 30
 const monthsShown = 12
 
-type Certificate = {
-  readonly ispb: string
-  readonly type: string
-  readonly version: number
+type Certificate = Dated & {
   readonly subject: string
-  readonly not_after: string
-  readonly days_until_expiry: number
   readonly has_private_key: boolean
 }
 
@@ -113,7 +108,7 @@ const Expiry = ({ one }: { readonly one: Certificate }) => {
   if (days <= 0) return <Badge status="failed" label={w.expired} />
   return (
     <Badge
-      status={days > soonDays ? 'ok' : 'queued'}
+      status={expiresSoon(one) ? 'queued' : 'ok'}
       label={fill(w.days, { count: count(days) })}
     />
   )

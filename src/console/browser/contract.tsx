@@ -4,7 +4,7 @@ import { getJson, Refusal, refusalOf, type Session, send, useLoaded } from './ap
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Back, ThingHead } from './heads.tsx'
-import { Code, CodeCard, Copy, Shown } from './parts.tsx'
+import { Code, CodeCard, Copy, Refused, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -254,11 +254,7 @@ const Signer = ({ session }: { readonly session: Session }) => {
 
 const Result = ({ shown }: { readonly shown: Outcome | Refusal }) => {
   if (shown instanceof Refusal) {
-    return (
-      <div class="problem" role="alert">
-        {shown.message}
-      </div>
-    )
+    return <Refused refusal={shown} isBox />
   }
   return <CodeCard title={w.result} text={JSON.stringify(shown.result, null, 2)} />
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Loaded } from './api.ts'
+import type { Loaded, Refusal } from './api.ts'
 import { dayOf, secondOf } from './format.ts'
 import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
@@ -47,6 +47,25 @@ export const Shown = <T,>({
     </div>
   )
 }
+
+/** Why something was not done, with what its request is found by in the log. */
+export const Refused = ({
+  refusal: { message, requestId },
+  isBox = false,
+}: {
+  readonly refusal: Refusal
+  readonly isBox?: boolean
+}) => (
+  <p role="alert" class={isBox ? 'problem' : ''}>
+    {message}
+    {requestId !== '' && (
+      <span>
+        {' '}
+        {words.request} <code>{requestId}</code>
+      </span>
+    )}
+  </p>
+)
 
 export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => {
   const [said, setSaid] = useState<string>()

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Refusal, refusalOf, useLoaded, type Wake } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
-import { Shown } from './parts.tsx'
+import { Refused, Shown } from './parts.tsx'
 import { Rows } from './rows.tsx'
 import { words } from './words.ts'
 
@@ -135,7 +135,7 @@ const Pages = <T,>({ name, title, note, load, empty, wake, ...table }: Paged<T>)
               <span class="quiet" aria-live="polite">
                 {count(rows.length)} {words.loaded}
               </span>
-              {state instanceof Refusal && <span role="alert">{state.message}</span>}
+              {state instanceof Refusal && <Refused refusal={state} />}
               {next !== null && (
                 // Not disabled, which would take the focus from whoever reads on by keyboard.
                 <button

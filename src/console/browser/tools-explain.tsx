@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { getJson, type Refusal, refusalOf, type Session } from './api.ts'
 import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
-import { Card } from './parts.tsx'
+import { Card, Refused } from './parts.tsx'
 import { paymentColumns } from './payment-columns.tsx'
 import { type Filter, pageOfRail, type Rail, type Row, railLists } from './rails.ts'
 import { Table } from './table.tsx'
@@ -141,11 +141,7 @@ const Choice = ({
 const Shown = ({ result }: { readonly result: Result }) => {
   switch (result.kind) {
     case 'refused':
-      return (
-        <div class="problem" role="alert">
-          {result.refusal.message}
-        </div>
-      )
+      return <Refused refusal={result.refusal} isBox />
     case 'payments':
       return (
         <>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, sending, useActs } from './act.tsx'
 import { Refusal, refusalOf, type Session, send, useLoaded } from './api.ts'
-import { Card, Copy, Shown } from './parts.tsx'
+import { Card, Copy, Refused, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { type ApiDocument, formOf, loadDocument, resolved, type Schema } from './samples.ts'
 import { type Given, givenOf, SchemaForm } from './schema-form.tsx'
@@ -158,11 +158,7 @@ type Made = { readonly built: Built; readonly request: Request }
 
 const Result = ({ shown }: { readonly shown: Made | Refusal }) => {
   if (shown instanceof Refusal) {
-    return (
-      <div class="problem" role="alert">
-        {shown.message}
-      </div>
-    )
+    return <Refused refusal={shown} isBox />
   }
   const { built, request } = shown
   const body = { contentType: 'application/json', text: JSON.stringify(request, null, 2) }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Refusal, refusalOf, send } from './api.ts'
-import { Card, Copy } from './parts.tsx'
+import { Card, Copy, Refused } from './parts.tsx'
 import { go } from './router.tsx'
 import { toolWords as w } from './tools-words.ts'
 
@@ -84,12 +84,11 @@ export const MakeCode = () => {
         </button>
       </form>
       <div aria-live="polite">
-        {code instanceof Refusal && (
-          <div class="problem" role="alert">
-            {code.message}
-          </div>
+        {code instanceof Refusal ? (
+          <Refused refusal={code} isBox />
+        ) : (
+          code !== undefined && <Made code={code} />
         )}
-        {code !== undefined && !(code instanceof Refusal) && <Made code={code} />}
       </div>
     </div>
   )
