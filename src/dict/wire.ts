@@ -27,7 +27,7 @@ export type DirectoryWireDeps = {
 export type Refused = {
   readonly kind: 'refused'
   readonly status: number
-  /** Such as `NotFound`; empty if it named none. */
+  /** Such as `NotFound`; empty only where the status is `tooMany`. */
   readonly code: string
   readonly retryAfterMs: number | undefined
 }
@@ -142,7 +142,14 @@ const readAnswer = <T>(
   if (status >= 500 || status < 200 || (status >= 300 && status < 400)) {
     throw new DirectoryAwayError('status', `the directory answers ${status}`)
   }
-  if (status >= 400) return { isRefused: true, value: refusalOf(answer) }
+  if (status >= 400) {
+    const refused = refusalOf(answer)
+    // Refusals are not signed: one without the directory's code may be that of a proxy in front.
+    if (refused.code === '' && status !== tooMany) {
+      throw new DirectoryAwayError('status', `${status} comes without a problem of the directory`)
+    }
+    return { isRefused: true, value: refused }
+  }
   try {
     const document = scanner.scan(answer.body)
     const refusal = refusalOfSignature(document)
@@ -166,7 +173,7 @@ const refusalOf = ({ status, headers, body }: DirectoryAnswer): Refused => {
   }
 }
 
-/** Problems are not signed; a body that cannot be read leaves the status alone to decide. */
+/** Empty of what is no problem of the directory. */
 const codeIn = (body: Uint8Array): string => {
   try {
     return readProblem(scanner.scan(body)).code

@@ -139,6 +139,20 @@ describe('a directory that does not answer', () => {
     expect([found.json.status, entriesThere()]).toEqual(['registered', before + 1])
   })
 
+  test('since a proxy in front refuses, has not refused', async () => {
+    const before = entriesThere()
+    dict.directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const { status, json } = await register()
+    expect([status, entriesThere()]).toEqual([202, before + 1])
+    const path = `${base}/${json.id}`
+    const shown = async (): Promise<string> => (await dict.call('GET', path)).json.status
+    dict.directory.setFaults([{ kind: 'proxy_refusal', operation: 'write', times: 1 }])
+    await dict.retryEntries()
+    expect(await shown()).toBe('registering')
+    await dict.retryEntries()
+    expect([await shown(), entriesThere()]).toEqual(['registered', before + 1])
+  })
+
   test('but has done what it was asked has done it once', async () => {
     const before = entriesThere()
     const lost = () =>

@@ -135,6 +135,7 @@ test.each([
   ['other_key', 'document'],
   ['garbage', 'document'],
   ['unavailable', 'status'],
+  ['proxy_refusal', 'status'],
 ] as const)('after %s nothing is known, and the next answer counts', async (kind, reason) => {
   directory.setFaults([{ kind, times: 1 }])
   const { status, json } = await lookUp(key)
@@ -209,7 +210,8 @@ test('no more lookups wait at once than may', async () => {
     const { status, json } = await other.lookUp(key, company)
     expect([status, json.code]).toEqual([503, 'unavailable'])
     end.resolve()
-    expect(new Set((await Promise.all(waiting)).map((one) => one.status))).toEqual(new Set([422]))
+    const codes = (await Promise.all(waiting)).map((one) => one.json.code)
+    expect(new Set(codes)).toEqual(new Set(['dict_unavailable']))
   } finally {
     end.resolve()
     await other.stop()

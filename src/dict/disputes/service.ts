@@ -239,7 +239,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     if (answer === undefined) return later(before.id)
     if (answer.kind === 'seen') await store(answer.seen)
     else if (!answer.code.endsWith('AlreadyBeingProcessedForTransaction')) {
-      return giveUp(before, codeOf(answer))
+      return giveUp(before, answer.code)
     } else {
       // It may be ours, made by a request whose answer was lost.
       const since = new Date(before.createdAt.getTime() - clocksMs)
@@ -252,7 +252,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       }
       const isOthers = await isDisputed(sql, kind, before)
       if ((await find(before.id)).status === 'requested' && isOthers) {
-        return giveUp(before, codeOf(answer))
+        return giveUp(before, answer.code)
       }
     }
     const dispute = await find(before.id)
@@ -274,7 +274,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       if (found.kind === 'seen') await store(found.seen)
       const now = await find(id)
       const isDone = now.status === deps.kind.acts[wanted.act]?.to
-      if (!isDone) return giveUp(now, codeOf(answer))
+      if (!isDone) return giveUp(now, answer.code)
     }
     const dispute = await find(id)
     return dispute.wanted === null ? { dispute, isDone: true } : later(id)
@@ -288,5 +288,3 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     return carryOut(before, before.wanted)
   }
 }
-
-const codeOf = ({ status, code }: Refused): string => (code === '' ? String(status) : code)

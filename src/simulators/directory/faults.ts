@@ -10,6 +10,8 @@ export const faultKinds = [
   'unavailable',
   /** Answers 429 and does nothing. */
   'rate_limited',
+  /** Answers 403 with a page instead of a problem, as a proxy in front would, and does nothing. */
+  'proxy_refusal',
   /** Changes a value of an answer after it was signed. */
   'wrong_signature',
   /** Leaves the signature out. */

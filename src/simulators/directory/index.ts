@@ -171,12 +171,16 @@ const answerBy =
   async (request, path) => {
     const { faults, play, now } = deps
     const operation = operationOf(request.method, path)
-    const before = faults.strike(['latency', 'unavailable', 'rate_limited'], operation)
+    const before = faults.strike(
+      ['latency', 'unavailable', 'rate_limited', 'proxy_refusal'],
+      operation,
+    )
     if (before?.kind === 'latency') await Bun.sleep(before.delayMs ?? 0)
     if (before?.kind === 'unavailable') {
       throw new Refusal('ServiceUnavailable', '', { 'Retry-After': String(retryAfterSeconds) })
     }
     if (before?.kind === 'rate_limited') throw new Refusal('RateLimited')
+    if (before?.kind === 'proxy_refusal') return new Response('<html/>', { status: 403 })
     const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
     const header = (name: string): string => request.headers.get(name) ?? ''
