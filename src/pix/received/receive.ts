@@ -38,15 +38,12 @@ export type Receivables = {
 }
 
 /**
- * Payments of receivers whom we know, matched to charges by tax id and txid, each once: what comes again gets the answer
- * that it got. Payments of everybody else are not ours to judge.
+ * Payments of charges, matched by tax id and txid, and of receivers whom we know, each once: what comes again gets the
+ * answer that it got. A charge outlives the key that it was made for. All other payments are not ours to judge.
  */
 export const createReceivables = (emit: Emit, calendar: Calendar): Receivables => ({
-  receive: async (tx, all, at) => {
-    const receivers = await receiversFor(tx, all)
-    if (receivers.length === 0) return new Map()
-    const known = new Set(receivers.map(({ taxId }) => taxId))
-    const payments = all.filter(({ creditorDocument }) => known.has(creditorDocument))
+  receive: async (tx, payments, at) => {
+    const receivers = await receiversFor(tx, payments)
     const answered = await knownRefusals(
       tx,
       payments.map(({ endToEndId }) => endToEndId),
