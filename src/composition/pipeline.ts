@@ -114,7 +114,7 @@ export const createPipeline = (
 /** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
   values: Values,
-  { database, opened, keys }: Stores,
+  { database, opened, keys, pix: { receivables } }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
@@ -124,7 +124,7 @@ const openOutbound = (
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined
   const sql = withIdleLimit(database.sql)
-  const common = { sql, broker, client, emitEvents, logger, metrics }
+  const common = { sql, broker, client, emitEvents, receivables, logger, metrics }
   const { ispb = '' } = spi
   const onProblem = (err: Error): void =>
     logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')

@@ -16,7 +16,7 @@ import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPending } from './pending.ts'
 import { createInboundReader } from './reader.ts'
-import type { Receivables, Recurrences } from './received.ts'
+import { endingReturns, type Receivables, type Recurrences } from './received.ts'
 import { repliesTo } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
@@ -49,7 +49,8 @@ const batchSizeMax = 100
 
 /** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
 export const createWorker = (deps: WorkerDeps): Feature => {
-  const { sql, broker, settings, ispb, revision, learning = true, emitEvents, logger } = deps
+  const { sql, broker, settings, ispb, revision, learning = true, logger } = deps
+  const emitEvents = endingReturns(deps.emitEvents, deps.receivables)
   const now = (): Date => new Date()
   const trust = createTrust('SPI_TRUSTED_CERTS_PATH', settings.trustedCertificates, logger)
   const metrics = createWorkerMetrics(deps.metrics)

@@ -1,5 +1,6 @@
 import { type CreditTransfer, readMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
+import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { settledStatuses } from '../../messages/domain.ts'
@@ -122,3 +123,20 @@ export const endsIn = ({ identity, transactions }: MessageView): readonly Receiv
     return [{ endToEndId, returnId: isReturn ? instructionId : null, isSettled, reason }]
   })
 }
+
+/**
+ * Emits, and ends the returns that the events tell to be refused: a message that is refused as a whole has no
+ * report of its transactions, and its sender may learn of the refusal where it records the sending.
+ */
+export const endingReturns =
+  (emit: Emit, receivables: Receivables | undefined): Emit =>
+  async (tx, events) => {
+    await emit(tx, events)
+    const ends = events.flatMap((event): readonly ReceivedEnd[] => {
+      if (event.type !== 'pix.refund.rejected') return []
+      const { end_to_end_id: endToEndId, refund_id: returnId, refusal } = event.data
+      if (endToEndId === null || returnId === null) return []
+      return [{ endToEndId, returnId, isSettled: false, reason: refusal?.code ?? null }]
+    })
+    if (ends.length > 0) await receivables?.end(tx, ends, new Date())
+  }

@@ -5,6 +5,7 @@ import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
+import { endingReturns, type Receivables } from '../../in/worker/received.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import { type SigningSettings, serviceMaterial } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
@@ -35,6 +36,8 @@ export type OutboundDeps = {
   /** What signs in this process, of `signingMaterial`; undefined for the external service, or none. */
   readonly signingMaterial?: KeyMaterial | undefined
   readonly emitEvents: Emit
+  /** Undefined: nobody waits for the ends of returns. */
+  readonly receivables?: Receivables | undefined
   readonly logger: Logger
   readonly metrics: Metrics
   /** Tests set these; otherwise the defaults apply. */
@@ -58,7 +61,8 @@ export type OutboundFeature = Feature & { readonly sendNow: SendNow }
  * Signs and sends. As OUTBOUND_SEND it sends what is queued and makes sure that payments get an answer; without the
  * role it only sends what a request hands it (`sendNow`), over the same connections.
  */
-export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
+export const createOutbound = (given: OutboundDeps): OutboundFeature => {
+  const deps = { ...given, emitEvents: endingReturns(given.emitEvents, given.receivables) }
   const { sql, broker, client, settings, emitEvents, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
   const { lookAfterMs } = deps

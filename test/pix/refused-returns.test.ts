@@ -1,0 +1,117 @@
+/** Returns whose message the SPI refuses as a whole, by each of the ways in which we learn of it. */
+import { afterAll, expect, test } from 'bun:test'
+import { changeStatuses } from '#src/spi/messages/index.ts'
+import { messagesOfPayment } from '../../src/spi/payments/store.ts'
+import {
+  fresh,
+  inbound,
+  payment,
+  refusal,
+  report,
+  storedWhen,
+  workerOn,
+} from '../spi/in/worker/support.ts'
+import { rigOn, runningOn } from '../spi/out/stage/support.ts'
+import { subscribe } from '../support/webhooks.ts'
+import { startPix } from './support.ts'
+
+const pix = await startPix()
+const { sql, database, receivables } = pix
+await subscribe(sql, ['pix.returned'])
+const startWorker = async () => {
+  const worker = await workerOn(database, {}, undefined, undefined, receivables)
+  await worker.feature.start?.()
+  return worker
+}
+const worker = await startWorker()
+const rig = await rigOn(database)
+afterAll(async () => {
+  await worker.stop()
+  await rig.broker.stop()
+  await database.close()
+})
+const { key, token } = await pix.receiver('ana')
+
+const tell = async (xml: string): Promise<void> => {
+  const resourceId = fresh.resourceId()
+  await worker.broker.publish([inbound(xml, { resourceId })])
+  await storedWhen(database, 'resource_id', resourceId)
+}
+
+/** A return that is under way. */
+const asked = async () => {
+  const endToEndId = fresh.endToEndId()
+  const proxy = `<Prxy><Id>${key}</Id></Prxy>`
+  const paid = payment({ endToEndId, instrument: 'DICT', amount: '37.00', proxy })
+  await tell(paid.replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, '$112345678000195$2'))
+  await tell(report([{ endToEndId, status: 'ACCC' }]))
+  const path = `/pix/v2/pix/${endToEndId}/devolucao`
+  const call = (method: string, id: string, valor?: string) =>
+    pix.call(method, `${path}/${id}`, { token, ...(valor && { body: { valor } }) })
+  const made = await call('PUT', 'd1', '37.00')
+  expect(made.json).toMatchObject({ status: 'EM_PROCESSAMENTO' })
+  const sent = (await messagesOfPayment(sql, endToEndId)).find(({ type }) => type === 'pacs.004')
+  return { endToEndId, call, messageId: sent?.messageId ?? '' }
+}
+
+const remember = (reference: string) => sql`
+  insert into spi_pending_answers (message_id, reference, outcome, reason)
+  values (${Bun.randomUUIDv7()}, ${reference}, 'REJECTED', 'schema')`
+
+const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[] = [
+  [
+    'at once',
+    async (messageId) => {
+      const resourceId = fresh.resourceId()
+      await changeStatuses(sql, [{ id: messageId, status: 'SENT', resourceId }])
+      await tell(refusal(resourceId))
+    },
+  ],
+  [
+    'before its sending is recorded',
+    async (messageId) => {
+      const client = {
+        channels: ['PRIMARY' as const],
+        send: async (_: string, messages: readonly Uint8Array[]) => {
+          const resourceIds = messages.map(fresh.resourceId)
+          for (const id of resourceIds) await remember(id)
+          return { kind: 'accepted' as const, resourceIds }
+        },
+        openStream: () => Promise.reject(new Error('not used')),
+        catalogue: () => Promise.reject(new Error('not used')),
+        close: async () => {},
+      }
+      const refused = () =>
+        storedWhen(database, 'id', messageId, ({ status }) => status === 'REJECTED')
+      await runningOn(rig)(async () => void (await refused()), client, { receivables })
+    },
+  ],
+  [
+    'at the moment at which its sending is recorded',
+    async (messageId) => {
+      const resourceId = fresh.resourceId()
+      await changeStatuses(sql, [{ id: messageId, status: 'SENT', resourceId }])
+      await remember(resourceId)
+      await sql`delete from job_leases where name = 'remembered answers'`
+      const other = await startWorker()
+      await storedWhen(database, 'id', messageId, ({ status }) => status === 'REJECTED')
+      await other.stop()
+    },
+  ],
+]
+
+test.each(ways)('refused %s, a return has ended', async (_, refuse) => {
+  const { endToEndId, call, messageId } = await asked()
+  await refuse(messageId)
+  const ended = { status: 'NAO_REALIZADO', motivo: 'schema' }
+  expect((await call('GET', 'd1')).json).toMatchObject(ended)
+  expect((await call('PUT', 'd1', '37.00')).json).toMatchObject(ended)
+  const told = await sql<
+    { data: string }[]
+  >`select data from webhook_events where type = 'pix.returned'`
+  const own = told
+    .map(({ data }) => JSON.parse(data))
+    .filter((one) => one.end_to_end_id === endToEndId)
+  expect(own).toMatchObject([{ return_id: 'd1', status: 'rejected' }])
+  expect((await call('PUT', 'd2', '37.00')).status).toBe(201)
+})
