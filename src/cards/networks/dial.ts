@@ -16,7 +16,8 @@ type Listener = {
   readonly close: (socket: Socket<undefined>) => void
 }
 
-const loopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/
+/** A URL has the last in brackets. */
+const loopback = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/
 
 /** Whether nobody else sees what goes to the host. */
 export const isHere = (host: string): boolean => loopback.test(host)

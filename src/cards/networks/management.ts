@@ -1,5 +1,6 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Content } from '../content/index.ts'
+import { transmissionOf } from '../transactions/stan.ts'
 import { managementMessage } from './messages.ts'
 
 /** DE 70, network management information code. */
@@ -16,16 +17,6 @@ export const cutOver = '201'
 const functionNotSupported = '40'
 export const approved = '00'
 
-const two = (value: number): string => (value < 10 ? `0${value}` : String(value))
-
-/** DE 7, MMDDhhmmss in GMT. */
-const transmissionDateTimeOf = (date: Date): string =>
-  two(date.getUTCMonth() + 1) +
-  two(date.getUTCDate()) +
-  two(date.getUTCHours()) +
-  two(date.getUTCMinutes()) +
-  two(date.getUTCSeconds())
-
 /** An 0800. */
 export const managementRequest = (
   content: Content,
@@ -33,7 +24,7 @@ export const managementRequest = (
   stan: string,
   now: Date,
 ): CardMessage =>
-  managementMessage(content, networkCode, { stan, transmission: transmissionDateTimeOf(now) })
+  managementMessage(content, networkCode, { stan, transmission: transmissionOf(now) })
 
 /**
  * Turns the network's 0800 into its 0810, with all its fields. Refuses key management (DE 70 from 100 to 199), unless a

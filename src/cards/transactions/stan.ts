@@ -161,4 +161,5 @@ const referencesWithin = (stan: string, fromMs: number, toMs: number): readonly 
   ).flatMap((hour) => rounds.map((reference) => hour + reference))
 }
 
-const transmissionOf = (at: Date): string => at.toISOString().slice(5, 19).replace(/\D/g, '')
+/** DE 7, MMDDhhmmss in GMT. */
+export const transmissionOf = (at: Date): string => at.toISOString().slice(5, 19).replace(/\D/g, '')

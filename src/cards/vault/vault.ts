@@ -16,6 +16,7 @@ import {
   type KeyMaterial,
   usedFiles,
 } from '#src/platform/security/index.ts'
+import { isHere } from '../networks/dial.ts'
 import { createHttpVault } from './http-vault.ts'
 import type { Vault } from './types.ts'
 
@@ -94,11 +95,9 @@ export const createVault = (
   }
 }
 
-const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
-
 const isReadableOnTheWay = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !loopback.test(hostname)
+  return protocol === 'http:' && !isHere(hostname)
 }
 
 const materialOf = (
