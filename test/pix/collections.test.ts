@@ -262,6 +262,20 @@ describe('a charge of a recurrence', () => {
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'EXPIRADA' })
   })
 
+  test('keeps the first day of its recurrence where it is, or a period would be charged twice', async () => {
+    const { idRec } = await right('POST', '/rec', recBody())
+    const move = (dataInicial: string) =>
+      call('PATCH', `/rec/${idRec}`, { calendario: { dataInicial } })
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    const refusal = [400, 'RecOperacaoInvalida', 'rec.calendario.dataInicial']
+    expect(violated(await move('2026-03-21'))).toEqual(refusal)
+    expect((await move('2026-03-20')).status).toBe(200)
+    await right('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    expect((await move('2026-03-21')).json).toMatchObject({
+      calendario: { dataInicial: '2026-03-21' },
+    })
+  })
+
   test('is sent again an hour after an error of the payer’s institution, three times', async () => {
     const { txid, endToEndId } = await approvedAndScheduled()
     sent()

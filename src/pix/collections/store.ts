@@ -139,6 +139,14 @@ export const lockOpenCollections = async (
   return whole(tx, rows)
 }
 
+/** Whether a charge of the recurrence counts as the one of its cycle. */
+export const isCharged = async (tx: Queryable, recurrenceId: string): Promise<boolean> => {
+  const { count } = await tx`
+    select from pix_collections
+    where recurrence_id = ${recurrenceId} and status not in ('REJEITADA', 'CANCELADA') limit 1`
+  return count > 0
+}
+
 /** Some of which something is due, the longest due first. */
 export const dueCollections = async (
   sql: Queryable,

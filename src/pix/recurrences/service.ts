@@ -6,7 +6,7 @@ import { kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Addresses } from '../charges/view.ts'
 import { endCollections } from '../collections/ending.ts'
-
+import { isCharged } from '../collections/store.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { locationsOf } from '../locations/store.ts'
 import { type Asked, parametersOf } from '../pages.ts'
@@ -181,6 +181,13 @@ const revised = async (
     throw onlyWhenCreated('rec.loc', String(locationId))
   }
   const terms = revision.revise(before)
+  const { startsOn } = terms
+  // The cycles of charges are counted from this day, once.
+  if (startsOn !== before.terms.startsOn && (await isCharged(tx, id))) {
+    const propriedade = 'rec.calendario.dataInicial'
+    const razao = `O campo ${propriedade} não pode ser alterado quando existe uma CobR da recorrência com status diferente de REJEITADA e CANCELADA.`
+    throw refuseRecurrence({ razao, propriedade, valor: startsOn })
+  }
   const location =
     locationId === undefined ? before.location : await placeFor(tx, account, id, locationId)
   const after = { ...before, terms, location }
