@@ -10,7 +10,7 @@ import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
-import { centsIn } from '../transactions/told-amounts.ts'
+import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
 import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
@@ -119,14 +119,18 @@ const afterAdvice = (
   return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
 }
 
+/** DE 4 of the message; undefined unless it can be read, and is in the currency of the transaction as far as it says. */
+const amountIn = (message: CardMessage, { currency }: CardTransaction): bigint | undefined =>
+  (currencyIn(message) ?? currency) === currency ? centsIn(message) : undefined
+
 /** Whether the network holds what the book says, or what is being taken back in any case. */
 const agreesOnHold = (
-  { status, amountCents }: CardTransaction,
+  before: CardTransaction,
   message: CardMessage,
   isApproved: boolean,
 ): boolean => {
-  const isHeld = status === 'authorized' || status === 'captured'
-  return isHeld ? isApproved && centsIn(message) === amountCents : true
+  const isHeld = before.status === 'authorized' || before.status === 'captured'
+  return isHeld ? isApproved && amountIn(message, before) === before.amountCents : true
 }
 
 /** Whether what the network tells of is a capture of the book, or one of the refunds where it tells of one. */
@@ -135,7 +139,7 @@ const agreesOnBooking = (
   message: CardMessage,
   refunds: readonly Capture[] | undefined,
 ): boolean => {
-  const cents = centsIn(message)
+  const cents = amountIn(message, before)
   if (before.status === 'voided' || cents === undefined) return false
   const captures = capturesOf(before) ?? []
   const amounts =
@@ -225,7 +229,7 @@ const reversed = (before: CardTransaction, message: CardMessage, at: Date): Card
 /** Whether the message takes back the whole authorization, by the numbers that it gives. */
 const isOfAll = (before: CardTransaction, message: CardMessage): boolean => {
   const { replacementAmounts } = message
-  if (centsIn(message) !== before.amountCents) return false
+  if (amountIn(message, before) !== before.amountCents) return false
   if (replacementAmounts !== undefined && /[1-9]/.test(replacementAmounts)) return false
   const named = namedBy(message)
   return named === undefined || isSame(before, named)

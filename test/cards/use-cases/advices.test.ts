@@ -71,6 +71,7 @@ test('a reversal that the network made ends the authorization once, however ofte
 test('a reversal of a part, of a capture or of other numbers is somebody’s business', async () => {
   for (const change of [
     { amount: '000000009999' },
+    { currency: '840' },
     { originalData: `0100${'9'.repeat(38)}` },
     { originalData: '9'.repeat(41) },
     { replacementAmounts: `000000004000${'0'.repeat(12)}D00000000D00000000` },
@@ -257,6 +258,7 @@ test('a booking of one of several refunds is the one whose numbers it gives, and
 test('a decision or a booking that differs from the book is somebody’s business', async () => {
   const differing: readonly Partial<CardMessage>[] = [
     { amount: '000000009999' },
+    { currency: '840' },
     { amount: undefined },
     { responseCode: '51' },
     { responseCode: undefined },
@@ -270,6 +272,9 @@ test('a decision or a booking that differs from the book is somebody’s busines
   const captured = await rig.authorize('tok_visa_approved', { capture: true })
   expect(await tell(decisionOn(captured, { mti: '0220', amount: '000000009999' }))).toBe('00')
   expect(await read(captured.id)).toMatchObject({ status: 'captured', needs_attention: true })
+  const booked = await rig.authorize('tok_visa_approved', { capture: true })
+  expect(await tell(decisionOn(booked, { mti: '0220', currency: '840' }))).toBe('00')
+  expect(await read(booked.id)).toMatchObject({ status: 'captured', needs_attention: true })
 })
 
 test('an approval that the network tells of what was declined here is taken back', async () => {
