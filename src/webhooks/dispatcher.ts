@@ -23,7 +23,10 @@ import type { AttemptResult, Sender } from './sender.ts'
 /** What sending to an endpoint needs. */
 export type ActiveEndpoint = SentForm & {
   readonly id: string
+  /** As it was set. */
   readonly url: string
+  /** Where deliveries go. */
+  readonly target: string
   /** The present secret's key, and the previous one's while both are valid. */
   readonly keys: readonly Uint8Array[]
 }
@@ -118,16 +121,16 @@ const attempt = async (
   endpoint: ActiveEndpoint,
   lane: Lane,
 ): Promise<void> => {
-  const { url, keys } = endpoint
+  const { url, target, keys } = endpoint
   const body = sentBody(endpoint, { ...delivery, id: delivery.eventId })
-  const result = await tracedSend(delivery, url, () =>
-    send({ url, keys, eventId: delivery.eventId, body }),
+  const result = await tracedSend(delivery, target, () =>
+    send({ url: target, keys, eventId: delivery.eventId, body }),
   )
   const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
   notePace(lane, step.state === 'delivered', concurrencyMax)
   const status = step.state === 'pending' ? 'failed' : step.state
   deliveries.inc({ event_type: delivery.type, status })
-  outcomes.add({ delivery, result, step })
+  outcomes.add({ delivery, url, result, step })
 }
 
 /** Opens a span in the trace that caused the event. */

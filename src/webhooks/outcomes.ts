@@ -59,7 +59,7 @@ const operational = (type: string): boolean => type.startsWith('webhook.')
 const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promise<void> => {
   await sql.begin(async (tx) => {
     const decided = await writeOutcomes(tx, batch)
-    const disabled = await judgeEndpoints(tx, verdictsOf(batch), failingMaxMs / 1000)
+    const disabled = await judgeEndpoints(tx, verdictsOf(decided), failingMaxMs / 1000)
     const events: AppEvent[] = disabled.map(({ id, reason }) => ({
       type: 'webhook.endpoint.disabled',
       subject: id,
@@ -89,14 +89,16 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
   })
 }
 
-/** One outcome per endpoint of the batch: a success among failures counts as success. */
+/** One outcome per endpoint and URL of the batch: a success among failures counts as success. */
 const verdictsOf = (batch: readonly FinishedAttempt[]): readonly EndpointVerdict[] => {
   const verdicts = new Map<string, EndpointVerdict>()
-  for (const { delivery, step, result } of batch) {
+  for (const { delivery, url, step, result } of batch) {
     const id = delivery.endpointId
-    const before = verdicts.get(id)
-    verdicts.set(id, {
+    const key = `${id} ${url}`
+    const before = verdicts.get(key)
+    verdicts.set(key, {
       id,
+      url,
       succeeded: step.state === 'delivered' || before?.succeeded === true,
       gone: result.outcome.kind === 'gone' || before?.gone === true,
     })

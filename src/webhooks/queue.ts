@@ -25,6 +25,8 @@ export type ClaimedDelivery = {
 /** A finished attempt, and what follows from it. */
 export type FinishedAttempt = {
   readonly delivery: ClaimedDelivery
+  /** What the endpoint's URL was when we sent. */
+  readonly url: string
   readonly result: AttemptResult
   readonly step: DeliveryStep
 }
@@ -121,6 +123,8 @@ export const accountsOf = async (
 
 export type EndpointVerdict = {
   readonly id: string
+  /** Where this was learned: of another URL it says nothing. */
+  readonly url: string
   readonly succeeded: boolean
   readonly gone: boolean
 }
@@ -137,7 +141,7 @@ export const judgeEndpoints = (
   tx<{ id: string; reason: string }[]>`
     with verdict as (
       select * from json_to_recordset(${JSON.stringify(verdicts)}::text::json)
-        as v(id text, succeeded boolean, gone boolean)
+        as v(id text, url text, succeeded boolean, gone boolean)
     ), changed as (
       update webhook_endpoints e set
         failing_since = case when v.succeeded then null else coalesce(e.failing_since, now()) end,
@@ -147,7 +151,7 @@ export const judgeEndpoints = (
           when not v.succeeded and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})
           then 'failing' end
       from verdict v, webhook_endpoints old
-      where e.id = v.id and old.id = e.id
+      where e.id = v.id and e.url = v.url and old.id = e.id
         and (v.gone or v.succeeded <> (e.failing_since is null) or not v.succeeded)
       returning e.id, e.disabled_reason as reason, old.active as was_active, e.active as is_active
     )

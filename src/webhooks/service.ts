@@ -143,11 +143,12 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   const readActive = async (): Promise<readonly ActiveEndpoint[]> => {
     const shutNow = new Set<string>()
     const active = (await store.list()).flatMap((row): ActiveEndpoint[] => {
-      const { id, include, topic } = row
+      const { id, url, include, topic } = row
       const isBare = topic !== null
       if (!row.active) return []
       try {
-        return [{ id, url: targetOf(row), include, isBare, keys: isBare ? [] : keysOf(row) }]
+        const keys = isBare ? [] : keysOf(row)
+        return [{ id, url, target: targetOf(row), include, isBare, keys }]
       } catch (err) {
         shutNow.add(id)
         if (!shut.has(id)) {

@@ -157,7 +157,7 @@ const endpointRows = (sql: Queryable) => ({
         active = coalesce(${active}::boolean, active),
         disabled_reason = case when ${active}::boolean then null
           when not ${active}::boolean then 'request' else disabled_reason end,
-        failing_since = case when ${active}::boolean then null else failing_since end
+        failing_since = case when ${active}::boolean or url <> ${change.url ?? null} then null else failing_since end
       where id = ${id} returning ${endpointColumns(sql)}`
     return row
   },

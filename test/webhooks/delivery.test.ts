@@ -219,6 +219,44 @@ describe('failures', () => {
     expect(types).toEqual(['webhook.delivery.exhausted', 'webhook.endpoint.disabled'])
   })
 
+  test('a late answer of the old URL says nothing of the new one', async () => {
+    const answers = Promise.withResolvers<Response>()
+    const old = receiver(() => answers.promise)
+    const present = receiver()
+    const id = await hooks.subscribe(old.url)
+    await emit(database)
+    await until(() => old.received.length === 1)
+    await database.sql`
+      update webhook_endpoints set failing_since = now() - '6 days'::interval where id = ${id}`
+    await hooks.call('PATCH', `/${id}`, { url: present.url })
+    answers.resolve(new Response('', { status: 410 }))
+    await until(async () => (await deliveriesOf(id))[0]?.status === 'exhausted')
+    expect(await json(hooks.call('GET', `/${id}`))).toMatchObject({
+      active: true,
+      disabled_reason: null,
+      failing_since: null,
+    })
+    await emit(database)
+    await until(() => present.received.length === 1)
+  })
+
+  test('the answer of an attempt that another has overtaken disables nothing', async () => {
+    const answers = Promise.withResolvers<Response>()
+    const slow = receiver((index) => (index === 0 ? answers.promise : new Response('ok')))
+    const id = await hooks.subscribe(slow.url)
+    await emit(database)
+    await until(() => slow.received.length === 1)
+    await hurry()
+    await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
+    answers.resolve(new Response('', { status: 410 }))
+    const [{ id: delivery }] = await deliveriesOf(id)
+    await until(
+      async () =>
+        (await json(hooks.call('GET', `/deliveries/${delivery}`))).attempt_log.length === 2,
+    )
+    expect(await json(hooks.call('GET', `/${id}`))).toMatchObject({ active: true })
+  })
+
   test('an endpoint that has failed for five days is disabled, not a moment earlier', async () => {
     const down = receiver(() => new Response('', { status: 503 }))
     const id = await hooks.subscribe(down.url)

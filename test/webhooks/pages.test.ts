@@ -23,6 +23,7 @@ const walkPagesMax = 6_000
 type Made = { readonly events: readonly string[]; readonly delivery: string }
 
 const endpoint = 'whk_1'
+const url = 'https://a.example'
 
 const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   const store = createEndpointStore(sql)
@@ -49,9 +50,9 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
       } as const
       await writeOutcomes(
         tx,
-        claimed.map((one) => ({ delivery: one, result, step: { state: 'delivered' } })),
+        claimed.map((one) => ({ delivery: one, url, result, step: { state: 'delivered' } })),
       )
-      await judgeEndpoints(tx, [{ id: endpoint, succeeded: true, gone: false }], 60)
+      await judgeEndpoints(tx, [{ id: endpoint, url, succeeded: true, gone: false }], 60)
       throw new Undone()
     })
     .catch((error: unknown) => {

@@ -20,11 +20,13 @@ afterAll(async () => {
   await database.close()
 })
 
+const url = 'https://a.example'
+
 /** An endpoint with that many deliveries, each tried once. */
 const endpointWith = async (id: string, deliveries: number, status = 'pending') => {
   const { sql } = database
   await sql`
-    insert into webhook_endpoints (id, account, url, events) values (${id}, 'a', 'https://a.example', '{*}')`
+    insert into webhook_endpoints (id, account, url, events) values (${id}, 'a', ${url}, '{*}')`
   await sql`
     insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
     select ${`evt_${id}_`} || n, 'pacs.008', '{*}', 's', n, '{}', now()
@@ -60,7 +62,7 @@ const failed = (endpointId: string) => {
     answer: undefined,
     errorClass: 'status',
   } as const
-  return { delivery, result, step: { state: 'exhausted', disable: undefined } } as const
+  return { delivery, url, result, step: { state: 'exhausted', disable: undefined } } as const
 }
 
 test('an endpoint goes while an attempt of its is being written, and neither waits in vain', async () => {
@@ -71,7 +73,7 @@ test('an endpoint goes while an attempt of its is being written, and neither wai
     await writeOutcomes(tx, [failed('whk_1')])
     removed = store.remove('whk_1')
     await Promise.race([removed, Bun.sleep(100)])
-    await judgeEndpoints(tx, [{ id: 'whk_1', succeeded: false, gone: false }], 60)
+    await judgeEndpoints(tx, [{ id: 'whk_1', url, succeeded: false, gone: false }], 60)
   })
   expect(await removed).toBe(true)
   expect(await store.find('whk_1')).toBeUndefined()
