@@ -114,7 +114,7 @@ export const createPipeline = (
 /** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
   values: Values,
-  { database, opened, keys, pix: { receivables } }: Stores,
+  { database, opened, keys, pix }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
@@ -124,13 +124,15 @@ const openOutbound = (
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined
   const sql = withIdleLimit(database.sql)
-  const common = { sql, broker, client, emitEvents, receivables, logger, metrics }
+  const common = { sql, broker, client, emitEvents, logger, metrics }
   const { ispb = '' } = spi
   const onProblem = (err: Error): void =>
     logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
   const material = signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA')))
   const outbound = createOutbound({
     ...common,
+    receivables: pix.receivables,
+    recurrences: pix.recurrences,
     settings,
     signing,
     signingMaterial: material,

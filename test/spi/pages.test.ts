@@ -185,8 +185,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         isCited: true,
       }))
       await reportedReplies(tx, ids)
-      await applyRemembered(tx, recorded, async () => {})
-      await applyCrossed(tx, async () => {})
+      await applyRemembered(tx, recorded, { emitEvents: async () => {} })
+      await applyCrossed(tx, { emitEvents: async () => {} })
       await rememberAnswers(
         tx,
         made.map(({ n }) => ({
@@ -195,7 +195,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
           outcome: 'REJECTED' as const,
           reason: 'AB03',
         })),
-        async () => {},
+        { emitEvents: async () => {} },
       )
       if (first !== undefined) await noteDoubt(tx, first.id, now)
       throw new Undone()

@@ -50,6 +50,7 @@ export {
   applyRemembered,
   findSent,
   type LateAnswer,
+  type LateDeps,
   rememberAnswers,
   type SentMessage,
 } from './remembered.ts'

@@ -1,5 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Fact } from '../recurring/domain.ts'
 import { applyFacts, refusalsBy } from '../recurring/project.ts'
 import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
@@ -52,6 +53,17 @@ export const findSent = async (
 /** An answer that took effect later than it came. */
 export type LateAnswer = { readonly change: StatusChange; readonly sent: SentMessage }
 
+/** Who is told of what answers end that take effect later than they came. */
+export type LateDeps = {
+  readonly emitEvents: Emit
+  /** Undefined: no recurrence is of anybody whom we know. */
+  readonly recurrences?:
+    | {
+        readonly told: (tx: Queryable, facts: readonly Fact[], at: Date) => Promise<unknown>
+      }
+    | undefined
+}
+
 /** Answers that one transaction applies, and answers that cite one PI-ResourceId. */
 const appliedMax = 200
 const sameReferenceMax = 32
@@ -73,7 +85,7 @@ type Recorded = {
 export const rememberAnswers = async (
   tx: Queryable,
   answers: readonly PendingAnswer[],
-  emitEvents: Emit,
+  deps: LateDeps,
 ): Promise<readonly LateAnswer[]> => {
   if (answers.length === 0) return []
   await tx`
@@ -85,7 +97,7 @@ export const rememberAnswers = async (
   return applyCited(
     tx,
     answers.map(({ reference }) => reference),
-    emitEvents,
+    deps,
   )
 }
 
@@ -96,20 +108,20 @@ export const rememberAnswers = async (
 export const applyRemembered = async (
   tx: Queryable,
   recorded: readonly Recorded[],
-  emitEvents: Emit,
+  deps: LateDeps,
 ): Promise<readonly LateAnswer[]> => {
   const cited = recorded.filter(({ isCited }) => isCited).map(({ resourceId }) => resourceId)
-  const late = cited.length === 0 ? [] : await applyCited(tx, cited, emitEvents)
+  const late = cited.length === 0 ? [] : await applyCited(tx, cited, deps)
   const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
   if (replies.length === 0) return late
-  return [...late, ...(await apply(tx, await reportedReplies(tx, replies), emitEvents))]
+  return [...late, ...(await apply(tx, await reportedReplies(tx, replies), deps))]
 }
 
 /** Applies remembered answers that cite one of the references, where we know their subject. */
 const applyCited = async (
   tx: Queryable,
   references: readonly string[],
-  emitEvents: Emit,
+  deps: LateDeps,
 ): Promise<readonly LateAnswer[]> => {
   const due = await tx<Due[]>`
     with due as materialized (
@@ -122,7 +134,7 @@ const applyCited = async (
         ) p
         cross join lateral (${subjectOf(tx)}) known
     ), ${dueTaken(tx)}`
-  return apply(tx, due.map(changeOf), emitEvents)
+  return apply(tx, due.map(changeOf), deps)
 }
 
 /** The message of the PI-ResourceId that the remembered answer `p` cites. */
@@ -133,7 +145,7 @@ const subjectOf = (tx: Queryable) => tx`
 /** Applies what a record and an answer of the same moment have left, and forgets what is too old. */
 export const applyCrossed = async (
   tx: Queryable,
-  emitEvents: Emit,
+  deps: LateDeps,
 ): Promise<readonly LateAnswer[]> => {
   await tx`
     delete from spi_pending_answers where (message_id, reference) in (
@@ -148,7 +160,7 @@ export const applyCrossed = async (
       order by p.created_at limit ${appliedMax} for update of p skip locked
     ), ${dueTaken(tx)}`
   const replies = await reportedReplies(tx, await crossedReplies(tx))
-  return apply(tx, [...due.map(changeOf), ...replies], emitEvents)
+  return apply(tx, [...due.map(changeOf), ...replies], deps)
 }
 
 type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
@@ -174,7 +186,7 @@ const dueTaken = (tx: Queryable) => tx`
 const apply = async (
   tx: Queryable,
   changes: readonly StatusChange[],
-  emitEvents: Emit,
+  { emitEvents, recurrences }: LateDeps,
 ): Promise<readonly LateAnswer[]> => {
   if (changes.length === 0) return []
   const moved = await changeStatuses(tx, changes)
@@ -185,10 +197,16 @@ const apply = async (
   })
   const ended = applied.map(({ change }) => change)
   const typeOf = (id: string) => sent.get(id)?.type
+  const refused = await refusalsBy(tx, ended, typeOf)
+  // In the order in which the worker locks. A refusal asks for no answer.
+  if (refused.length > 0) {
+    const facts = refused.map(({ fact }) => fact)
+    await recurrences?.told(tx, facts, new Date())
+  }
   await emitEvents(tx, [
     ...applied.map((one) => statusEvent(one.sent, one.change)),
     ...(await refundEvents(tx, ended, typeOf)),
-    ...(await applyFacts(tx, await refusalsBy(tx, ended, typeOf))),
+    ...(await applyFacts(tx, refused)),
   ])
   return applied
 }

@@ -161,7 +161,7 @@ test('what is old goes from every table that has a retention', async () => {
   await forgetLookups(sql)
   await forgetComparisons(sql, deps.days)
   await forgetTransactions(sql, new Date(), 'txn_z', 10)
-  await sql.begin((tx) => applyCrossed(tx, async () => {}))
+  await sql.begin((tx) => applyCrossed(tx, { emitEvents: async () => {} }))
   await createIdempotencySweep({ sql, retentionHours: 1, logger: quietLogger }).sweep()
   const full: string[] = []
   for (const name of Object.keys(rows)) {

@@ -1,4 +1,3 @@
-import type { Emit } from '#src/events/index.ts'
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable, Rider } from '#src/platform/database/index.ts'
 import {
@@ -6,6 +5,7 @@ import {
   enqueueMessages,
   insertMessages,
   type LateAnswer,
+  type LateDeps,
   type NewMessage,
   type OutboundMessage,
   type Outbox,
@@ -28,11 +28,10 @@ import type { Receivables } from './received.ts'
 /** Reasons by EndToEndId. */
 type Refusals = ReadonlyMap<string, string>
 
-export type ApplyDeps = {
+export type ApplyDeps = LateDeps & {
   readonly outbox: Outbox
   /** Settles what carried the batch: whoever lost it changes nothing. */
   readonly settling: Rider | undefined
-  readonly emitEvents: Emit
   /** The answers that this gateway itself gives to the message. */
   readonly replies: (inbound: ReadInbound, refusals: Refusals) => readonly OutboundMessage[]
   readonly receivables: Receivables | undefined
@@ -107,7 +106,7 @@ export const applyBatch = async (
     ...recurring,
     ...differences,
   ])
-  const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
+  const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps)
   const received = {
     payments: [...stored.keys()].flatMap(({ payments }) => payments),
     ends: endsOfOthers([...stored.keys()], effective),

@@ -51,10 +51,11 @@ const batchSizeMax = 100
 export const createWorker = (deps: WorkerDeps): Feature => {
   const { sql, broker, settings, ispb, revision, learning = true, logger } = deps
   const emitEvents = endingReturns(deps.emitEvents, deps.receivables)
+  const { recurrences } = deps
   const now = (): Date => new Date()
   const trust = createTrust('SPI_TRUSTED_CERTS_PATH', settings.trustedCertificates, logger)
   const metrics = createWorkerMetrics(deps.metrics)
-  const remembered = createPending({ sql, emitEvents, metrics, logger })
+  const remembered = createPending({ sql, emitEvents, recurrences, metrics, logger })
   const reader = createInboundReader({
     verifier: trust.verifier,
     mustBeSigned: settings.signaturePolicy === 'enforce',
@@ -69,13 +70,14 @@ export const createWorker = (deps: WorkerDeps): Feature => {
     read: reader.read,
     apply: {
       emitEvents,
+      recurrences,
       group,
       now,
       receivables: deps.receivables,
       answersTo: async (tx, facts) => {
         if (ispb === undefined || facts.length === 0) return []
         const at = now()
-        const drafts = (await deps.recurrences?.told(tx, facts, at)) ?? []
+        const drafts = (await recurrences?.told(tx, facts, at)) ?? []
         return drafts.flatMap((draft) => {
           try {
             return [buildDraft(draft, { ispb, revision, now: at })]

@@ -1,22 +1,20 @@
-import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { applyCrossed, type LateAnswer } from '../../messages/index.ts'
+import { applyCrossed, type LateAnswer, type LateDeps } from '../../messages/index.ts'
 import type { WorkerMetrics } from './metrics.ts'
 
 const everyMs = 60_000
 
-export type PendingDeps = {
+export type PendingDeps = LateDeps & {
   readonly sql: Client
-  readonly emitEvents: Emit
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }
 
 /** The rare look for answers that crossed the record of their sending. */
 export const createPending = (deps: PendingDeps): Job => {
-  const { sql, emitEvents, logger } = deps
+  const { sql, logger } = deps
   return createJob({
     name: 'remembered answers',
     everyMs,
@@ -24,7 +22,7 @@ export const createPending = (deps: PendingDeps): Job => {
     fleet: { sql },
     logger,
     run: async () => {
-      for (const late of await sql.begin((tx) => applyCrossed(tx, emitEvents))) {
+      for (const late of await sql.begin((tx) => applyCrossed(tx, deps))) {
         reportLate(late, deps)
       }
     },

@@ -1,4 +1,3 @@
-import type { Emit } from '#src/events/index.ts'
 import {
   type Delivery,
   deadLetterOf,
@@ -20,6 +19,7 @@ import {
   applyRemembered,
   type Channel,
   type LateAnswer,
+  type LateDeps,
   noteRepetitions,
   outboundHeaders,
   recordChanges,
@@ -48,7 +48,7 @@ const waitingMax = 5_000
 /** Less is not enough to keep the bytes. Those that were kept are sent once, or again as they are. */
 const leaseLeftLeastMs = 500
 
-export type HandleDeps = {
+export type HandleDeps = LateDeps & {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling'>
   readonly sign: Sign
@@ -60,7 +60,6 @@ export type HandleDeps = {
   /** How long we set a message aside whose only channel is away. */
   readonly setAsideMs: number
   readonly isLate: IsLate
-  readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
   readonly logger: Logger
 }
@@ -246,8 +245,9 @@ const preparationOf = (
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
-  { broker, emitEvents, isLate }: HandleDeps,
+  deps: HandleDeps,
 ): Promise<readonly LateAnswer[]> => {
+  const { broker, emitEvents, isLate } = deps
   const repeated = results.filter(({ stored }) => stored.isInDoubt)
   if (repeated.length > 0) {
     await noteRepetitions(
@@ -276,7 +276,7 @@ const recordResults = async (
         ? [{ id, type, resourceId: outcome.resourceId, isCited: cited.has(id) }]
         : [],
     ),
-    emitEvents,
+    deps,
   )
 }
 

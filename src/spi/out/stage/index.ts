@@ -5,7 +5,7 @@ import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
-import { endingReturns, type Receivables } from '../../in/worker/received.ts'
+import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import { type SigningSettings, serviceMaterial } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
@@ -38,6 +38,8 @@ export type OutboundDeps = {
   readonly emitEvents: Emit
   /** Undefined: nobody waits for the ends of returns. */
   readonly receivables?: Receivables | undefined
+  /** Undefined: no recurrence is of anybody whom we know. */
+  readonly recurrences?: Recurrences | undefined
   readonly logger: Logger
   readonly metrics: Metrics
   /** Tests set these; otherwise the defaults apply. */
@@ -63,7 +65,7 @@ export type OutboundFeature = Feature & { readonly sendNow: SendNow }
  */
 export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   const deps = { ...given, emitEvents: endingReturns(given.emitEvents, given.receivables) }
-  const { sql, broker, client, settings, emitEvents, logger } = deps
+  const { sql, broker, client, settings, emitEvents, recurrences, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
   const { lookAfterMs } = deps
   const health = createChannelHealth({ channels: client.channels, logger, lookAfterMs })
@@ -84,7 +86,7 @@ export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   const isLate = createIsLate(limits)
   const timeoutMs = settings.syncTimeoutSeconds * 1000
   const parts = { sign, transport, metrics, isLate }
-  const sendNow = createSendNow({ ...parts, outbox: broker, emitEvents, timeoutMs })
+  const sendNow = createSendNow({ ...parts, outbox: broker, emitEvents, recurrences, timeoutMs })
   const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
   return {
     name: 'outbound',
@@ -123,12 +125,13 @@ const createStage = (
     readonly isLate: IsLate
   },
 ) => {
-  const { sql, broker, settings, emitEvents, logger } = deps
+  const { sql, broker, settings, emitEvents, recurrences, logger } = deps
   const { metrics, limits } = parts
   const watch = createWatch({
     ...parts,
     sql,
     emitEvents,
+    recurrences,
     logger,
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
@@ -151,6 +154,7 @@ const createStage = (
     broker,
     ...parts,
     emitEvents,
+    recurrences,
     logger,
     channels: deps.client.channels,
     ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),

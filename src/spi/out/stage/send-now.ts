@@ -1,7 +1,11 @@
-import type { Emit } from '#src/events/index.ts'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
-import { type OutboundMessage, requeueMessages, storeForSending } from '../../messages/index.ts'
+import {
+  type LateDeps,
+  type OutboundMessage,
+  requeueMessages,
+  storeForSending,
+} from '../../messages/index.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { type Accepted, recordSent } from './sent.ts'
@@ -39,15 +43,16 @@ export type SendNow = {
 /** Time for the two transactions around the sending. */
 const leaseMarginMs = 5_000
 
-export const createSendNow = (deps: {
-  readonly sign: Sign
-  readonly transport: Transport
-  readonly outbox: Pick<TransactionalBroker, 'publishIn'>
-  readonly emitEvents: Emit
-  readonly metrics: OutboundMetrics
-  readonly isLate: IsLate
-  readonly timeoutMs: number
-}): SendNow => {
+export const createSendNow = (
+  deps: LateDeps & {
+    readonly sign: Sign
+    readonly transport: Transport
+    readonly outbox: Pick<TransactionalBroker, 'publishIn'>
+    readonly metrics: OutboundMetrics
+    readonly isLate: IsLate
+    readonly timeoutMs: number
+  },
+): SendNow => {
   const { sign, transport, outbox, metrics, timeoutMs } = deps
   const leaseMs = timeoutMs + leaseMarginMs
   return {

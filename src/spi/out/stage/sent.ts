@@ -1,6 +1,5 @@
-import type { Emit } from '#src/events/index.ts'
 import { afterCommit, type Queryable } from '#src/platform/database/index.ts'
-import { applyRemembered, recordChanges, statusEvent } from '../../messages/index.ts'
+import { applyRemembered, type LateDeps, recordChanges, statusEvent } from '../../messages/index.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import type { MessageOutcome } from './transport.ts'
@@ -15,7 +14,7 @@ export const recordSent = async (
   tx: Queryable,
   message: SentMessage,
   { resourceId, channel }: Accepted,
-  deps: { readonly isLate: IsLate; readonly emitEvents: Emit; readonly metrics: OutboundMetrics },
+  deps: LateDeps & { readonly isLate: IsLate; readonly metrics: OutboundMetrics },
 ): Promise<void> => {
   const { isLate, emitEvents, metrics } = deps
   const { id, type } = message
@@ -24,7 +23,7 @@ export const recordSent = async (
   const { moved, cited } = await recordChanges(tx, [change])
   if (moved.size > 0) await emitEvents(tx, [statusEvent(message, change)])
   const recorded = { id, type, resourceId, isCited: cited.has(id) }
-  const late = await applyRemembered(tx, [recorded], emitEvents)
+  const late = await applyRemembered(tx, [recorded], deps)
   afterCommit(tx, () => {
     if (moved.size > 0) metrics.onStatus(type, status)
     for (const one of late) metrics.onStatus(type, one.change.status)

@@ -1,4 +1,3 @@
-import type { Emit } from '#src/events/index.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
 import { afterCommit, type Client, type Queryable } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound } from '#src/platform/jobs/index.ts'
@@ -6,6 +5,7 @@ import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   changeStatuses,
   knownForMs,
+  type LateDeps,
   noteRepetitions,
   type RepetitionOutcome,
   setRepetitionOutcomes,
@@ -27,10 +27,9 @@ import {
 } from './store.ts'
 import type { Transport } from './transport.ts'
 
-export type WatchDeps = {
+export type WatchDeps = LateDeps & {
   readonly sql: Client
   readonly transport: Transport
-  readonly emitEvents: Emit
   readonly limits: AnswerLimits
   readonly isLate: IsLate
   readonly metrics: OutboundMetrics

@@ -45,7 +45,9 @@ test('an admi.002 that cites a PI-ResourceId before it is recorded takes effect 
   await sql.begin(async (tx) => {
     const { cited } = await recordChanges(tx, [{ id: sent.id, status: 'SENT', resourceId }])
     const isCited = cited.has(sent.id)
-    await applyRemembered(tx, [{ id: sent.id, type: 'pacs.008', resourceId, isCited }], emitEvents)
+    await applyRemembered(tx, [{ id: sent.id, type: 'pacs.008', resourceId, isCited }], {
+      emitEvents,
+    })
   })
   const refused = await storedWhen(database, 'id', sent.id, ({ status }) => status === 'REJECTED')
   expect(refused.details).toEqual([null, null, 'bad character'])
@@ -62,7 +64,9 @@ test('an answer remembered after its PI-ResourceId was recorded takes effect at 
   const resourceId = fresh.resourceId()
   await changeStatuses(sql, [{ id, status: 'SENT', resourceId }])
   const answer = { messageId: Bun.randomUUIDv7(), outcome: 'REJECTED', reason: 'late' } as const
-  await sql.begin((tx) => rememberAnswers(tx, [{ ...answer, reference: resourceId }], emitEvents))
+  await sql.begin((tx) =>
+    rememberAnswers(tx, [{ ...answer, reference: resourceId }], { emitEvents }),
+  )
   expect((await storedWhen(database, 'id', id)).status).toBe('REJECTED')
   expect(await pending(resourceId)).toBe(0)
 })
@@ -85,7 +89,7 @@ test('answer and record that commit at the same moment are joined by the rare lo
   // Each looks before the other has committed.
   await Promise.all([
     sql.begin(async (tx) => {
-      await rememberAnswers(tx, [{ ...answer, reference: resourceId }], emitEvents)
+      await rememberAnswers(tx, [{ ...answer, reference: resourceId }], { emitEvents })
       answered.resolve()
       await recorded.promise
     }),
@@ -93,7 +97,7 @@ test('answer and record that commit at the same moment are joined by the rare lo
       const { cited } = await recordChanges(tx, [{ id, status: 'SENT', resourceId }])
       await answered.promise
       const isCited = cited.has(id)
-      await applyRemembered(tx, [{ id, type: 'pacs.008', resourceId, isCited }], emitEvents)
+      await applyRemembered(tx, [{ id, type: 'pacs.008', resourceId, isCited }], { emitEvents })
       recorded.resolve()
     }),
   ])
@@ -124,7 +128,7 @@ const recordSent = async (id: string, type = 'pacs.002', on = sql): Promise<void
   await on.begin(async (tx) => {
     const { cited } = await recordChanges(tx, [{ id, status: 'SENT', resourceId }])
     const isCited = cited.has(id)
-    await applyRemembered(tx, [{ id, type, resourceId, isCited }], emitEvents)
+    await applyRemembered(tx, [{ id, type, resourceId, isCited }], { emitEvents })
   })
 }
 

@@ -1,4 +1,4 @@
-/** Returns whose message the SPI refuses as a whole, by each of the ways in which we learn of it. */
+/** What ends when the SPI refuses a whole message of ours, by each of the ways in which we learn of it. */
 import { afterAll, expect, test } from 'bun:test'
 import { changeStatuses } from '#src/spi/messages/index.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
@@ -16,10 +16,10 @@ import { subscribe } from '../support/webhooks.ts'
 import { startPix } from './support.ts'
 
 const pix = await startPix()
-const { sql, database, receivables } = pix
+const { sql, database, receivables, recurrences } = pix
 await subscribe(sql, ['pix.returned'])
 const startWorker = async () => {
-  const worker = await workerOn(database, {}, undefined, undefined, receivables)
+  const worker = await workerOn(database, {}, undefined, undefined, receivables, recurrences)
   await worker.feature.start?.()
   return worker
 }
@@ -83,7 +83,10 @@ const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[]
       }
       const refused = () =>
         storedWhen(database, 'id', messageId, ({ status }) => status === 'REJECTED')
-      await runningOn(rig)(async () => void (await refused()), client, { receivables })
+      await runningOn(rig)(async () => void (await refused()), client, {
+        receivables,
+        recurrences,
+      })
     },
   ],
   [
@@ -114,4 +117,26 @@ test.each(ways)('refused %s, a return has ended', async (_, refuse) => {
     .filter((one) => one.end_to_end_id === endToEndId)
   expect(own).toMatchObject([{ return_id: 'd1', status: 'rejected' }])
   expect((await call('PUT', 'd2', '37.00')).status).toBe(201)
+})
+
+test.each(ways)('refused %s, the request for a recurrence has ended', async (_, refuse) => {
+  const call = (method: string, path: string, body?: object) =>
+    pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
+  const rec = await call('POST', '/rec', {
+    vinculo: { contrato: 'C-1', devedor: { cpf: '45164632481', nome: 'Fulano de Tal' } },
+    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    politicaRetentativa: 'NAO_PERMITE',
+  })
+  const recipient = { agencia: '2569', conta: '550689', cpf: '15231470190' }
+  const asked = await call('POST', '/solicrec', {
+    idRec: rec.json.idRec,
+    calendario: { dataExpiracaoSolicitacao: new Date(Date.now() + 3_600_000).toISOString() },
+    destinatario: { ...recipient, ispbParticipante: '91193552' },
+  })
+  expect(asked.status).toBe(201)
+  const [message] = await sql<{ id: string }[]>`
+    select id from spi_messages where type = 'pain.009' order by id desc limit 1`
+  await refuse(message?.id ?? '')
+  const { json } = await call('GET', `/solicrec/${asked.json.idSolicRec}`)
+  expect(json).toMatchObject({ status: 'REJEITADA' })
 })
