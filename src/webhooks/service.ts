@@ -205,10 +205,20 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
 
 /** The operations that create or move something, once per Idempotency-Key. */
 const onceOf = (
-  { store, sealer, commonSecret }: WebhookServiceDeps,
+  { store, sealer, commonSecret, logger }: WebhookServiceDeps,
   invalidate: () => void,
 ): Pick<WebhookService, 'create' | 'rotate' | 'replayFailed' | 'replay'> => {
   const { seal, open } = createSecrets(sealer, commonSecret)
+  /** Nobody can sign with one that cannot be opened: a new one takes its place alone. */
+  const openIfCan = (row: EndpointRow, secret: Uint8Array): string | undefined => {
+    try {
+      return open(row, secret)
+    } catch (err) {
+      const fields = { err, endpoint_id: row.id }
+      logger.warn(fields, 'the secret of a webhook cannot be opened: the new one signs alone')
+      return undefined
+    }
+  }
   const once = (
     { idempotencyKey }: Caller,
     work: (statements: ReturnType<typeof endpointStatements>, tx: Transaction) => Promise<Answer>,
@@ -240,7 +250,7 @@ const onceOf = (
         // The second of two rotations at once has the first one's secret for the previous.
         const row = await statements.lock(id)
         if (row === undefined) throw noSuch()
-        const present = row.secret === null ? commonSecret : open(row, row.secret)
+        const present = row.secret === null ? commonSecret : openIfCan(row, row.secret)
         const previous = present === undefined ? null : seal(id, present)
         const secret = seal(id, given ?? generateSecret())
         const endpoint = await statements.rotate(id, secret, sealed, previous, overlapSeconds)

@@ -110,6 +110,11 @@ describe('a delivery', () => {
     expect(shut.received).toEqual([])
     expect(lines.length).toBe(1)
     expect(lines[0]).toContain(id)
+    // A new secret ends the wait.
+    const rotated = await json(own.call('POST', `/${id}/rotate`, { overlap_seconds: 60 }))
+    await until(() => shut.received.length === 2)
+    const [one] = shut.received
+    new Webhook(rotated.secret).verify(one?.body ?? '', headersOf(one?.headers ?? new Headers()))
     await own.stop()
     await elsewhere.close()
   })
