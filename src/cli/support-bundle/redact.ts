@@ -57,10 +57,20 @@ export type Redactor = {
 }
 
 export const createRedactor = (secrets: readonly string[]): Redactor => {
+  // Texts of JSON and of metrics escape some signs.
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
   const withoutSecrets = (text: string): string =>
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
-  const plain = (value: unknown): unknown =>
-    JSON.parse(withoutSecrets(JSON.stringify(value ?? null)))
+    forms.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  const isSecret = (value: number): boolean => withoutSecrets(String(value)) !== String(value)
+  const hide = (value: unknown): unknown => {
+    if (typeof value === 'string') return withoutSecrets(value)
+    if (typeof value === 'number') return isSecret(value) ? hidden : value
+    if (Array.isArray(value)) return value.map(hide)
+    if (typeof value !== 'object' || value === null) return value
+    const members = Object.entries(value)
+    return Object.fromEntries(members.map(([name, own]) => [withoutSecrets(name), hide(own)]))
+  }
+  const plain = (value: unknown): unknown => hide(JSON.parse(JSON.stringify(value ?? null)))
   /** The net below the guards: a line that still holds something is not kept. */
   const searched = (text: string): string =>
     text

@@ -71,6 +71,19 @@ const lengthen = (worker: Worker): void => {
   worker.againMs = isSound ? againFirstMs : Math.min(2 * worker.againMs, againMaxMs)
 }
 
+/** Starts it after its pause, and again where the system cannot: that it ended is answered where it ends. */
+const beginLater = (worker: Worker, logger: Logger, begin: () => Promise<unknown>): void => {
+  worker.again = setTimeout(() => {
+    begin().catch((error: unknown) => {
+      if (error instanceof WorkerEndedError) return
+      const fields = { worker: worker.number, again_in_ms: worker.againMs, err: error }
+      logger.error(fields, 'a worker could not be started: it is tried again')
+      beginLater(worker, logger, begin)
+    })
+  }, worker.againMs)
+  lengthen(worker)
+}
+
 /** Starts workers and keeps them going: one that ends is started again, after a pause that grows. */
 export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const { count, metrics, logger, stopMs } = options
@@ -94,7 +107,9 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     }
   }
 
-  const begin = (worker: Worker): Promise<Readonly<Record<string, string>>> => {
+  /** @throws what the system says where it starts no process now */
+  const begin = async (worker: Worker): Promise<Readonly<Record<string, string>>> => {
+    Object.assign(worker, { startedMs: performance.now(), unanswered: 0 })
     const listening = Promise.withResolvers<Readonly<Record<string, string>>>()
     const child = spawn(options, worker.number, (message) => {
       if (message.kind === 'pong') worker.unanswered = 0
@@ -105,7 +120,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
         listening.resolve(message.urls)
       } else collector.hear(worker, message)
     })
-    Object.assign(worker, { child, startedMs: performance.now(), unanswered: 0 })
+    worker.child = child
     void child.exited.then((code) => {
       listening.reject(new WorkerEndedError(worker.number, code))
       onEnd(worker, code)
@@ -119,18 +134,15 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     collector.retire(worker)
     if (isStopping || !isRunning) return
     tellCrew()
-    const { againMs } = worker
-    const fields = { worker: worker.number, code, signal, again_in_ms: againMs }
+    const fields = { worker: worker.number, code, signal, again_in_ms: worker.againMs }
     logger.error(fields, 'a worker ended: it is started again')
-    worker.again = setTimeout(() => {
+    beginLater(worker, logger, () => {
       restarts.inc({ worker: worker.number })
-      // If it does not even listen, it has ended, and that is told and answered here.
-      begin(worker).catch(() => {})
-    }, againMs)
-    lengthen(worker)
+      return begin(worker)
+    })
   }
 
-  const stopWatching = watchPulse(options, running)
+  const stopWatching = watchPulse(options, workers)
 
   const kill = (): void => {
     for (const { child } of workers) child?.kill('SIGKILL')
@@ -176,14 +188,15 @@ const end = ({ child, again }: Worker, signal: NodeJS.Signals): Promise<number> 
   return child?.exited
 }
 
-/** Ends workers that answer nothing any more. */
+/** Ends workers that answer nothing any more, or nothing yet. */
 const watchPulse = (
   { stallMs, logger }: SupervisorOptions,
-  running: () => readonly Worker[],
+  workers: readonly Worker[],
 ): (() => void) => {
   if (stallMs === 0) return () => {}
   const ping = (): void => {
-    for (const worker of running()) {
+    for (const worker of workers) {
+      if (worker.child === undefined) continue
       // Counted, not timed: if this process stood still with the others, nobody is late.
       if (worker.unanswered++ < pingsMax) send(worker, { kind: 'ping' })
       else {
