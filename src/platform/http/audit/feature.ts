@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type Client,
   dropExpired,
@@ -43,6 +44,10 @@ export const forgetAudit = async (
   return dropped
 }
 
+/** The months and links of one database have the names of those of another: the first has the directory itself. */
+const placeOf = (directory: string | undefined, number: number): string | undefined =>
+  directory === undefined || number === 1 ? directory : join(directory, `database-${number}`)
+
 /** The audit tables, one in each database, and the endpoint that reads them as one. */
 export const createAudit = ({
   databases,
@@ -60,7 +65,7 @@ export const createAudit = ({
   const [first] = databases
   if (first === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], auditRoutes) }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
-  const jobs = databases.flatMap((sql) => [
+  const jobs = databases.flatMap((sql, at) => [
     createJob({
       name: 'partitions of the audit log',
       everyMs,
@@ -92,7 +97,10 @@ export const createAudit = ({
       everyMs,
       fleet: { sql },
       logger,
-      run: (round) => forgetAudit({ sql, days, archiveDirectory, logger }, round),
+      run: (round) => {
+        const place = placeOf(archiveDirectory, at + 1)
+        return forgetAudit({ sql, days, archiveDirectory: place, logger }, round)
+      },
     }),
   ])
   return {

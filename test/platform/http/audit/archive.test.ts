@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
 import { createAudit, exportAudit, verifyArchive, verifyAudit } from '#src/platform/http/index.ts'
 import { auditCommand } from '../../../../src/cli/audit.ts'
@@ -17,6 +17,7 @@ import {
   quietLogger as logger,
 } from '../../../support/database.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
+import { until } from '../../../support/until.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
@@ -69,6 +70,36 @@ test('an export is verified without the database, and goes on where it ended', a
     request_id: null,
   })
   expect(JSON.parse(link)).toMatchObject({ link: '1', entries: 3, before: '00'.repeat(32) })
+})
+
+test('each database archives what it drops at a place of its own', async () => {
+  const other = await createTestDatabase()
+  const directory = temporaryDirectory()
+  const databases = [sql, other.sql]
+  for (const one of databases) {
+    await one`truncate audit_log, audit_links`
+    const mark = one === sql ? 'first' : 'second'
+    await one`
+      insert into audit_log (id, actor, action, object, outcome)
+      values (${uuidBound(new Date(startMs))}, 'key', 'spi.send', ${mark}, 'queued')`
+    await sealEntries({ sql: one, logger, nowMs: () => startMs + settleMs + 1_000 })
+  }
+  const audit = createAudit({ databases, retentionDays: 90, archiveDirectory: directory, logger })
+  await audit.start?.()
+  for (const one of databases) {
+    await until(async () => (await one`select from audit_log`).length === 0)
+  }
+  await audit.drain?.()
+  await other.close()
+  const archivedIn = (place: string): string =>
+    readdirSync(place)
+      .filter((name) => name.endsWith('.gz'))
+      .map((name) => gunzipSync(readFileSync(join(place, name))).toString())
+      .join('')
+  // As a row, and in its link.
+  const marksIn = (place: string) => archivedIn(place).match(/first|second/g)
+  expect(marksIn(directory)).toEqual(['first', 'first'])
+  expect(marksIn(join(directory, 'database-2'))).toEqual(['second', 'second'])
 })
 
 describe('over HTTP', () => {
