@@ -20,7 +20,7 @@ import type { Feature } from '../lifecycle/index.ts'
 import { deadLetterHeaders } from './dead-letter.ts'
 import {
   type DeadLetterBox,
-  LetterWithoutOriginError,
+  LetterStaysError,
   type ListedLetter,
   openDeadLetters,
 } from './postgresql/dead-letters.ts'
@@ -140,7 +140,7 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
   route(documents.retry, async ({ params, caller }) => {
     const id = idOf(params.id)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
-      if (!(await box.retryIn(tx, id).catch(refuseOrphan))) throw noLetter()
+      if (!(await box.retryIn(tx, id).catch(refuseStaying))) throw noLetter()
       await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
       return { status: 202, body: JSON.stringify({ retried: 1 }) }
     })
@@ -183,12 +183,9 @@ const idOf = (given: string): bigint => {
   return id
 }
 
-const refuseOrphan = (error: unknown): never => {
-  if (!(error instanceof LetterWithoutOriginError)) throw error
-  throw new ApiError(
-    httpErrors.message_rejected,
-    'It does not say which topic it came from: it can only be thrown away.',
-  )
+const refuseStaying = (error: unknown): never => {
+  if (!(error instanceof LetterStaysError)) throw error
+  throw new ApiError(httpErrors.message_rejected, error.message)
 }
 
 const viewOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({

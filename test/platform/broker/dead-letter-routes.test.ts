@@ -118,6 +118,22 @@ test('one is dropped; one without an origin is not retried, and stays', async ()
   expect(await acts()).toEqual([`dead_letters.drop ${lost?.id} dropped`])
 })
 
+test('one that holds a beginning only is not retried, alone or with others, and stays as it is', async () => {
+  const cut = await bury('x')
+  await database.sql`
+    update broker_dead_letters
+    set headers = headers || ${database.sql.json({ [deadLetterHeaders.cutFrom]: '99' })}`
+  await bury('x')
+  const refused = await asked('POST', `/${cut}/retry`)
+  expect([refused.status, refused.body.detail]).toEqual([
+    422,
+    'It holds only the beginning of its message: it can only be thrown away.',
+  ])
+  expect((await asked('POST', '/retry', { code: 'x' })).body).toEqual({ retried: 1 })
+  const left = await database.sql`select id::text, headers from broker_dead_letters`
+  expect(left).toMatchObject([{ id: cut, headers: { [deadLetterHeaders.cutFrom]: '99' } }])
+})
+
 test('an id beyond any is not there; who may only read does nothing', async () => {
   const id = await bury('unreadable')
   expect((await asked('DELETE', `/${'9'.repeat(19)}`)).status).toBe(404)

@@ -30,7 +30,7 @@ export type DeadLetterBox = {
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
-  /** The same within a transaction of the caller. @throws LetterWithoutOriginError */
+  /** The same within a transaction of the caller. @throws LetterStaysError */
   retryIn(tx: Transaction, id: bigint): Promise<boolean>
   /** False when it is not there. */
   drop(id: bigint): Promise<boolean>
@@ -43,9 +43,9 @@ type LetterClass = {
   readonly count: number
 }
 
-/** The letter does not say which topic it came from. */
-export class LetterWithoutOriginError extends Error {
-  override readonly name = 'LetterWithoutOriginError'
+/** Nothing can be published of the letter: it can be looked at, and thrown away. */
+export class LetterStaysError extends Error {
+  override readonly name = 'LetterStaysError'
 }
 
 const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
@@ -62,8 +62,16 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
       returning id, key, value, headers, published_at as "publishedAt"`
     const origin = letter?.headers[deadLetterHeaders.topic]
     if (letter === undefined) return false
-    if (origin === undefined)
-      throw new LetterWithoutOriginError('the message does not say which topic it came from')
+    if (origin === undefined) {
+      throw new LetterStaysError(
+        'It does not say which topic it came from: it can only be thrown away.',
+      )
+    }
+    if (letter.headers[deadLetterHeaders.cutFrom] !== undefined) {
+      throw new LetterStaysError(
+        'It holds only the beginning of its message: it can only be thrown away.',
+      )
+    }
     const { key, value } = letter
     const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
     const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
@@ -103,6 +111,7 @@ const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 
     const rows = await by<{ id: bigint }[]>`
       select id from broker_dead_letters
       where headers ->> ${deadLetterHeaders.topic} is not null
+        and headers ->> ${deadLetterHeaders.cutFrom} is null
         and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
       order by id limit ${limit}`
     return rows.map(({ id }) => id)
