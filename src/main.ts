@@ -46,6 +46,7 @@ import {
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import { createReference } from './reference/index.ts'
 import {
+  createDiscard,
   createGrpc,
   createMessages,
   createOpenMessages,
@@ -107,7 +108,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...databases.features,
       withJobs(roles, audit),
       ...brokerOf(opened, sql),
-      createDeadLetters({ sql, isRelayed: platform.brokerAddresses !== undefined }),
+      deadLettersOf(sql, platform, pix.receivables),
       certificates,
       jose,
       schemas,
@@ -171,6 +172,17 @@ const auditOf = ({ database }: Values, { all }: Databases, logger: Logger) =>
 
 const brokerOf = (opened: OpenedBroker | undefined, sql: Database['sql'] | undefined) =>
   opened === undefined ? [] : [createBrokerFeature(opened.broker, sql, opened.certificates)]
+
+const deadLettersOf = (
+  sql: Database['sql'] | undefined,
+  { brokerAddresses }: Values['platform'],
+  receivables: Parameters<typeof createDiscard>[1],
+) =>
+  createDeadLetters({
+    sql,
+    isRelayed: brokerAddresses !== undefined,
+    discard: createDiscard(emitEvents, receivables),
+  })
 
 type Beside = {
   readonly databases: Databases

@@ -1,3 +1,4 @@
+import { endReceivables } from '#src/pix/index.ts'
 import {
   type DeadLetterBox,
   deadLetterHeaders,
@@ -7,6 +8,8 @@ import {
 } from '#src/platform/broker/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
 import { scrub } from '#src/platform/security/index.ts'
+import { createDiscard } from '#src/spi/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import {
   actionOf,
   type Command,
@@ -31,7 +34,7 @@ export const dlqCommand: Command = {
   description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
 those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq; with --all every
 message that is there now, the oldest first, or those with one --code. show masks card numbers, CPF and CNPJ, keys; names and
-other texts of the message remain.`,
+other texts of the message remain. drop ends what the message was to do: a payment or return that was never sent is REJECTED.`,
   options: {
     limit: { value: 'n', doc: `list: the newest n; ${limitDefault}.` },
     all: { doc: 'retry: all of them.' },
@@ -50,7 +53,8 @@ other texts of the message remain.`,
     const loaded = demandSettings(program.load(io.env))
     const [dsn] = demandDatabases(loaded)
     const hasKafka = loaded.platform.brokerAddresses !== undefined
-    return withDatabase(dsn, io, (sql) => action(openDeadLetters(sql, hasKafka), args, io))
+    const discard = createDiscard(emitEvents, { end: endReceivables(emitEvents) })
+    return withDatabase(dsn, io, (sql) => action(openDeadLetters(sql, hasKafka, discard), args, io))
   },
 }
 

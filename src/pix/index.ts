@@ -43,6 +43,7 @@ import { createRequestService } from './requests/service.ts'
 import { createRecurrences, type Recurrences } from './requests/told.ts'
 
 export { pixSettings } from './config.ts'
+export { endReceivables } from './received/receive.ts'
 
 export type PixDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

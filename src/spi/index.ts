@@ -39,6 +39,7 @@ export {
   signingSettings,
 } from './out/signing/index.ts'
 export {
+  createDiscard,
   createOutbound,
   type OutboundFeature,
   outboundSettings,

@@ -1,6 +1,8 @@
 /** Refund requests, on the simulated directory, which plays the other institution, and on returns that are settled. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { DirectoryRefund } from '#codecs/dict'
+import { createDiscard } from '#src/spi/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { fresh } from '../spi/in/worker/support.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { ispb, other, startDisputes } from './disputes-support.ts'
@@ -173,6 +175,33 @@ describe('a request against us', () => {
       status: 'open',
       pending: null,
       refusal: 'AM04',
+      return_id: null,
+    })
+    const { return_id: second } = (await act(here, 'close', accept)).json
+    expect(second).not.toBe(first)
+    await disputes.answer(payment, second, 'ACSC')
+    await disputes.retry()
+    expect(refunds.find(there, ispb)).toMatchObject({ status: 'CLOSED', returnId: second })
+  })
+
+  test('stays open when the return never goes out, and may be decided otherwise', async () => {
+    const { sql } = disputes
+    const { there, here, payment } = await requested()
+    const { return_id: first } = (await act(here, 'close', accept)).json
+    const [sent] = await sql<{ id: string }[]>`
+      update spi_messages m set status = 'FAILED' from spi_transactions t
+      where t.message_id = m.id and t.instruction_id = ${first} and m.direction = 'OUTBOUND'
+      returning m.id`
+    const letter = { headers: { 'message-id': sent?.id ?? '' } }
+    await disputes.retry()
+    // As long as somebody may have it sent, nobody decides otherwise.
+    expect(await find(here)).toMatchObject({ pending: 'close', return_id: first })
+    await sql.begin((tx) => createDiscard(emitEvents, undefined)(tx, letter))
+    await disputes.retry()
+    expect(await find(here)).toMatchObject({
+      status: 'open',
+      pending: null,
+      refusal: 'never_sent',
       return_id: null,
     })
     const { return_id: second } = (await act(here, 'close', accept)).json

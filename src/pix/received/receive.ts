@@ -68,7 +68,13 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
       ),
     ])
   },
-  end: async (tx, ends, at) => {
+  end: endReceivables(emit),
+})
+
+/** Needs nothing but where to tell of it: a command uses it, too. */
+export const endReceivables =
+  (emit: Emit): Receivables['end'] =>
+  async (tx, ends, at) => {
     const ofPayments = ends.filter(({ returnId }) => returnId === null)
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
     const settled = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
@@ -79,8 +85,7 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
       ...(await collected(tx, ofNoCharge, at)),
       ...(await eventsOf(tx, ids, returned)),
     ])
-  },
-})
+  }
 
 const eventsOf = async (
   tx: Queryable,

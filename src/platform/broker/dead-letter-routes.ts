@@ -20,6 +20,7 @@ import type { Feature } from '../lifecycle/index.ts'
 import { deadLetterHeaders } from './dead-letter.ts'
 import {
   type DeadLetterBox,
+  type Discard,
   LetterStaysError,
   type ListedLetter,
   openDeadLetters,
@@ -102,6 +103,7 @@ const documents = {
     ofInstitution: true,
     operation: 'deleteDeadLetter',
     summary: 'Throws a message away',
+    description: 'A payment or return that it kept from being sent is REJECTED, and holds no sum.',
     params: idParams,
     exampleFrom,
     responses: { 204: { description: 'It is gone' } },
@@ -117,12 +119,14 @@ const documents = {
 export const createDeadLetters = ({
   sql,
   isRelayed,
+  discard,
 }: {
   readonly sql: Client | undefined
   readonly isRelayed: boolean
+  readonly discard: Discard
 }): Feature => {
   const name = 'dead_letters'
-  const routesOn = (on: Client) => routesOf(on, openDeadLetters(on, isRelayed))
+  const routesOn = (on: Client) => routesOf(on, openDeadLetters(on, isRelayed, discard))
   const routes = sql === undefined ? routesWithout(['DATABASE_DSN'], routesOn) : routesOn(sql)
   return { name, routes }
 }

@@ -14,6 +14,7 @@ export { withOutbox } from './outbox.ts'
 export { outboxTopic } from './outbox-message.ts'
 export {
   type DeadLetterBox,
+  type Discard,
   type KeptLetter,
   type ListedLetter,
   openDeadLetters,

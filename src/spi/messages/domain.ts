@@ -42,14 +42,15 @@ export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 /**
  * What each status may follow. An answer can overtake the record of the sending, so QUEUED may be answered. Only an
  * explicit answer ends UNKNOWN: if the sending was in doubt, its PI-ResourceId is one, unless an answer is overdue too
- * ({@link StatusChange}). The central bank never stored a FAILED message, so a person may have it sent after all.
+ * ({@link StatusChange}). The central bank never stored a FAILED message, so a person may have it sent after all, or
+ * give it up: then it is REJECTED.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   QUEUED: ['FAILED'],
   SENT: ['QUEUED'],
   ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
   PARTIALLY_ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
-  REJECTED: ['QUEUED', 'SENT', 'UNKNOWN'],
+  REJECTED: ['QUEUED', 'SENT', 'UNKNOWN', 'FAILED'],
   FAILED: ['QUEUED', 'RECEIVED'],
   UNKNOWN: ['QUEUED', 'SENT'],
   RECEIVED: [],

@@ -48,6 +48,7 @@ export { refundEvents } from './refunds.ts'
 export {
   applyCrossed,
   applyRemembered,
+  endMessages,
   findSent,
   type LateAnswer,
   type LateDeps,

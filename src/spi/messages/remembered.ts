@@ -114,7 +114,7 @@ export const applyRemembered = async (
   const late = cited.length === 0 ? [] : await applyCited(tx, cited, deps)
   const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
   if (replies.length === 0) return late
-  return [...late, ...(await apply(tx, await reportedReplies(tx, replies), deps))]
+  return [...late, ...(await endMessages(tx, await reportedReplies(tx, replies), deps))]
 }
 
 /** Applies remembered answers that cite one of the references, where we know their subject. */
@@ -134,7 +134,7 @@ const applyCited = async (
         ) p
         cross join lateral (${subjectOf(tx)}) known
     ), ${dueTaken(tx)}`
-  return apply(tx, due.map(changeOf), deps)
+  return endMessages(tx, due.map(changeOf), deps)
 }
 
 /** The message of the PI-ResourceId that the remembered answer `p` cites. */
@@ -160,7 +160,7 @@ export const applyCrossed = async (
       order by p.created_at limit ${appliedMax} for update of p skip locked
     ), ${dueTaken(tx)}`
   const replies = await reportedReplies(tx, await crossedReplies(tx))
-  return apply(tx, [...due.map(changeOf), ...replies], deps)
+  return endMessages(tx, [...due.map(changeOf), ...replies], deps)
 }
 
 type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
@@ -183,7 +183,8 @@ const dueTaken = (tx: Queryable) => tx`
   )
   select distinct on (id) id, outcome, reason from due order by id, message_id`
 
-const apply = async (
+/** Moves messages of ours, and tells of it and of what ends with them. */
+export const endMessages = async (
   tx: Queryable,
   changes: readonly StatusChange[],
   { emitEvents, recurrences }: LateDeps,

@@ -13,7 +13,11 @@ let call: ReturnType<typeof testApp>['call']
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  const { routes = [] } = createDeadLetters({ sql: database.sql, isRelayed: false })
+  const { routes = [] } = createDeadLetters({
+    sql: database.sql,
+    isRelayed: false,
+    discard: async () => {},
+  })
   call = testApp(routes, { keys: [operator.record, reader.record] }).call
 })
 beforeEach(async () => {

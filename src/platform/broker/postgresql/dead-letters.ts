@@ -34,8 +34,11 @@ export type DeadLetterBox = {
   retryIn(tx: Transaction, id: bigint): Promise<boolean>
   /** False when it is not there. */
   drop(id: bigint): Promise<boolean>
-  dropIn(tx: Queryable, id: bigint): Promise<boolean>
+  dropIn(tx: Transaction, id: bigint): Promise<boolean>
 }
+
+/** Ends what a letter was kept for, in the transaction that throws it away. */
+export type Discard = (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
 
 type LetterClass = {
   readonly code: string | null
@@ -54,7 +57,11 @@ const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders)
  * The dead letters in this database. With `isRelayed`, retried letters go through the outbox to the broker outside of
  * the database.
  */
-export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
+export const openDeadLetters = (
+  sql: Client,
+  isRelayed = false,
+  discard: Discard = async () => {},
+): DeadLetterBox => {
   const lanes = createLanes()
   const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
     const [letter] = await tx<KeptLetter[]>`
@@ -81,17 +88,19 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
     await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
     return true
   }
-  const dropIn = async (tx: Queryable, id: bigint): Promise<boolean> => {
-    const rows = await tx`
-      delete from broker_dead_letters where id = ${id} returning id`
-    return rows.length > 0
+  const dropIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
+    const [letter] = await tx<Pick<KeptLetter, 'headers'>[]>`
+      delete from broker_dead_letters where id = ${id} returning headers`
+    if (letter === undefined) return false
+    await discard(tx, letter)
+    return true
   }
   return {
     ...reading(sql),
     retryIn,
     dropIn,
     retry: (id) => sql.begin((tx) => retryIn(tx, id)),
-    drop: (id) => dropIn(sql, id),
+    drop: (id) => sql.begin((tx) => dropIn(tx, id)),
   }
 }
 

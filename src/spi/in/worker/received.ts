@@ -129,7 +129,7 @@ export const endsIn = ({ identity, transactions }: MessageView): readonly Receiv
  * report of its transactions, and its sender may learn of the refusal where it records the sending.
  */
 export const endingReturns =
-  (emit: Emit, receivables: Receivables | undefined): Emit =>
+  (emit: Emit, receivables: Pick<Receivables, 'end'> | undefined): Emit =>
   async (tx, events) => {
     await emit(tx, events)
     const ends = events.flatMap((event): readonly ReceivedEnd[] => {

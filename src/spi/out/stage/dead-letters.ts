@@ -1,13 +1,16 @@
 import type { Emit } from '#src/events/index.ts'
 import {
   type Delivery,
+  type Discard,
   deadLetterHeaders,
   type OutgoingMessage,
   type TransactionalBroker,
 } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
+import { endingReturns, type Receivables } from '../../in/worker/received.ts'
 import {
   changeStatuses,
+  endMessages,
   outboundHeaders,
   type StatusChange,
   statusEvent,
@@ -67,4 +70,24 @@ export const reopen = async (
     await emitEvents(tx, [statusEvent(stored, change)])
   })
   return (await findOutbound(sql, [id])).get(id)
+}
+
+/** What holds a sum. */
+const payingTypes: ReadonlySet<string> = new Set(['pacs.004', 'pacs.008'])
+
+/** Ends the FAILED payment or return of a letter that is thrown away: nothing sends it any more, so it holds no sum. */
+export const createDiscard = (
+  emit: Emit,
+  receivables: Pick<Receivables, 'end'> | undefined,
+): Discard => {
+  const emitEvents = endingReturns(emit, receivables)
+  return async (tx, { headers }) => {
+    const id = headers[outboundHeaders.messageId] ?? ''
+    if (!payingTypes.has((await findOutbound(tx, [id])).get(id)?.type ?? '')) return
+    // UNKNOWN is not FAILED: only an answer ends it. The lock keeps another from reopening it meanwhile.
+    const failed = await tx`
+      select from spi_messages where id = ${id} and status = 'FAILED' for update`
+    if (failed.length === 0) return
+    await endMessages(tx, [{ id, status: 'REJECTED', detail: 'never_sent' }], { emitEvents })
+  }
 }

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { createDiscard } from '#src/spi/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
@@ -165,6 +167,39 @@ describe('dead letters', () => {
     expect(await letters.retry(last?.id ?? 0n)).toBe(true)
     await running(() => rig.until('SENT', 2), client, { settings })
     expect((await letters.list(1_000)).length).toBe(before + 1)
+  })
+
+  test('what is thrown out of dlq is REJECTED if it is FAILED, and never goes out', async () => {
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const letters = openDeadLetters(sql, false, createDiscard(emitEvents, undefined))
+    const failed = async (): Promise<bigint> => {
+      await rig.pay(1, { channel: 'SECONDARY' })
+      const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+      await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+      return (await letters.list(1))[0]?.id ?? 0n
+    }
+    const first = await failed()
+    // Another process copied the letter: its retry must have no effect, either.
+    const [copy] = await sql<{ id: bigint }[]>`
+      insert into broker_dead_letters (key, headers, value)
+      select key, headers, value from broker_dead_letters where id = ${String(first)} returning id`
+    expect(await letters.drop(first)).toBe(true)
+    expect(await letters.drop(first)).toBe(false)
+    expect(await rig.statuses()).toEqual({ REJECTED: 1 })
+    expect(await letters.retry(copy?.id ?? 0n)).toBe(true)
+    const requests = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+    const open = interfaceClient({ PRIMARY: requests.url, SECONDARY: requests.url }, {}, ispb)
+    await running(() => Bun.sleep(500), open)
+    requests.stop()
+    expect([requests.requests.length, await rig.statuses()]).toEqual([0, { REJECTED: 1 }])
+    await sql`truncate spi_messages cascade`
+    for (const status of ['QUEUED', 'SENT', 'UNKNOWN', 'ACCEPTED']) {
+      const letter = await failed()
+      await sql`update spi_messages set status = ${status}`
+      expect(await letters.drop(letter)).toBe(true)
+      expect(await rig.statuses()).toEqual({ [status]: 1 })
+      await sql`truncate spi_messages cascade`
+    }
   })
 
   test('a message that cannot be sent is FAILED, stays so, and is sent once taken out of dlq', async () => {
