@@ -1,7 +1,7 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, constants, type Queryable } from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from './config.ts'
 import { openStatuses } from './domain.ts'
-import { before, listed } from './engine/store.ts'
+import { before } from './engine/store.ts'
 import type { Hex } from './evm/hex.ts'
 import type { Visible } from './wallets/rights.ts'
 
@@ -40,7 +40,7 @@ export const lanesOf = (sql: Client, by: Visible): Promise<readonly Lane[]> => s
     from (
       select id, status, kind, subject, created_at from drex_transactions t
       where t.network = l.network and t.sender = l.sender
-        and t.status in (${listed(sql, openStatuses)})
+        and t.status in (${constants(sql, openStatuses)})
       order by t.id limit ${openMax}
     ) t
   ) open

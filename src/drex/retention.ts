@@ -1,5 +1,6 @@
 import {
   type Client,
+  constants,
   deletedMax,
   deleteInBatches,
   uuidBound,
@@ -9,7 +10,6 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { deliveryEnds } from './agreements/domain.ts'
 import { finalStatuses } from './domain.ts'
-import { listed } from './engine/store.ts'
 import type { IdPrefix } from './ids.ts'
 
 const everyMs = 6 * 3_600_000
@@ -25,7 +25,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
   // An id is a prefix and the moment of its making.
   const bound = uuidBound(before).replaceAll('-', '')
   const isOver = sql`
-    status in (${listed(sql, finalStatuses)})
+    status in (${constants(sql, finalStatuses)})
     and coalesce(settled_at, created_at) < ${before}`
   /** With all their steps. @param prefix of their ids */
   const sagas =
@@ -54,7 +54,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
   const transfers = await deleteInBatches(sagas('drex_transfers', 'trf'), round)
   const operations = await deleteInBatches(sagas('drex_operations', 'opr'), round)
   const isOverDelivery = sql`
-    f.kind = 'delivery' and f.status in (${listed(sql, deliveryEnds)})
+    f.kind = 'delivery' and f.status in (${constants(sql, deliveryEnds)})
     and f.changed_at < ${before}`
   const deliveries = await deleteInBatches(sagas('drex_agreements', 'dlv', isOverDelivery), round)
   const calls = await deleteInBatches(async () => {

@@ -1,12 +1,12 @@
 /** SQL of agreements, and of what contracts told of them. */
 import {
   type Client,
+  constants,
   type Queryable,
   rowCount,
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
-import { listed } from '../engine/store.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Anchor, Place } from '../ledger/place.ts'
 import type { Visible } from '../wallets/rights.ts'
@@ -315,5 +315,5 @@ export const endFollowing = async (
 
 /** As the condition of the index stands: what has ended and is not known as such. */
 const isOver = (sql: Queryable) => sql`
-  until_block is null and (kind = 'delivery' and status in (${listed(sql, deliveryEnds)})
-    or kind = 'lien' and status in (${listed(sql, lienEnds)}))`
+  until_block is null and (kind = 'delivery' and status in (${constants(sql, deliveryEnds)})
+    or kind = 'lien' and status in (${constants(sql, lienEnds)}))`

@@ -1,8 +1,7 @@
 /** SQL of allowances: who holds one for a swap, and which of them nobody needs any more. */
-import type { Transaction } from '#src/platform/database/index.ts'
+import { constants, type Transaction } from '#src/platform/database/index.ts'
 import { begunStatuses, openStatuses } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
-import { listed } from './store.ts'
 
 type Allowance = {
   /** The step that gives it. */
@@ -26,7 +25,7 @@ export const openAllowances = (
       a.request_attempt as "requestAttempt", a.created_by as "createdBy"
     from drex_transactions a
     where a.subject = any(${[...subjects]}::text[]) and a.network = ${network}
-      and a.kind = 'approve' and a.status in (${listed(sql, begunStatuses)})
+      and a.kind = 'approve' and a.status in (${constants(sql, begunStatuses)})
       and not exists (
         select 1 from drex_transactions r where r.after_id = a.id and r.kind = 'revoke'
       )
@@ -48,14 +47,14 @@ export const heldLanes = async (
     select distinct t.id
     from drex_transactions o
     join drex_transactions a on a.subject = o.subject and a.kind = 'approve'
-      and a.status in (${listed(sql, begunStatuses)})
+      and a.status in (${constants(sql, begunStatuses)})
     join drex_transactions t on t.sender = a.sender and t.recipient = a.recipient
       and t.subject <> a.subject
       -- One that was given for an earlier try, which has ended, is no longer waited for: two such would wait for each other.
       and (o.kind = 'revoke' or not exists (
         select from drex_transactions x where x.subject = o.subject and x.id > a.id and x.id < o.id
           and x.kind in ('swap', 'propose', 'pledge')))
-    where o.network = ${network} and o.kind in ('swap', 'propose', 'pledge', 'revoke') and o.status in (${listed(sql, openStatuses)})
+    where o.network = ${network} and o.kind in ('swap', 'propose', 'pledge', 'revoke') and o.status in (${constants(sql, openStatuses)})
       and t.id = any(${[...approvals]}::text[])`
   return new Set(rows.map(({ id }) => id))
 }

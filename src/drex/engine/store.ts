@@ -2,6 +2,7 @@
 import type { Row } from 'postgres'
 import {
   type Client,
+  constants,
   optionalBigint,
   optionalNumber,
   type Queryable,
@@ -60,15 +61,11 @@ const read = (row: Row): OpenTransaction => {
 type Counted = 'nonce' | 'blockNumber' | 'gasUsed'
 type Wei = 'value' | 'maxFee' | 'tip'
 
-/** For `status in (…)`: constants of ours, so that the planner can choose a partial index. */
-export const listed = (sql: Queryable, statuses: readonly string[]) =>
-  sql.unsafe(statuses.map((status) => `'${status}'`).join(', '))
-
 /**
  * The statuses from which an event leads on, for `status in (…)`: the guard of every UPDATE, from the one table of
  * transitions. They are constants in the statement, so that the planner can choose the partial index.
  */
-export const before = (sql: Queryable, event: TransactionEvent) => listed(sql, sourcesOf(event))
+export const before = (sql: Queryable, event: TransactionEvent) => constants(sql, sourcesOf(event))
 
 export type SignedRow = {
   readonly id: string
@@ -153,7 +150,7 @@ export const countOpen = async (
   { network: string; status: TransactionStatus; count: number }[]
 >`
     select network, status, count(*)::int as count from drex_transactions
-    where status in (${listed(sql, openStatuses)}) group by network, status`
+    where status in (${constants(sql, openStatuses)}) group by network, status`
 
 /** @returns those still pending and not held; they stay locked until the transaction ends */
 export const lockPending = async (
@@ -337,7 +334,7 @@ export const gasSupplies = async (
   const rows = await sql<{ recipient: Hex; status: TransactionStatus }[]>`
     select distinct on (recipient) recipient, status from drex_transactions
     where network = ${network} and kind = 'gas' and recipient = any(${[...wallets]}::text[])
-      and (status in (${listed(sql, openStatuses)})
+      and (status in (${constants(sql, openStatuses)})
         or settled_at > now() - ${withinMs} * interval '1 millisecond')
     order by recipient, id desc`
   const isLost = (status: TransactionStatus) => isFinal(status) && status !== 'confirmed'

@@ -1,6 +1,7 @@
 import type { PendingQuery, Row as PostgresRow } from 'postgres'
 import {
   type Client,
+  constants,
   optionalNumber,
   type Queryable,
   rowCount,
@@ -9,7 +10,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { networkIds } from '../config.ts'
 import { finalStatuses, isFinal, openStatuses, type TransactionStatus } from '../domain.ts'
-import { before, listed } from '../engine/store.ts'
+import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import { idBound } from '../ids.ts'
@@ -198,7 +199,7 @@ const ledByStatus = (sql: Client, { status, beforeId }: TransferFilter) => {
   return {
     transfers: sql`(
       select subject, id from drex_transactions
-      where status = ${status} and status in (${listed(sql, among)}) ${earlier} order by subject desc offset 0) step
+      where status = ${status} and status in (${constants(sql, among)}) ${earlier} order by subject desc offset 0) step
       cross join lateral (
         select * from drex_transfers where id = step.subject and transaction_id = step.id limit 1) f`,
     order: sql`step.subject`,
