@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 import { openStream, type Stream } from './stream.ts'
 
 /** What a page shows of the API: a list of payments, say, or the state of the gateway's parts. */
@@ -130,15 +131,11 @@ const answerOr = async <T>(
   ask: () => Promise<T>,
   { askMs, logger }: Asking,
 ): Promise<T> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${askMs} ms`)), askMs)
   try {
-    return await Promise.race([ask(), late.promise])
+    return await inTime(ask(), askMs)
   } catch (err) {
     logger.warn({ err }, 'what a page of the console shows could not be asked for')
     return instead
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,5 +1,7 @@
 /** The wallets' signers, bounded: one that hangs or fails costs its own wallet time, and no other. */
+
 import type { Logger } from '#src/platform/observe/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 import type { Signer } from '../custody/signer.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../evm/transaction.ts'
@@ -46,9 +48,8 @@ export const createSigners = ({
     async sign(sender, unsigned) {
       if (isResting(sender)) throw new Error('the signer failed a moment ago')
       try {
-        return await within(timeoutMs, async () =>
-          (await signerFor(sender)).signTransaction(unsigned),
-        )
+        const signed = signerFor(sender).then((signer) => signer.signTransaction(unsigned))
+        return await inTime(signed, timeoutMs)
       } catch (error) {
         restingUntilMs.set(sender, performance.now() + restMs)
         logger.warn({ sender, err: error }, 'signing failed')
@@ -56,16 +57,5 @@ export const createSigners = ({
       }
     },
     resting: () => [...restingUntilMs.keys()].filter(isResting),
-  }
-}
-
-const within = async <T>(timeoutMs: number, work: () => Promise<T>): Promise<T> => {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const late = () => reject(new Error(`the signer did not answer in ${timeoutMs} ms`))
-  const timer = setTimeout(late, timeoutMs)
-  try {
-    return await Promise.race([work(), promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,4 +1,5 @@
 /** One attempt at one node after another, until one succeeds or one fails for good. */
+import { inTimeOr } from '#src/platform/runtime/index.ts'
 import type { Choice } from './choice.ts'
 import { isRetryable, RpcFailure } from './errors.ts'
 
@@ -79,18 +80,12 @@ export const createFailover = <Node>({
 }
 
 /** @returns undefined if none has come in this time */
-const firstOf = async <T>(
+const firstOf = <T>(
   promises: readonly Promise<T>[],
   withinMs: number | undefined,
 ): Promise<T | undefined> => {
-  if (withinMs === undefined) return Promise.race(promises)
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(late.resolve, withinMs)
-  try {
-    return await Promise.race([...promises, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const first = Promise.race(promises)
+  return withinMs === undefined ? first : inTimeOr(first, withinMs, undefined)
 }
 
 /** That a node is on another chain says more than that the others were away. */

@@ -1,4 +1,5 @@
 import postgres, { type Sql, type TransactionSql } from 'postgres'
+import { inTime } from '#src/platform/runtime/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
 import { tellingOfCommits } from './after-commit.ts'
 import { listenAgain } from './listening.ts'
@@ -67,13 +68,13 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     'Active database connections.',
     [],
     async (gauge) => {
-      const count = await inTime(connections(sql, name))
+      const count = await soonOrNever(connections(sql, name))
       if (count !== undefined) gauge.set(count)
     },
   )
   return {
     sql: options.isTraced === true ? tracedClient(sql) : sql,
-    ping: async () => (await inTime(sql`select 1`)) !== undefined,
+    ping: async () => (await soonOrNever(sql`select 1`)) !== undefined,
     listenAgain: () => listenAgain(sql),
     close: () => sql.end({ timeout: closeTimeoutSeconds }),
   }
@@ -92,13 +93,5 @@ const connections = async (sql: Client, name: string): Promise<number> => {
 }
 
 /** The answer, or undefined when it is late or an error: probes and scrapes must not wait for a database. */
-const inTime = async <T>(asked: PromiseLike<T>): Promise<T | undefined> => {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), answerTimeoutMs)
-  const answered = Promise.resolve(asked).catch(() => undefined)
-  try {
-    return await Promise.race([answered, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const soonOrNever = <T>(asked: PromiseLike<T>): Promise<T | undefined> =>
+  inTime(asked, answerTimeoutMs).catch(() => undefined)

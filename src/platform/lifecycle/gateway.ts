@@ -16,6 +16,7 @@ import {
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
+import { inTimeOr } from '../runtime/index.ts'
 import type { Authenticator, KeyMaterial, Networks } from '../security/index.ts'
 import type { Feature } from './feature.ts'
 import { createHealthReporter } from './health.ts'
@@ -204,9 +205,6 @@ const openListeners = (
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */
 const closeListeners = async (listeners: readonly Listener[], graceMs: number): Promise<void> => {
   const graceful = Promise.all(listeners.map((listener) => listener.stop(false)))
-  const grace = Promise.withResolvers<'late'>()
-  const timer = setTimeout(() => grace.resolve('late'), graceMs)
-  const outcome = await Promise.race([graceful, grace.promise])
-  clearTimeout(timer)
+  const outcome = await inTimeOr(graceful, graceMs, 'late')
   if (outcome === 'late') await Promise.all(listeners.map((listener) => listener.stop(true)))
 }

@@ -1,5 +1,6 @@
 import type { HealthCheck, HealthReport } from '../http/index.ts'
 import type { StallWatch } from '../jobs/index.ts'
+import { inTimeOr } from '../runtime/index.ts'
 import type { Feature } from './feature.ts'
 
 const checkTimeoutMs = 500
@@ -49,16 +50,17 @@ const ask = async (
   name: string,
   health: NonNullable<Feature['health']>,
 ): Promise<readonly [string, HealthCheck]> => {
-  const late = Promise.withResolvers<HealthCheck>()
-  const timer = setTimeout(
-    () => late.resolve({ status: 'down', ready: false, detail: { reason: 'no answer in time' } }),
-    checkTimeoutMs,
-  )
+  const down = (reason: string): HealthCheck => ({
+    status: 'down',
+    ready: false,
+    detail: { reason },
+  })
   try {
-    return [name, await Promise.race([health(), late.promise])]
+    return [
+      name,
+      await inTimeOr(Promise.resolve(health()), checkTimeoutMs, down('no answer in time')),
+    ]
   } catch {
-    return [name, { status: 'down', ready: false, detail: { reason: 'the check failed' } }]
-  } finally {
-    clearTimeout(timer)
+    return [name, down('the check failed')]
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../observe/index.ts'
+import { inTimeOr } from '../runtime/index.ts'
 
 /** Something that starts once and stops once. */
 export type Part = {
@@ -80,12 +81,6 @@ export const createLifecycle = (options: {
 
 /** Returns true when the step ended in time. We leave a late step behind. */
 const within = async (timeoutMs: number, step: () => void | Promise<void>): Promise<boolean> => {
-  const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), Math.max(0, timeoutMs))
   const done = Promise.resolve(step()).then(() => true)
-  try {
-    return await Promise.race([done, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  return inTimeOr(done, Math.max(0, timeoutMs), false)
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { inTime } from '#src/platform/runtime/index.ts'
 
 /** The process's metrics. Declare each metric once, with the exact name, type and labels. */
 export type Metrics = {
@@ -52,13 +53,7 @@ const collectInTime = <L extends string>(
   }
   const collected = collect(gauge)
   if (collected === undefined) return
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(() => {
-    forget()
-    late.resolve()
-  }, collectMsMax)
-  const done = collected.catch(forget).finally(() => clearTimeout(timer))
-  return Promise.race([done, late.promise])
+  return inTime(collected.catch(forget), collectMsMax).catch(forget)
 }
 
 /** `withProcess`: also process and event-loop figures, which keep a timer running. */

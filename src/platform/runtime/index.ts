@@ -12,6 +12,7 @@ export {
   startOfDay,
   weekdayOf,
 } from './days.ts'
+export { inTime, inTimeOr } from './in-time.ts'
 export { nativeText } from './native-text.ts'
 export { ownText } from './own-text.ts'
 export { SendBuffer } from './send-buffer.ts'

@@ -6,11 +6,11 @@ import {
 } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { createOutageLog } from '#src/platform/observe/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 import { pause } from '../retry.ts'
 import { assignPartitions } from './assign.ts'
 import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { plainError } from './errors.ts'
-import { inTime } from './in-time.ts'
 
 /** The group considers a member dead after this silence and moves its partitions: the least that Kafka allows. */
 export const sessionTimeoutDefaultMs = 6_000

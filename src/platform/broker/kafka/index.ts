@@ -1,11 +1,11 @@
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import type { Engine } from '../engine.ts'
 import { BrokerUnavailableError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
 import { type Broker, readers } from '../types.ts'
 import type { Cluster, ClusterDeps } from './cluster.ts'
-import { inTime } from './in-time.ts'
 
 /** Shorter than a health check may take, so that we tell a silent cluster from a check that hangs. */
 const pingTimeoutMs = 400

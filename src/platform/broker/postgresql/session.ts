@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { type Client, namedConnection } from '#src/platform/database/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 
 /** A connection of its own, replaced after an error: the driver may wait on a dead socket for ever. */
 export type Session = {
@@ -42,14 +43,4 @@ const connect = (given: string): Client => {
     connection: { application_name: name, statement_timeout: statementTimeoutMs },
     onnotice: () => {},
   })
-}
-
-const inTime = async <T>(asked: Promise<T>, ms: number): Promise<T> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), ms)
-  try {
-    return await Promise.race([asked, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { inTime } from '#src/platform/runtime/index.ts'
 
 /**
  * Addresses by which a private network, a metadata service or this machine could be reached: the special-purpose
@@ -180,15 +181,11 @@ const addressesOf = async (
   lookUp: LookUp,
   timeoutMs: number,
 ): Promise<readonly string[]> => {
-  const late = Promise.withResolvers<readonly { readonly address: string }[]>()
-  const timer = setTimeout(() => late.resolve([]), timeoutMs)
   try {
-    const found = await Promise.race([lookUp(host), late.promise])
+    const found = await inTime(lookUp(host), timeoutMs)
     if (found.length > 0) return found.map(({ address }) => address)
   } catch {
-    // We throw below: a name that does not resolve never counts as checked.
-  } finally {
-    clearTimeout(timer)
+    // We throw below: a name that does not resolve in time never counts as checked.
   }
   throw new TargetError('dns', 'the host name does not resolve')
 }

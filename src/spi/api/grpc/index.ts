@@ -9,6 +9,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { inTimeOr } from '#src/platform/runtime/index.ts'
 import {
   type Authenticator,
   hasTls,
@@ -185,13 +186,12 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
 }
 
 /** Resolves to true if it happened in time. */
-const within = async (event: Promise<void>, timeoutMs: number): Promise<boolean> => {
-  const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), timeoutMs)
-  const happened = await Promise.race([event.then(() => true), late.promise])
-  clearTimeout(timer)
-  return happened
-}
+const within = (event: Promise<void>, timeoutMs: number): Promise<boolean> =>
+  inTimeOr(
+    event.then(() => true),
+    timeoutMs,
+    false,
+  )
 
 const urlOf = (settings: GrpcSettings, port: number): string => {
   const { host = 'localhost' } = bindAddress(settings)

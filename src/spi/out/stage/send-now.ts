@@ -1,5 +1,6 @@
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
+import { inTimeOr } from '#src/platform/runtime/index.ts'
 import {
   type LateDeps,
   type OutboundMessage,
@@ -87,18 +88,15 @@ export const createSendNow = (
 }
 
 /** Returns the outcome, or `unknown` if we wait too long. The request itself goes on: others may be in it. */
-const within = async (ms: number, sending: Promise<MessageOutcome>): Promise<MessageOutcome> => {
-  const late = Promise.withResolvers<MessageOutcome>()
-  const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'no answer in time' }), ms)
+const within = (ms: number, sending: Promise<MessageOutcome>): Promise<MessageOutcome> => {
   const known = sending.catch(
     (error: unknown): MessageOutcome =>
       error instanceof OverloadedError
         ? { kind: 'unreachable', reason: String(error), isDown: false }
         : { kind: 'unknown', reason: String(error) },
   )
-  try {
-    return await Promise.race([known, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  return inTimeOr<MessageOutcome, MessageOutcome>(known, ms, {
+    kind: 'unknown',
+    reason: 'no answer in time',
+  })
 }
