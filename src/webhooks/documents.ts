@@ -243,7 +243,7 @@ export const documents = {
     200,
     'What the receiver answered.',
     tested,
-    ofChange,
+    { ...ofChange, errors: [...ofChange.errors, webhookErrors.webhook_secret_shut] },
   ),
   rotate: document(
     'POST /v1/webhooks/{id}/rotate',

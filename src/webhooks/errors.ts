@@ -8,6 +8,13 @@ export const webhookErrors = defineErrors({
     meaning: 'The endpoint is not active, so nothing is sent to it.',
     remedy: 'Activate it with PATCH and {"active": true}.',
   },
+  webhook_secret_shut: {
+    status: 409,
+    title: 'Secret cannot be opened',
+    meaning:
+      'The secret of the webhook is sealed under another master key, so nothing can be signed.',
+    remedy: 'Give the gateway the TRILHO_MASTER_KEY that sealed it, or rotate the secret.',
+  },
   webhook_of_standard: {
     status: 409,
     title: 'Webhook of a standard',

@@ -17,6 +17,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { countedMax } from './documents.ts'
+import { webhookErrors } from './errors.ts'
 import { bodyOf } from './events.ts'
 import { isVisible, requireOwn, type WebhookRights } from './rights.ts'
 import { createSecrets } from './secrets.ts'
@@ -138,6 +139,14 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     cached = undefined
   }
 
+  const keysToTest = (row: EndpointRow): readonly Uint8Array[] => {
+    try {
+      return keysOf(row)
+    } catch (err) {
+      deps.logger.warn({ err, endpoint_id: row.id }, 'the secret of a webhook cannot be opened')
+      throw new ApiError(webhookErrors.webhook_secret_shut, 'The secret cannot be opened.')
+    }
+  }
   /** Endpoints whose secrets could not be opened when we last looked. */
   let shut: ReadonlySet<string> = new Set()
   const readActive = async (): Promise<readonly ActiveEndpoint[]> => {
@@ -180,6 +189,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       return removed
     },
     test: async (row, actor) => {
+      const keys = keysToTest(row)
       await writeAudit(store.sql, {
         actor,
         action: 'webhooks.test',
@@ -189,7 +199,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       const id = `evt_test_${randomBytes(12).toString('hex')}`
       const data = JSON.stringify({ endpoint_id: row.id })
       const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
-      return send({ url: row.url, eventId: id, body: bodyOf(event), keys: keysOf(row) })
+      return send({ url: row.url, eventId: id, body: bodyOf(event), keys })
     },
     activeEndpoints: () => {
       const nowMs = performance.now()

@@ -11,7 +11,7 @@ let network: ScriptedNetwork
 let rig: CardsRig
 beforeAll(async () => {
   network = createScriptedNetwork()
-  rig = await createCardsRig({ timeoutMs: 250, windowMs: 700, networkA: network })
+  rig = await createCardsRig({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 

@@ -17,7 +17,7 @@ let network: ScriptedNetwork
 let rig: CardsRig
 beforeAll(async () => {
   network = createScriptedNetwork()
-  rig = await createCardsRig({ timeoutMs: 250, windowMs: 700, networkA: network })
+  rig = await createCardsRig({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
@@ -152,8 +152,8 @@ const createStanding = async (operations: readonly string[], mtis: Json = {}) =>
   const advices = { operations, floor_limits: { BRL: 10_000 } }
   writeFileSync(file, JSON.stringify({ advices, content: { messages: mtis } }))
   const standing = await createCardsRig({
-    timeoutMs: 250,
-    windowMs: 700,
+    timeoutMs: 1_000,
+    windowMs: 1_400,
     database: rig.database,
     networkA: { port: network.port, stop: () => undefined },
     environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
@@ -230,8 +230,8 @@ test('where an authorization is a 0200, its late approval has an owner too, with
   const file = join(temporaryDirectory(), 'messages.json')
   writeFileSync(file, JSON.stringify({ content: { messages: { authorization: { mti: '0200' } } } }))
   const sales = await createCardsRig({
-    timeoutMs: 250,
-    windowMs: 700,
+    timeoutMs: 1_000,
+    windowMs: 1_400,
     database: rig.database,
     networkA: { port: network.port, stop: () => undefined },
     environment: { CARDGW_NETA_MESSAGES_FILE: file },
