@@ -111,7 +111,7 @@ describe('a delivery', () => {
     expect(lines.length).toBe(1)
     expect(lines[0]).toContain(id)
     const tested = await own.call('POST', `/${id}/test`)
-    expect([tested.status, (await json(tested)).error.code]).toEqual([409, 'webhook_secret_shut'])
+    expect([tested.status, (await json(tested)).code]).toEqual([409, 'webhook_secret_shut'])
     // A new secret ends the wait.
     const rotated = await json(own.call('POST', `/${id}/rotate`, { overlap_seconds: 60 }))
     await until(() => shut.received.length === 2)
