@@ -1,4 +1,5 @@
 import { migrations } from '../drizzle/index.ts'
+import { structure } from '../drizzle/structure.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
 import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
@@ -346,6 +347,7 @@ export const program: Program = {
   settingGroups: titledGroups,
   inspectors,
   migrations,
+  structure,
   load: (env: Environment) => {
     const loaded = loadSettings(settingGroups, env)
     const { values, problems } = loaded

@@ -33,6 +33,8 @@ export type Program = {
   readonly settingGroups: readonly { readonly title: string; readonly settings: SettingGroup }[]
   readonly inspectors: readonly Inspector[]
   readonly migrations: readonly Migration[]
+  /** The indexes and constraints of a database that has them all. */
+  readonly structure: readonly string[]
   readonly load: (env: Environment) => LoadedProgram
 }
 

@@ -2,8 +2,11 @@ import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import type { BookLine, Check } from '#src/platform/lifecycle/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
+import { structure } from '../../drizzle/structure.ts'
+import { structureOf } from '../../src/cli/backup-check/structure.ts'
 import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { engines, startEngine } from '../support/engines.ts'
 import type { Run } from '../support/program.ts'
 
 type Result = {
@@ -75,3 +78,38 @@ test('what is not whole fails by its name', async () => {
   expect((await checkJson(dsn)).failed).toEqual(['Schema'])
   await close()
 })
+
+test('what a restore left out is named, on a table with partitions too', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const lost = [
+    'constraint pix_received_charge_id_pix_charges_id_fk on pix_received',
+    'constraint spi_history_message_id_position_pk on spi_history',
+    'constraint spi_reports_request_id_unique on spi_reports',
+    'constraint webhook_attempts_delivery_id_webhook_deliveries_id_fk on webhook_attempts',
+  ]
+  for (const what of lost) {
+    const [, constraint, , table] = what.split(' ')
+    await sql.unsafe(`alter table ${table} drop constraint ${constraint}`)
+  }
+  await sql`drop index spi_messages_status`
+  await sql`drop index dict_claims_going`
+  const { failed, checks } = await checkJson(dsn, ['--quick'])
+  expect(failed).toEqual(['Indexes and constraints'])
+  const indexes = [
+    'index dict_claims_going on dict_claims',
+    'index spi_messages_status on spi_messages',
+  ]
+  const named = [...lost, ...indexes].map((what) => `no ${what}`).join(', ')
+  expect(checks.find(({ status }) => status === 'failed')?.detail).toBe(named)
+  await close()
+})
+
+test.each(engines)(
+  '$name has what is looked for after all migrations, and no more',
+  async (engine) => {
+    await using server = await startEngine(engine)
+    const { sql, close } = server.open()
+    expect(await structureOf(sql)).toEqual(structure)
+    await close()
+  },
+)

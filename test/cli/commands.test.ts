@@ -60,6 +60,7 @@ const program = (databases: readonly string[] = []): Program => ({
     { name: '0001_one', sql: 'create table one (id int)' },
     { name: '0002_two', sql: 'create table two (id int)' },
   ],
+  structure: [],
   load: (env) => {
     const loaded = loadSettings({ platform: platformSettings, probe: probeSettings }, env)
     return {

@@ -80,7 +80,7 @@ const checksOf = async (dsn: string, context: Context): Promise<readonly Check[]
     async (sql) => [
       schema,
       await checkAlone(sql),
-      await checkConstraints(sql),
+      await checkConstraints(sql, context.program.structure),
       await checkSequences(sql),
       ...(isQuick
         ? []
