@@ -79,6 +79,39 @@ test('what is not whole fails by its name', async () => {
   await close()
 })
 
+test('a role that may not look at others still sees that they are there', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const role = `onlooker_${process.pid}`
+  await sql.unsafe(`
+    create role ${role} login password 'weak';
+    grant select on all tables in schema public to ${role};
+    grant select on all sequences in schema public to ${role}`)
+  const weak = new URL(dsn)
+  weak.username = role
+  weak.password = 'weak'
+  const other = postgres(dsn, { max: 1, connection: { application_name: 'trilho-of-another' } })
+  await other`select 1`
+  const { failed } = await checkJson(weak.href, ['--quick'])
+  await other.end()
+  expect(failed).toEqual(['Nobody works on it'])
+  await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
+  await close()
+})
+
+test('the first number of a sequence is free until it was given out', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const insert = sql`insert into broker_dead_letters (id, value) overriding system value values (1, '')`
+  await insert
+  const { failed, checks } = await checkJson(dsn, ['--quick'])
+  expect(failed).toEqual(['Sequences'])
+  expect(checks.find(({ status }) => status === 'failed')?.detail).toContain(
+    'broker_dead_letters_id_seq',
+  )
+  await sql`select setval('broker_dead_letters_id_seq', 1)`
+  expect((await checkJson(dsn, ['--quick'])).failed).toEqual([])
+  await close()
+})
+
 test('what a restore left out is named, on a table with partitions too', async () => {
   const { dsn, sql, close } = await createTestDatabase()
   const lost = [

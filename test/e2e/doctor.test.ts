@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import { checkFiles } from '../../src/cli/doctor/checks.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -55,6 +56,9 @@ describe('doctor', () => {
     const weak = new URL(dsn)
     weak.username = role
     weak.password = 'weak'
+    const sessions = 5
+    const others = postgres(dsn, { max: sessions })
+    await Promise.all(Array.from({ length: sessions }, () => others`select pg_sleep(0.1)`))
     const { code, of } = await doctor({
       DATABASE_DSN: weak.href,
       TRILHO_DATABASE_CONNECTIONS: '30',
@@ -66,6 +70,13 @@ describe('doctor', () => {
     expect(rights?.detail).toContain('INSERT, UPDATE, DELETE on webhook_events')
     expect(of('Database writes')).toMatchObject({ status: 'failed' })
     expect(of('Database connections')).toMatchObject({ status: 'failed' })
+    // Of sessions of others this role is not told what they are.
+    const [, used] =
+      /, of the 20 that the server grants (\d+) are/.exec(
+        of('Database connections')?.detail ?? '',
+      ) ?? []
+    expect(Number(used)).toBeGreaterThanOrEqual(sessions)
+    await others.end()
     await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
     const still = await doctor({ DATABASE_DSN: dsn })
     expect(still.of('Database writes')?.detail).toContain('read-only')

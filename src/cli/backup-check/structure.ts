@@ -1,5 +1,6 @@
 import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
+import { isClient } from '../doctor/database.ts'
 import { reasonOf } from '../doctor/reason.ts'
 
 /** The schema is the one of this version: a copy that was cut off lacks its last migrations, or all. */
@@ -30,7 +31,7 @@ export const checkAlone = async (sql: Client): Promise<Check> => {
   const rows = await sql<{ application: string }[]>`
     select distinct coalesce(nullif(application_name, ''), usename, '?') as application
     from pg_stat_activity
-    where datname = current_database() and backend_type = 'client backend'
+    where datname = current_database() and ${isClient(sql)}
       and application_name <> current_setting('application_name')
     order by 1`
   if (rows.length === 0) return { name, status: 'ok', detail: 'there is no other session' }
@@ -100,7 +101,7 @@ export const checkSequences = async (sql: Client): Promise<Check> => {
   const behind: string[] = []
   for (const { sequence, table, column } of owned) {
     const [row] = await sql.unsafe<{ isBehind: boolean }[]>(
-      `select coalesce(max("${column}") > (select last_value from ${sequence}), false) as "isBehind" from ${table}`,
+      `select coalesce(max("${column}") >= (select last_value + is_called::int from ${sequence}), false) as "isBehind" from ${table}`,
     )
     if (row?.isBehind) behind.push(sequence)
   }

@@ -124,6 +124,10 @@ const checkWrites = async (sql: Client): Promise<Check> => {
   }
 }
 
+/** A row of pg_stat_activity is of a client. What a session of another is, the server tells not every role. */
+export const isClient = (sql: Client) =>
+  sql`(backend_type = 'client backend' or backend_type is null and usesysid is not null)`
+
 const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> => {
   const about = 'Database connections'
   const [row] = await sql<{ room: number; used: number }[]>`
@@ -134,7 +138,7 @@ const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> =>
         (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
       ) as room, (
         select count(*)::int from pg_stat_activity
-        where backend_type = 'client backend' and pid <> pg_backend_pid()
+        where ${isClient(sql)} and pid <> pg_backend_pid()
       ) as used`
   const { room = 0, used = 0 } = row ?? {}
   const detail = `one process opens up to ${connectionsMax}, of the ${room} that the server grants ${used} are in use`

@@ -206,10 +206,12 @@ describe(`a database restored on another server (${way})`, () => {
     const { sql, close } = openOn(dsn)
     const broker = openBroker(sql, dsn, 'itself')
     await publish(broker, sql, 'replicated', ['1', '2'])
-    await sql`select setval('broker_queue_order', 1)`
-    expect(await broker.checks?.()).toMatchObject([
-      { status: 'failed', fix: "run: select setval('broker_queue_order', 2)" },
-    ])
+    for (const isCalled of [true, false]) {
+      await sql`select setval('broker_queue_order', ${isCalled ? 1 : 2}, ${isCalled})`
+      expect(await broker.checks?.()).toMatchObject([
+        { status: 'failed', fix: "run: select setval('broker_queue_order', 2)" },
+      ])
+    }
     await broker.stop()
     await close()
   }, 60_000)

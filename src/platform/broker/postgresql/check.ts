@@ -6,7 +6,7 @@ const name = 'broker'
 /** Whether new messages come after those that wait: a replica of rows alone leaves the sequence behind. */
 export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
   const [row] = await sql<{ last: bigint; largest: bigint }[]>`
-    select (select last_value from broker_queue_order) as last, coalesce(max(place), 0) as largest
+    select (select last_value - 1 + is_called::int from broker_queue_order) as last, coalesce(max(place), 0) as largest
     from broker_lanes cross join lateral (
       select id & ((1::bigint << 44) - 1) as place from broker_queue
       where id > lane::bigint << 44 and id < (lane + 1)::bigint << 44
