@@ -81,25 +81,51 @@ export const refundableCents = ({ amountCents, returnedCents, heldCents }: Payme
   return rest > 0n ? rest : 0n
 }
 
-/** The end of what we sent: the answer to the transaction, else what became of its message. */
+/** The end of what we sent: the answer to the transaction, unless its message was refused as a whole. */
 const sentOutcome = ({ status, messageStatus }: PaymentMessage): Outcome => {
-  if (status === 'RJCT') return 'rejected'
+  if (status === 'RJCT' || messageStatus === 'REJECTED') return 'rejected'
   if (status !== null && settledStatuses.includes(status)) return 'settled'
-  if (messageStatus === 'REJECTED') return 'rejected'
   if (messageStatus === 'FAILED') return 'failed'
   return messageStatus === 'UNKNOWN' ? 'unknown' : 'pending'
 }
 
-/** The report of the SPI that ends an operation, named by its EndToEndId or RtrId. */
-const reportOn = (id: string, messages: readonly PaymentMessage[]): PaymentMessage | undefined =>
+const standings: Readonly<Record<Outcome, number>> = {
+  settled: 0,
+  pending: 1,
+  unknown: 1,
+  failed: 2,
+  rejected: 3,
+}
+
+/**
+ * Of the messages of one operation the one that counts: an operation whose message was refused may be sent again under
+ * its id. `findOurs` of the reports chooses in the same order.
+ */
+const counting = (messages: readonly PaymentMessage[]): PaymentMessage | undefined =>
+  messages.toSorted((a, b) => standings[sentOutcome(a)] - standings[sentOutcome(b)])[0]
+
+const refusedStatuses: readonly string[] = ['RJCT']
+
+/** The report of the SPI that ends an operation, named by its EndToEndId or RtrId, so. */
+const reportOn = (
+  id: string,
+  messages: readonly PaymentMessage[],
+  statuses: readonly string[],
+): PaymentMessage | undefined =>
   messages.find(
     ({ type, direction, instructionId, status }) =>
       type === 'pacs.002' &&
       direction === 'INBOUND' &&
       instructionId === id &&
       status !== null &&
-      (status === 'RJCT' || settledStatuses.includes(status)),
+      statuses.includes(status),
   )
+
+/** The end of what we received: that it settled outweighs that it was refused before. */
+const outcomeBy = (settled: PaymentMessage | undefined, refused: PaymentMessage | undefined) => {
+  if (settled !== undefined) return 'settled'
+  return refused === undefined ? 'pending' : 'rejected'
+}
 
 type End = Pick<PaymentReturn, 'outcome' | 'refusal' | 'endedAt'>
 
@@ -109,15 +135,12 @@ const endOf = (
   messages: readonly PaymentMessage[],
   momentOf: (id: string) => Date,
 ): End => {
-  const report = reportOn(id, messages)
+  const settled = reportOn(id, messages, settledStatuses)
+  const refused = reportOn(id, messages, refusedStatuses)
+  const outcome =
+    message.direction === 'INBOUND' ? outcomeBy(settled, refused) : sentOutcome(message)
+  const report = outcome === 'settled' ? settled : refused
   const reportedAt = report === undefined ? null : momentOf(report.messageId)
-  if (message.direction === 'INBOUND') {
-    if (report === undefined) return { outcome: 'pending', refusal: null, endedAt: null }
-    return report.status === 'RJCT'
-      ? { outcome: 'rejected', refusal: report.reason, endedAt: reportedAt }
-      : { outcome: 'settled', refusal: null, endedAt: reportedAt }
-  }
-  const outcome = sentOutcome(message)
   const hasEnded = outcome !== 'pending' && outcome !== 'unknown'
   return {
     outcome,
@@ -140,17 +163,21 @@ export const paymentOf = (
   momentOf: (id: string) => Date,
 ): Payment | undefined => {
   const trusted = messages.filter(({ signature }) => isTrusted(signature))
-  const original = trusted.find(({ type }) => type === 'pacs.008')
+  const original = counting(trusted.filter(({ type }) => type === 'pacs.008'))
   if (original === undefined) return undefined
   const { direction, messageId, position, amountCents, debtorIspb, creditorIspb } = original
   const givingBack = direction === 'INBOUND' ? 'OUTBOUND' : 'INBOUND'
-  const returns = trusted.flatMap((message): readonly PaymentReturn[] => {
-    const { instructionId: id } = message
-    if (message.type !== 'pacs.004' || message.direction !== givingBack || id === null) return []
+  const givenBack = Map.groupBy(
+    trusted.filter((one) => one.type === 'pacs.004' && one.direction === givingBack),
+    ({ instructionId }) => instructionId,
+  )
+  const returns = [...givenBack].flatMap(([id, all]): readonly PaymentReturn[] => {
+    const message = counting(all)
+    if (message === undefined || id === null) return []
     return [
       {
         id,
-        direction: message.direction,
+        direction: givingBack,
         messageId: message.messageId,
         amountCents: message.amountCents ?? 0n,
         reason: message.reason,

@@ -126,8 +126,7 @@ export const findOurs = async (
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as e(place int, reference text, type text, since uuid)
       cross join lateral (
-        select t.amount_cents, t.status, m.direction,
-          (m.status in ('REJECTED', 'FAILED') or t.status is not distinct from 'RJCT') as is_refused
+        select t.amount_cents, t.status, m.direction, standing >= 2 as is_refused
         from (
             (select message_id, amount_cents, status from spi_transactions
               where end_to_end_id = e.reference and e.type = 'pacs.008' and message_id >= e.since
@@ -140,9 +139,14 @@ export const findOurs = async (
           cross join lateral (
             select type, direction, status from spi_messages where id = t.message_id limit 1
           ) m
-        where m.type = e.type and (${refused} or (
-          m.status not in ('REJECTED', 'FAILED') and t.status is distinct from 'RJCT'))
-        order by is_refused, t.message_id limit 1
+          cross join lateral (
+            select case
+              when t.status is not distinct from 'RJCT' or m.status = 'REJECTED' then 3
+              when t.status in (${constants(tx, settledStatuses)}) then 0
+              when m.status = 'FAILED' then 2 else 1 end as standing
+          ) one
+        where m.type = e.type and (${refused} or standing < 2)
+        order by standing, t.message_id limit 1
       ) op`
   return new Map(found.map((one) => [one.place, one]))
 }

@@ -1,7 +1,9 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { predecessorsOf } from '../../messages/domain.ts'
 import {
   type AnsweredStatus,
   endOf,
+  type MessageStatus,
   replyType,
   reportedReplies,
   type StatusChange,
@@ -28,14 +30,15 @@ export const changesOf = async (
   answers: readonly MatchedAnswer[],
 ): Promise<Brought> => {
   const changes = new Map<string, StatusChange>()
-  const note = (change: StatusChange): void => {
-    if (!changes.has(change.id)) changes.set(change.id, change)
+  const note = (change: StatusChange): boolean => {
+    if (changes.has(change.id)) return false
+    changes.set(change.id, change)
+    return true
   }
   const ids = new Set(answers.flatMap(messagesOf))
   if (ids.size === 0) return { wanted: [], answered: [] }
   // A statement of its own: those that follow count entries that nobody else can add to.
-  await lockSent(tx, [...ids])
-  const { alone, among, replies } = sorted(answers, note)
+  const { alone, among, replies } = sorted(answers, await lockSent(tx, [...ids]), note)
   for (const change of await reportedReplies(tx, replies)) note(change)
   if (among.length > 0) {
     for (const progress of await writeTransactionStatuses(tx, among)) {
@@ -51,18 +54,31 @@ const messagesOf = ({ transactions, messageId }: MatchedAnswer): readonly string
 ]
 
 /** Statuses of transactions that are alone in their message or among others, and replies of several; notes the rest. */
-const sorted = (answers: readonly MatchedAnswer[], note: (change: StatusChange) => void) => {
+const sorted = (
+  answers: readonly MatchedAnswer[],
+  standing: ReadonlyMap<string, MessageStatus>,
+  note: (change: StatusChange) => boolean,
+) => {
+  const rejected = new Set(
+    [...standing].flatMap(([id, status]) => (status === 'REJECTED' ? [id] : [])),
+  )
   const statuses = new Map<string, AnsweredStatus & { readonly isAlone: boolean }>()
   const replies = new Set<string>()
   for (const { answer, transactions, messageId } of answers) {
     if (messageId !== undefined) {
-      note({ id: messageId, status: answer.outcome, detail: answer.reason })
+      const isNoted = note({ id: messageId, status: answer.outcome, detail: answer.reason })
+      const status = standing.get(messageId)
+      if (isNoted && answer.outcome === 'REJECTED' && status !== undefined) {
+        if (predecessorsOf('REJECTED').includes(status)) rejected.add(messageId)
+      }
     }
     if (answer.kind !== 'transaction') continue
     const { status, reason } = answer
     for (const about of transactions) {
       const { message, position, transactionCount } = about
       const { id } = message
+      // Its transactions have no answer of their own, and get none later.
+      if (rejected.has(id)) continue
       if (message.type !== replyType) {
         const place = `${id} ${position}`
         if (statuses.has(place)) continue

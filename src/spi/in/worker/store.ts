@@ -4,6 +4,7 @@ import {
   type AnsweredStatus,
   type MessageStatus,
   operationMoment,
+  replyType,
   type SentMessage,
 } from '../../messages/index.ts'
 import { refusedStatuses, type TransactionAnswer } from './answers.ts'
@@ -102,14 +103,25 @@ const findWithin = async (
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
-  return rows.map(({ place, position, transactionCount, status, messageStatus, ...message }) => ({
-    place,
-    position,
-    transactionCount,
-    status,
-    message: { ...message, status: messageStatus },
-  }))
+  const found = rows.map(
+    ({ place, position, transactionCount, status, messageStatus, ...message }) => ({
+      place,
+      position,
+      transactionCount,
+      status,
+      message: { ...message, status: messageStatus },
+    }),
+  )
+  const open = new Set(found.filter((one) => !isRefused(one)).map(({ place }) => place))
+  return found.filter((one) => !open.has(one.place) || !isRefused(one))
 }
+
+/** What was refused may be sent again under its id: then an answer is about the second message alone. */
+const isRefused = ({ message, status }: Omit<AnsweredTransaction, 'place'>): boolean =>
+  message.type !== replyType &&
+  (message.status === 'REJECTED' ||
+    message.status === 'FAILED' ||
+    refusedStatuses.includes(status ?? ''))
 
 /** How many transactions of a sent message have an answer. */
 export type Progress = {
@@ -121,13 +133,21 @@ export type Progress = {
   readonly reasons: readonly string[]
 }
 
-/** Locks sent messages until the transaction ends, in the order that all writers keep. */
-export const lockSent = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
-  await tx`
-    select from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
+/**
+ * Locks sent messages until the transaction ends, in the order that all writers keep.
+ *
+ * @returns their statuses, which nobody else changes now
+ */
+export const lockSent = async (
+  tx: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MessageStatus>> => {
+  const rows = await tx<{ id: string; status: MessageStatus }[]>`
+    select locked.* from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select from spi_messages where id = wanted.id limit 1 for update
+        select id, status from spi_messages where id = wanted.id limit 1 for update
       ) locked`
+  return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
 /**
