@@ -7,6 +7,7 @@ import {
   type ErrorRenderer,
   portugueseViolation,
   problemContentType,
+  startLookups,
 } from '#src/platform/http/index.ts'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
 
@@ -195,11 +196,12 @@ export const problemOf = (error: ApiError) => {
   const { definition, details, errors } = error
   const { status } = definition
   const { title } = definition.pt
+  const lookups = startLookups()
   // What these routes say of themselves is Portuguese already; what every route says is not.
-  const detail = ownCodes.has(definition.code) ? error.message : detailOf(error, 'pt-BR')
+  const detail = ownCodes.has(definition.code) ? error.message : detailOf(error, 'pt-BR', lookups)
   const violacoes =
     details['violacoes'] ??
-    errors.map((one) => ({ razao: portugueseViolation(one), propriedade: one.pointer }))
+    errors.map((one) => ({ razao: portugueseViolation(one, lookups), propriedade: one.pointer }))
   const isListed = Array.isArray(violacoes) && violacoes.length > 0
   return {
     type: typePrefix + nameOf(definition),

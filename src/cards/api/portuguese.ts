@@ -1,4 +1,4 @@
-import { httpErrors, portugueseOf } from '#src/platform/http/index.ts'
+import { httpErrors, type Lookups, portugueseOf, startLookups } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { portugueseMessageOf } from '../transactions/response-messages.ts'
 
@@ -10,11 +10,13 @@ const definitions = new Map(
 )
 
 /** An answer of cards in Portuguese: `response_message` by its code, the message of an error by its own. */
-export const inPortuguese = (answer: unknown): unknown => {
-  if (Array.isArray(answer)) return answer.map(inPortuguese)
+export const inPortuguese = (answer: unknown): unknown => told(answer, startLookups())
+
+const told = (answer: unknown, lookups: Lookups): unknown => {
+  if (Array.isArray(answer)) return answer.map((one) => told(one, lookups))
   if (typeof answer !== 'object' || answer === null) return answer
-  const told = Object.entries(answer).map(([name, value]) => [name, inPortuguese(value)])
-  const members = Object.fromEntries(told) as Record<string, unknown>
+  const own = Object.entries(answer).map(([name, value]) => [name, told(value, lookups)])
+  const members = Object.fromEntries(own) as Record<string, unknown>
   const { response_code: code, response_message: text } = members
   // Without an answer of the network there is neither.
   if (typeof code === 'string' && typeof text === 'string' && text !== '') {
@@ -22,7 +24,7 @@ export const inPortuguese = (answer: unknown): unknown => {
   }
   const definition = definitions.get(String(members['code']))
   if (definition !== undefined && typeof members['message'] === 'string') {
-    members['message'] = portugueseOf(members['message']) ?? definition.pt.meaning
+    members['message'] = portugueseOf(members['message'], lookups) ?? definition.pt.meaning
   }
   return members
 }

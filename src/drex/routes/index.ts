@@ -1,6 +1,6 @@
 /** The REST interface: HTTP on one side, the services on the other. */
 import type { Client } from '#src/platform/database/index.ts'
-import { portugueseOf, type Route } from '#src/platform/http/index.ts'
+import { type Lookups, portugueseOf, type Route, startLookups } from '#src/platform/http/index.ts'
 import type { Deliveries } from '../agreements/deliveries.ts'
 import type { Liens } from '../agreements/liens.ts'
 import type { Chains } from '../chains.ts'
@@ -52,22 +52,22 @@ export type RouteDeps = {
 }
 
 /** Why a transfer or call waits or has failed, in Portuguese; what the chain itself says stays as it is. */
-const inPortuguese = (answer: unknown): unknown => {
-  if (Array.isArray(answer)) return answer.map(inPortuguese)
+const inPortuguese = (answer: unknown, lookups = startLookups()): unknown => {
+  if (Array.isArray(answer)) return answer.map((one) => inPortuguese(one, lookups))
   if (typeof answer !== 'object' || answer === null) return answer
   return Object.fromEntries(
     Object.entries(answer).map(([name, value]) => [
       name,
-      name === 'error' ? errorInPortuguese(value) : inPortuguese(value),
+      name === 'error' ? errorInPortuguese(value, lookups) : inPortuguese(value, lookups),
     ]),
   )
 }
 
-const errorInPortuguese = (error: unknown): unknown => {
+const errorInPortuguese = (error: unknown, lookups: Lookups): unknown => {
   if (typeof error !== 'object' || error === null) return error
   const { message } = error as { readonly message?: unknown }
   if (typeof message !== 'string') return error
-  return { ...error, message: portugueseOf(message) ?? message }
+  return { ...error, message: portugueseOf(message, lookups) ?? message }
 }
 
 export const createRoutes = (deps: RouteDeps): readonly Route[] =>

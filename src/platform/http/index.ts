@@ -101,7 +101,12 @@ export {
   requireDay,
 } from './page.ts'
 export { forwardedFor } from './peer.ts'
-export { portugueseOf, portugueseViolation } from './portuguese/index.ts'
+export {
+  type Lookups,
+  portugueseOf,
+  portugueseViolation,
+  startLookups,
+} from './portuguese/index.ts'
 export { detailOf, type ErrorRenderer, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export { restrictedBy } from './restricted.ts'

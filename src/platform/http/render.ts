@@ -1,7 +1,12 @@
 import { isInputDatabaseError, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, textOf, type Violation } from './errors.ts'
 import type { Language } from './language.ts'
-import { portugueseOf, portugueseViolation } from './portuguese/index.ts'
+import {
+  type Lookups,
+  portugueseOf,
+  portugueseViolation,
+  startLookups,
+} from './portuguese/index.ts'
 
 /**
  * How a feature's errors look: RFC 9457 problem details, `{error: {code, message, details}}`, or as a foreign standard
@@ -48,23 +53,24 @@ const errorBody = (
   language: Language,
 ): Record<string, unknown> => {
   const { definition } = error
+  if (style === 'problem' && !isOfAccess(error)) return problemBody(error, requestId, language)
   const message = detailOf(error, language)
   if (isOfAccess(error)) {
     return { error: { code: definition.status === 401 ? 'UNAUTHORIZED' : 'FORBIDDEN', message } }
   }
-  if (style === 'problem') return problemBody(error, requestId, language)
   const code = definition.code.toUpperCase()
   return { error: { code, message, details: envelopeDetails(error) } }
 }
 
 /** What an error says of itself to people: in Portuguese the meaning of its code, where its own words are not known. */
-export const detailOf = (error: ApiError, language: Language): string =>
-  language === 'en'
-    ? error.message
-    : (portugueseSummary(error) ?? portugueseOf(error.message) ?? error.definition.pt.meaning)
+export const detailOf = (error: ApiError, language: Language, lookups = startLookups()): string => {
+  if (language === 'en') return error.message
+  const told = portugueseSummary(error, lookups) ?? portugueseOf(error.message, lookups)
+  return told ?? error.definition.pt.meaning
+}
 
 /** The Portuguese for an error whose own message only repeats its first violation. */
-const portugueseSummary = ({ message, errors }: ApiError): string | undefined => {
+const portugueseSummary = ({ message, errors }: ApiError, lookups: Lookups): string | undefined => {
   const [first] = errors
   if (first === undefined) return undefined
   const more = errors.length - 1
@@ -72,20 +78,17 @@ const portugueseSummary = ({ message, errors }: ApiError): string | undefined =>
   if (!message.endsWith(end)) return undefined
   const place = message.slice(0, -end.length)
   const rest = more === 0 ? '' : ` (e mais ${more})`
-  return `${portugueseOf(place) ?? place}: ${portugueseViolation(first)}${rest}`
+  return `${portugueseOf(place, lookups) ?? place}: ${portugueseViolation(first, lookups)}${rest}`
 }
 
 /** What it expected is for people, too, where it is a text that is known. */
-const inPortuguese = (one: Violation): Violation => ({
+const inPortuguese = (one: Violation, lookups: Lookups): Violation => ({
   ...one,
-  message: portugueseViolation(one),
+  message: portugueseViolation(one, lookups),
   ...(typeof one.expected === 'string' && {
-    expected: portugueseOf(one.expected) ?? one.expected,
+    expected: portugueseOf(one.expected, lookups) ?? one.expected,
   }),
 })
-
-const violationsOf = ({ errors }: ApiError, language: Language): readonly Violation[] =>
-  language === 'en' ? errors : errors.map(inPortuguese)
 
 /** The problem details of an error (RFC 9457). */
 export const problemBody = (
@@ -94,16 +97,18 @@ export const problemBody = (
   language: Language = 'en',
 ): Record<string, unknown> => {
   const { definition } = error
+  const lookups = startLookups()
+  const told = (one: Violation) => (language === 'en' ? one : inPortuguese(one, lookups))
   return {
     type: errorTypePrefix + definition.code,
     title: textOf(definition, language).title,
     status: definition.status,
-    detail: detailOf(error, language),
+    detail: detailOf(error, language, lookups),
     code: definition.code,
     retryable: definition.retryable,
     request_id: requestId,
     ...error.details,
-    ...(error.errors.length === 0 ? {} : { errors: violationsOf(error, language) }),
+    ...(error.errors.length === 0 ? {} : { errors: error.errors.map(told) }),
   }
 }
 

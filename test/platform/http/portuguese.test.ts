@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { portugueseOf, type Route, readJson, readQuery, text } from '#src/platform/http/index.ts'
@@ -21,6 +21,7 @@ const form = z.strictObject({
   is: z.literal(true).optional(),
   or: z.union([z.string(), z.boolean()]).optional(),
   inner: z.strictObject({ must: z.string() }).optional(),
+  many: z.array(z.strictObject({ must: z.string() })).optional(),
   shout: z
     .string()
     .refine(() => false, 'is nothing that anybody translated')
@@ -155,6 +156,26 @@ test('what is not in it is not half translated', () => {
     'x'.repeat(9_999),
   ])
     expect(portugueseOf(one)).toBeUndefined()
+})
+
+test('an error is told with bounded work, whatever its caller wrote in it', async () => {
+  const each = ' was not issued by must be ; aa bb is not of , got  and  takes  or  at most "'
+  const key = each.repeat(6).slice(0, 450)
+  const inner = Array.from({ length: 100 }, (_, at) => ({ must: '', [`${key}${at}`]: 1 }))
+  const looked = spyOn(String.prototype, 'startsWith')
+  try {
+    const { errors } = await refused({ many: inner }, 'pt-BR')
+    expect(errors).toHaveLength(100)
+    expect(looked.mock.calls.length).toBeLessThan(500_000)
+  } finally {
+    looked.mockRestore()
+  }
+})
+
+test('what is quoted is left as it was sent', async () => {
+  const { errors } = await refused({ 'this and that thing': 1 }, 'pt-BR')
+  const message = 'tem um membro que não se conhece: "this and that thing"'
+  expect(errors).toMatchObject([{ message }])
 })
 
 test('each line about an error has all its texts, and there is such an error', async () => {

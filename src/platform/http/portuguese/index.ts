@@ -14,10 +14,18 @@ const phrases: ReadonlyMap<string, string> = new Map(
     .map((line) => line.split('\t') as [english: string, portuguese: string]),
 )
 
-/** A longer text quotes something long, and is told by its code. */
+/** A longer text quotes something long, and is told by its code; so is a longer part of one. */
 const textCharactersMax = 4_096
+const partCharactersMax = 512
 /** A phrase within a phrase within a phrase. */
 const depthMax = 4
+/** What one answer may look up. A text of ours takes eight at most; a caller can make one that takes thousands. */
+const lookupsMax = 2_000
+
+/** What one answer has looked up so far, by depth and text, and how much it still may. */
+export type Lookups = { left: number; readonly found: Map<string, string | undefined> }
+
+export const startLookups = (): Lookups => ({ left: lookupsMax, found: new Map() })
 
 type Template = { readonly pieces: readonly string[]; readonly portuguese: string }
 
@@ -47,14 +55,17 @@ const parametersOf = (text: string, pieces: readonly string[]): readonly string[
 
 /** Words of English that nobody translated. */
 const sentence = /[a-z]{2} [a-z]{2}/
+/** What somebody else wrote stays as it is. */
+const quoted = /^"[^"]*"$/
 
 const filled = (
   { pieces, portuguese }: Template,
   text: string,
+  lookups: Lookups,
   depth: number,
 ): string | undefined => {
-  const parameters = parametersOf(text, pieces)?.map(
-    (one) => portugueseOf(one, depth + 1) ?? { left: one },
+  const parameters = parametersOf(text, pieces)?.map((one) =>
+    quoted.test(one) ? one : (partOf(one, lookups, depth + 1) ?? { left: one }),
   )
   if (parameters === undefined) return undefined
   // Half a translation is none. Only what is quoted behind a colon may be of others, as what a contract says.
@@ -69,20 +80,31 @@ const filled = (
 }
 
 /** The Portuguese of a text; undefined if it is not in the catalogue. */
-export const portugueseOf = (text: string, depth = 0): string | undefined => {
+export const portugueseOf = (text: string, lookups = startLookups()): string | undefined =>
+  text.length > textCharactersMax ? undefined : lookedUp(text, lookups, 0)
+
+const partOf = (text: string, lookups: Lookups, depth: number): string | undefined =>
+  text.length > partCharactersMax ? undefined : lookedUp(text, lookups, depth)
+
+const lookedUp = (text: string, lookups: Lookups, depth: number): string | undefined => {
   const whole = phrases.get(text)
-  if (whole !== undefined) return whole
-  if (depth > depthMax || text.length > textCharactersMax) return undefined
+  if (whole !== undefined || depth > depthMax) return whole
+  const name = depth + text
+  if (lookups.found.has(name)) return lookups.found.get(name)
+  if (lookups.left === 0) return undefined
+  lookups.left -= 1
+  let told: string | undefined
   for (const template of templates) {
-    const found = filled(template, text, depth)
-    if (found !== undefined) return found
+    told = filled(template, text, lookups, depth)
+    if (told !== undefined) break
   }
-  return undefined
+  lookups.found.set(name, told)
+  return told
 }
 
 /** What a violation says to people; of one that the catalogue does not have the rule is told. */
-export const portugueseViolation = (violation: Violation): string => {
-  const told = portugueseOf(violation.message)
+export const portugueseViolation = (violation: Violation, lookups: Lookups): string => {
+  const told = portugueseOf(violation.message, lookups)
   const demanded = violation.message.startsWith('line ') ? byRule(violation) : undefined
   if (demanded !== undefined) return told === undefined ? demanded : `${told}: ${demanded}`
   return told ?? `quebra a regra ${violation.rule}`
