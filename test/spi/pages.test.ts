@@ -1,4 +1,5 @@
 /** What the statements of instant payments read, on every engine at hand, whatever the plans were made of. */
+import { returnsMax } from '#codecs/iso20022'
 import type { Client } from '#src/platform/database/index.ts'
 import { findAnswered, lockSent, writeTransactionStatuses } from '#src/spi/in/worker/store.ts'
 import { createMessages } from '#src/spi/index.ts'
@@ -18,7 +19,7 @@ import {
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
-import { channelOfPayment } from '#src/spi/out/send/store.ts'
+import { channelOfPayment, partiesOfReceived } from '#src/spi/out/send/store.ts'
 import { createSendings } from '#src/spi/out/stage/sendings.ts'
 import {
   findOutbound,
@@ -133,6 +134,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
       await takeLost(tx, { now: search.from, ...lost })
       for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
+      const cited = made.slice(0, returnsMax).map(({ e2e }) => e2e)
+      await partiesOfReceived(tx, cited)
       for (const { id, e2e } of made) {
         await messagesOfPayment(tx, e2e)
         await lockPayment(tx, { messageId: id, position: 0 })

@@ -5,7 +5,7 @@ export const paymentErrors = defineErrors({
     status: 409,
     title: 'Payment not refundable',
     meaning:
-      'The payment was not received here, or nothing says that it is settled; `payment_status` tells what is known.',
+      'The payment was not received here, nothing says that it is settled, or its message does not say who paid; `payment_status` tells what is known.',
     remedy:
       'Give back only what was received. While the payment is pending, repeat the request later.',
     retryable: true,

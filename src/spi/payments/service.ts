@@ -147,6 +147,12 @@ const judge = async (
       { details: { payment_status: outcome } },
     )
   }
+  if (payment.debtorIspb === null) {
+    const message = 'Its message does not say which institution paid.'
+    throw new ApiError(paymentErrors.payment_not_refundable, message, {
+      details: { payment_status: outcome },
+    })
+  }
   const deadline = returnDeadline(endedAt)
   if (now > deadline) {
     throw new ApiError(

@@ -291,6 +291,12 @@ test('only what is known to be settled is given back', async () => {
   await queued(database, 'pacs.008', [{ endToEndId: sent }])
   await receive(report([{ endToEndId: sent, status: 'ACSC' }]))
   expect(await refund(sent, asked)).toMatchObject({ status: 409 })
+  const unnamed = await received()
+  await sql`update spi_transactions set debtor_ispb = null where end_to_end_id = ${unnamed}`
+  expect(await refund(unnamed, asked)).toMatchObject({
+    status: 409,
+    json: { code: 'payment_not_refundable', payment_status: 'settled' },
+  })
   expect(await refund(fresh.endToEndId(), asked)).toMatchObject({ status: 404 })
   expect((await app.call('GET', `/v1/pix/payments/${fresh.endToEndId()}`, { key })).status).toBe(
     404,

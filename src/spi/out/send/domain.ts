@@ -21,6 +21,29 @@ export const answeredPayment = (messageType: string, params: unknown): string | 
   return typeof endToEndId === 'string' && !isReturn ? endToEndId : undefined
 }
 
+/**
+ * The parameters of a PACS004 with the institutions of each payment, where the caller names none: who made an EndToEndId
+ * need not have paid. It may be an initiator or, of a recurring payment, the receiver.
+ */
+export const withParties = (
+  params: unknown,
+  known: readonly Readonly<Record<'endToEndId' | 'debtorIspb' | 'creditorIspb', string | null>>[],
+): unknown => {
+  const completed = (one: unknown): unknown => {
+    const fields = recordOf(one)
+    const of = known.find(({ endToEndId }) => endToEndId === fields['original_end_to_end_id'])
+    return {
+      ...fields,
+      receiving_ispb: fields['receiving_ispb'] ?? of?.debtorIspb ?? undefined,
+      returning_ispb: fields['returning_ispb'] ?? of?.creditorIspb ?? undefined,
+    }
+  }
+  const { transactions, ...alone } = recordOf(params)
+  return Array.isArray(transactions)
+    ? { ...alone, transactions: transactions.map(completed) }
+    : completed(alone)
+}
+
 /** The fields of an object; none of anything else. */
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}

@@ -1,6 +1,7 @@
 import type { BuildableMessage } from '#codecs/iso20022'
 
 const original = 'E1234567820260302140500000000001'
+const received = 'E8765432120260302140500000000001'
 const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
 const cancellation = 'CA123456782026030212345678901'
 const cancellationOfOther = 'CA876543212026030212345678901'
@@ -31,7 +32,7 @@ const params: Readonly<Record<BuildableMessage, object>> = {
     ],
   },
   PACS002: { original_end_to_end_id: original, status: 'ACSP' },
-  PACS004: { original_end_to_end_id: original, amount: 12_345, return_reason: 'MD06' },
+  PACS004: { original_end_to_end_id: received, amount: 12_345, return_reason: 'MD06' },
   PAIN013: {
     charges: [
       {
@@ -254,9 +255,9 @@ const more: Readonly<Record<string, object>> = {
     message_type: 'PACS004',
     params: {
       transactions: [
-        { original_end_to_end_id: original, amount: 10_000, return_reason: 'MD06' },
+        { original_end_to_end_id: received, amount: 10_000, return_reason: 'MD06' },
         {
-          original_end_to_end_id: 'E1234567820260302140500000000002',
+          original_end_to_end_id: 'E8765432120260302140500000000002',
           amount: 500,
           return_reason: 'BE08',
           priority: 'NORM',

@@ -118,8 +118,16 @@ const oneReturn = (of: string): readonly Parameter[] => [
   [`${of}priority`, 'no', 'HIGH (when absent) or NORM.'],
   [`${of}additional_information`, 'no', 'Up to 105 characters.'],
   [`${of}remittance_information`, 'no', text140],
-  [`${of}returning_ispb`, 'no', 'The sender when absent.'],
-  [`${of}receiving_ispb`, 'no', 'The institution in the EndToEndId when absent.'],
+  [
+    `${of}returning_ispb`,
+    'no',
+    'When absent, who was paid by the payment as it was received; the sender where it is not stored.',
+  ],
+  [
+    `${of}receiving_ispb`,
+    'no',
+    'When absent, who paid the payment as it was received; where it is not stored, the institution in the EndToEndId, which is another than the one that returns.',
+  ],
 ]
 
 const refund: readonly Parameter[] = [

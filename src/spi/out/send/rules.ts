@@ -69,10 +69,11 @@ const byOther = ({ counterparty_ispb: other }: Fields): Makers => ({
   expected: 'an id of the one who asks, not of the counterparty',
 })
 
-const isReturnedToItself = (
-  { returning_ispb: returning, receiving_ispb: receiving }: Fields,
-  { ispb }: RuleContext,
-): boolean => receiving !== undefined && (receiving === ispb || receiving === (returning ?? ispb))
+/** Where nobody is named, who made the EndToEndId is paid, which may be this institution. */
+const isReturnedToItself = (one: Fields, { ispb }: RuleContext): boolean => {
+  const receiving = one['receiving_ispb'] ?? String(one['original_end_to_end_id']).slice(1, 9)
+  return receiving === ispb || receiving === (one['returning_ispb'] ?? ispb)
+}
 
 /**
  * What each message must be beyond what its values must be: of the ids that this institution makes, when and by whom;

@@ -14,11 +14,11 @@ import { random } from '../../random.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
-import { answeredPayment, channelOf, isScheduled } from './domain.ts'
+import { answeredPayment, channelOf, isScheduled, withParties } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 import { outboundOf } from './outbound.ts'
 import { brokenRules } from './rules.ts'
-import { channelOfPayment } from './store.ts'
+import { channelOfPayment, partiesOfReceived } from './store.ts'
 
 type SendRequest = {
   readonly messageType: BuildableMessage
@@ -63,17 +63,21 @@ export const createSendService = (deps: SendDeps): SendService => {
   const enqueue = createAcceptor(sql, broker)
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
-  const build: SendService['build'] = async (request) => {
+  const build: SendService['build'] = async (asked) => {
     const nowMs = clock()
-    const made = buildMessage(request.messageType, request.params, {
-      ispb,
-      nowMs,
-      random,
-      revision: deps.revision,
-      ...(request.version === undefined ? {} : { version: request.version }),
-    })
+    const { messageType, version } = asked
+    const context = { ispb, nowMs, random, revision: deps.revision }
+    const buildOf = (params: unknown) =>
+      buildMessage(messageType, params, {
+        ...context,
+        ...(version === undefined ? {} : { version }),
+      })
+    const first = buildOf(asked.params)
+    if (!first.ok) return first
+    const request = messageType === 'PACS004' ? await completed(sql, asked, first.message) : asked
+    const made = request === asked ? first : buildOf(request.params)
     if (!made.ok) return made
-    const problems = brokenRules(request.messageType, request.params, { ispb, nowMs })
+    const problems = brokenRules(messageType, request.params, { ispb, nowMs })
     if (problems.length > 0) return { ok: false, problems }
     const channel = request.channel ?? (await defaultChannel(sql, request))
     return { ok: true, built: builtOf(made.message, { ...request, channel }, ispb) }
@@ -91,6 +95,16 @@ export const createSendService = (deps: SendDeps): SendService => {
 }
 
 type BuiltSuccess = Extract<Build, { readonly ok: true }>['message']
+
+/** A return with the institutions of the payments that are returned. */
+const completed = async (
+  sql: Client,
+  request: SendRequest,
+  { endToEndIds }: BuiltSuccess,
+): Promise<SendRequest> => {
+  const known = await partiesOfReceived(sql, [...new Set(endToEndIds)])
+  return known.length === 0 ? request : { ...request, params: withParties(request.params, known) }
+}
 
 const defaultChannel = async (
   sql: Client,

@@ -10,6 +10,7 @@ const random = createRandomText((bytes) => {
 const nowMs = Date.UTC(2026, 2, 31, 23, 59, 58, 7)
 export const context = { ispb: '12345678', nowMs, random, revision: '5.11.1' } as const
 export const original = 'E1234567820260302140500000000001'
+const ofOther = original.replace('12345678', '87654321')
 
 export const transfer = {
   amount: 12345,
@@ -37,7 +38,7 @@ export const transfer = {
 export const examples: Readonly<Record<BuildableMessage, object>> = {
   PACS008: { local_instrument: 'DICT', transactions: [transfer, transfer] },
   PACS002: { original_end_to_end_id: original, status: 'RJCT', reason: 'AC03' },
-  PACS004: { original_end_to_end_id: original, amount: 100, return_reason: 'MD06' },
+  PACS004: { original_end_to_end_id: ofOther, amount: 100, return_reason: 'MD06' },
   PAIN013: {
     charges: [
       {

@@ -80,7 +80,10 @@ test.each([
     { return_id: returnIdOf(nowMs, '11223344'), returning_ispb: '11223344' },
   ],
   ['another receiver', { receiving_ispb: '87654321' }],
-  ['the id of a payment of this institution', { original_end_to_end_id: idOf(0) }],
+  [
+    'the id of a charge of this institution, and its payer',
+    { original_end_to_end_id: idOf(0), receiving_ispb: '87654321' },
+  ],
 ])('a return with %s breaks no rule', (_, change) => {
   const one = { original_end_to_end_id: otherPayment, ...change }
   expect(broken(one, 'PACS004')).toEqual([])
@@ -96,6 +99,16 @@ test.each([
   ['a day that is none', { return_id: `D${ispb}202602301405AAAAAAAAAAA` }, 'return_id date'],
   ['the ISPB of another', { return_id: returnIdOf(nowMs, '87654321') }, 'return_id ispb'],
   ['this institution as receiver', { receiving_ispb: ispb }, 'receiving_ispb settlement'],
+  [
+    'an id of this institution and nobody named',
+    { original_end_to_end_id: idOf(0) },
+    'receiving_ispb settlement',
+  ],
+  [
+    'an id of the institution that returns and nobody else named',
+    { returning_ispb: '87654321' },
+    'receiving_ispb settlement',
+  ],
   [
     'the same institution on both sides',
     { returning_ispb: '11223344', receiving_ispb: '11223344' },
