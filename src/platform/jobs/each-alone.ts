@@ -1,3 +1,4 @@
+import { isTransientDatabaseError } from '../database/transient.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Round } from './job.ts'
 
@@ -5,7 +6,8 @@ import type { Round } from './job.ts'
  * Works through what a round has found, each item by itself: what fails of one is logged, and those behind it are done
  * all the same. Ends early with the round.
  *
- * @throws what `setAside` throws: the database is away then, and the round fails as a whole
+ * @throws what says that the database is away or chose another's transaction, and what `setAside` throws: no item is to
+ * blame, and the round comes again as a whole
  */
 export const eachAlone = async <T>(
   items: Iterable<T>,
@@ -29,6 +31,7 @@ export const eachAlone = async <T>(
     try {
       await work(item)
     } catch (err) {
+      if (isTransientDatabaseError(err)) throw err
       logger.error({ err, ...idsOf(item) }, 'one failed and is left for later; the others are done')
       await setAside?.(item)
     }

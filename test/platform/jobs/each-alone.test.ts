@@ -42,3 +42,23 @@ test('the round ends where one cannot be set aside, or when it is lost', async (
   )
   expect(done).toEqual(['a'])
 })
+
+test('the round ends where the database is away: no item is set aside for that', async () => {
+  const tried: string[] = []
+  const aside: string[] = []
+  const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  const round = eachAlone(
+    ['a', 'b'],
+    (id) => {
+      tried.push(id)
+      return Promise.reject(deadlock)
+    },
+    {
+      idsOf,
+      logger: { error: () => undefined } as never,
+      setAside: async (id) => aside.push(id),
+    },
+  )
+  await expect(round).rejects.toBe(deadlock)
+  expect([tried, aside]).toEqual([['a'], []])
+})
