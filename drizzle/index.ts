@@ -105,6 +105,7 @@ import m101 from './0101_agreements_told.sql' with { type: 'text' }
 import m102 from './0102_agreements_over.sql' with { type: 'text' }
 import m103 from './0103_unmatched_advices_currency.sql' with { type: 'text' }
 import m104 from './0104_dict_lists_of_claims.sql' with { type: 'text' }
+import m105 from './0105_dict_lists_failing.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -212,4 +213,5 @@ export const migrations: readonly Migration[] = [
   { name: '0102_agreements_over', sql: m102 },
   { name: '0103_unmatched_advices_currency', sql: m103 },
   { name: '0104_dict_lists_of_claims', sql: m104 },
+  { name: '0105_dict_lists_failing', sql: m105 },
 ]

@@ -1,6 +1,4 @@
 import type { DirectoryPage } from '#codecs/dict'
-import type { Client } from '#src/platform/database/index.ts'
-import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError, listBytesMax } from './exchange.ts'
 import type { Refused } from './wire.ts'
@@ -32,7 +30,7 @@ export const listRequest = (
   return { path: `${base}?${query}`, bytesMax: listBytesMax }
 }
 
-type Changed = { readonly modifiedMs: number }
+export type Changed = { readonly modifiedMs: number }
 
 export type DirectoryList<T> = {
   /** Under which it is kept until when it has been read. */
@@ -105,64 +103,4 @@ const nextQuery = (
   // Where a page is full of one moment there is no way but past it.
   const isFull = items.length + unreadable >= limitMax
   return isFull ? { modifiedAfter: new Date(fromMs + 1) } : undefined
-}
-
-/**
- * Reads what has changed in a list since it was last read, each item by itself, and keeps until when it has been read.
- *
- * @throws DirectoryAwayError: the rest is read the next time
- */
-export const followList = async <T extends Changed>(
-  { name, ask }: DirectoryList<T>,
-  receive: (item: T) => Promise<unknown>,
-  {
-    sql,
-    logger,
-    now,
-    overlapMs,
-    firstLookMs,
-    pagesMax,
-    idsOf,
-  }: {
-    readonly sql: Client
-    readonly logger: Logger
-    readonly now: () => Date
-    /** It is read again from so long before: what it shows late is found all the same. */
-    readonly overlapMs: number
-    /** How far the first look goes back; undefined: to its beginning. */
-    readonly firstLookMs?: number
-    readonly pagesMax?: number
-    readonly idsOf: (item: T) => Readonly<Record<string, string>>
-  },
-  round?: Round,
-): Promise<void> => {
-  const nowMs = now().getTime()
-  const readMs = (await readUntil(sql, name))?.getTime()
-  const firstMs = firstLookMs === undefined ? undefined : nowMs - firstLookMs
-  const fromMs = readMs === undefined ? firstMs : readMs - overlapMs
-  await readChanges(ask, fromMs === undefined ? undefined : new Date(fromMs), {
-    nowMs,
-    logger,
-    pagesMax,
-    signal: round?.signal,
-    take: async (items, until) => {
-      await eachAlone(items, receive, { round, logger, idsOf })
-      if (round?.signal.aborted) return
-      if (until !== undefined) await keepReadUntil(sql, name, until)
-      round?.advance()
-    },
-  })
-}
-
-const readUntil = async (sql: Client, list: string): Promise<Date | undefined> => {
-  const [row] = await sql<{ until: Date }[]>`
-    select read_until as until from dict_lists where list = ${list}`
-  return row?.until
-}
-
-const keepReadUntil = async (sql: Client, list: string, until: Date): Promise<void> => {
-  await sql`
-    insert into dict_lists (list, read_until) values (${list}, ${until})
-    on conflict (list) do update
-      set read_until = greatest(dict_lists.read_until, excluded.read_until)`
 }

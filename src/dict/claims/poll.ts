@@ -4,7 +4,7 @@ import { claimRoles } from '#src/events/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
-import { followList } from '../lists.ts'
+import { followList } from '../following.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
 import { claimPagesMax } from './calls.ts'
 import { writeClaim, writeSeen } from './changes.ts'
@@ -35,13 +35,12 @@ export const pollClaims = async (
   round?: Round,
 ): Promise<void> => {
   const { calls } = deps
-  const idsOf = ({ id }: Claim) => ({ claim: id })
   for (const role of claimRoles) {
-    const followed = { ...deps, overlapMs, firstLookMs, pagesMax: claimPagesMax, idsOf }
+    const looks = { overlapMs, firstLookMs, pagesMax: claimPagesMax }
     await followList(
       calls.list(role),
       (seen) => receive(deps, advance, role, seen),
-      followed,
+      { ...deps, ...looks, idOf: ({ id }) => id },
       round,
     )
     if (round?.signal.aborted) return

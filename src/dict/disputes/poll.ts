@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { followList } from '../lists.ts'
+import { followList } from '../following.ts'
 import type { DisputeList } from './calls.ts'
 import type { DisputeKind } from './domain.ts'
 import type { Show } from './show.ts'
@@ -32,11 +32,7 @@ export const pollList = <C>(
       if (seen === undefined) logger.warn({ list: name }, 'a list shows what is not ours')
       else await sql.begin((tx) => show(tx, seen))
     },
-    {
-      ...deps,
-      overlapMs,
-      idsOf: ({ seen }) => ({ list: name, dispute: seen?.directoryId ?? '' }),
-    },
+    { ...deps, overlapMs, idOf: ({ seen }) => seen?.directoryId ?? '' },
     round,
   )
 }

@@ -70,4 +70,6 @@ export const dictDisputes = pgTable(
 export const dictLists = pgTable('dict_lists', {
   list: text().primaryKey(),
   readUntil: instant('read_until').notNull(),
+  /** The items that could not be received, as JSON, with how often that was tried. */
+  failing: text(),
 })

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "dict_lists" ADD COLUMN "failing" text;

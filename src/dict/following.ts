@@ -1,0 +1,128 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { type Changed, type DirectoryList, readChanges } from './lists.ts'
+
+/** A version of an item that could not be received, and how often that was tried. */
+type Failing = { readonly id: string; readonly modifiedMs: number; readonly tries: number }
+
+/** How far a list has been read, and what failed there. */
+type Place = { readonly until: Date; readonly failing: readonly Failing[] }
+
+/** An item that failed so often is passed over. */
+const triesMax = 20
+/** Of so many items at once we count how often they failed; what fails beside them waits until these are over. */
+const failingMax = 1_000
+
+/**
+ * Reads what has changed in a list since it was last read, each item by itself, and keeps until when it has been read:
+ * not further than to the first item that failed, so that the next round reads that one again.
+ *
+ * @throws DirectoryAwayError: the rest is read the next time
+ */
+export const followList = async <T extends Changed>(
+  { name, ask }: DirectoryList<T>,
+  receive: (item: T) => Promise<unknown>,
+  {
+    sql,
+    logger,
+    now,
+    overlapMs,
+    firstLookMs,
+    pagesMax,
+    idOf,
+  }: {
+    readonly sql: Client
+    readonly logger: Logger
+    readonly now: () => Date
+    /** It is read again from so long before: what it shows late is found all the same. */
+    readonly overlapMs: number
+    /** How far the first look goes back; undefined: to its beginning. */
+    readonly firstLookMs?: number
+    readonly pagesMax?: number
+    /** By which the log names an item, and we know it again. */
+    readonly idOf: (item: T) => string
+  },
+  round?: Round,
+): Promise<void> => {
+  const nowMs = now().getTime()
+  const before = await placeIn(sql, name)
+  const readMs = before?.until.getTime()
+  const firstMs = firstLookMs === undefined ? undefined : nowMs - firstLookMs
+  const fromMs = readMs === undefined ? firstMs : readMs - overlapMs
+  const failures = createFailures(before?.failing ?? [])
+  await readChanges(ask, fromMs === undefined ? undefined : new Date(fromMs), {
+    nowMs,
+    logger,
+    pagesMax,
+    signal: round?.signal,
+    take: async (items, until) => {
+      const all = items.map((item) => ({ item, id: idOf(item), modifiedMs: item.modifiedMs }))
+      const wanted = all.filter((one) => !failures.isPassed(one))
+      const failed = new Set<(typeof all)[number]>()
+      await eachAlone(wanted, ({ item }) => receive(item), {
+        round,
+        logger,
+        idsOf: ({ id }) => ({ list: name, id }),
+        setAside: async (one) => failed.add(one),
+      })
+      if (round?.signal.aborted) return
+      round?.advance()
+      for (const one of wanted) {
+        if (!failed.has(one)) failures.forget(one)
+        else if (!failures.count(one)) {
+          const { id } = one
+          logger.error({ list: name, id, tries: triesMax }, 'an item of a list is passed over')
+        }
+      }
+      if (until === undefined && failed.size === 0) return
+      const untilMs = Math.min(until?.getTime() ?? fromMs ?? 0, failures.heldMs())
+      const failing = failures.since(Math.max(untilMs, readMs ?? 0) - overlapMs)
+      await keepPlace(sql, name, { until: new Date(untilMs), failing })
+    },
+  })
+}
+
+type Version = Pick<Failing, 'id' | 'modifiedMs'>
+
+/** Counts how often each version of an item failed, over rounds and restarts. */
+const createFailures = (before: readonly Failing[]) => {
+  const keyOf = ({ id, modifiedMs }: Version): string => `${modifiedMs} ${id}`
+  const all = new Map(before.map((one) => [keyOf(one), one]))
+  let heldMs = Number.POSITIVE_INFINITY
+  const isOver = (one: Failing | undefined): boolean => one !== undefined && one.tries >= triesMax
+  return {
+    isPassed: (version: Version): boolean => isOver(all.get(keyOf(version))),
+    forget: (version: Version): boolean => all.delete(keyOf(version)),
+    /** @returns false: that was its last try, and the list is read on past it */
+    count: ({ id, modifiedMs }: Version): boolean => {
+      const key = keyOf({ id, modifiedMs })
+      const isCounted = all.has(key) || all.size < failingMax
+      const after = { id, modifiedMs, tries: (all.get(key)?.tries ?? 0) + 1 }
+      if (isCounted) all.set(key, after)
+      if (isOver(after)) return false
+      heldMs = Math.min(heldMs, modifiedMs - 1)
+      return true
+    },
+    /** The last moment before all that failed in this round and is tried again. */
+    heldMs: (): number => heldMs,
+    /** Without those that the list is not read for any more. */
+    since: (fromMs: number): readonly Failing[] =>
+      [...all.values()].filter(({ modifiedMs }) => modifiedMs >= fromMs),
+  }
+}
+
+const placeIn = async (sql: Client, list: string): Promise<Place | undefined> => {
+  const [row] = await sql<{ until: Date; failing: string | null }[]>`
+    select read_until as until, failing from dict_lists where list = ${list}`
+  return row && { until: row.until, failing: JSON.parse(row.failing ?? '[]') as Failing[] }
+}
+
+const keepPlace = async (sql: Client, list: string, { until, failing }: Place): Promise<void> => {
+  const counts = failing.length === 0 ? null : JSON.stringify(failing)
+  await sql`
+    insert into dict_lists (list, read_until, failing) values (${list}, ${until}, ${counts})
+    on conflict (list) do update
+      set read_until = greatest(dict_lists.read_until, excluded.read_until),
+        failing = excluded.failing`
+}

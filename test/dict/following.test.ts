@@ -1,0 +1,125 @@
+/** Lists of the directory, followed over rounds: what fails there is read again, and stops nothing else. */
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { followList } from '../../src/dict/following.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+type Item = { readonly id: string; readonly modifiedMs: number }
+
+const nowMs = Date.parse('2026-11-27T12:00:00Z')
+const minuteMs = 60_000
+/** An item of every ten minutes; the last is the youngest. */
+const tenMinutely = (count: number): Item[] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `c${i}`,
+    modifiedMs: nowMs - (count - i) * 10 * minuteMs,
+  }))
+
+let listed: readonly Item[] = []
+let failing: ReadonlySet<string> = new Set()
+let failure: Error = new Error('bad item')
+const received = new Map<string, number>()
+const tried = new Map<string, number>()
+const told: { readonly text: string; readonly id: unknown }[] = []
+
+beforeEach(async () => {
+  for (const each of [received, tried]) each.clear()
+  told.length = 0
+  failing = new Set()
+  failure = new Error('bad item')
+  await sql`delete from dict_lists`
+})
+
+const plus = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
+
+/** A round of a process that knows nothing of the rounds before. */
+const follow = () =>
+  followList<Item>(
+    {
+      name: 'claims_donor',
+      ask: async ({ modifiedAfter }) => {
+        const fromMs = modifiedAfter?.getTime() ?? 0
+        const items = listed.filter(({ modifiedMs }) => modifiedMs >= fromMs)
+        return { kind: 'page', page: { items, unreadable: 0, hasMore: false, cursor: undefined } }
+      },
+    },
+    async ({ id }) => {
+      plus(tried, id)
+      if (failing.has(id)) throw failure
+      plus(received, id)
+    },
+    {
+      sql,
+      logger: {
+        error: ({ id }: { id?: unknown }, text: string) => told.push({ text, id }),
+        warn: () => undefined,
+      } as never,
+      now: () => new Date(nowMs),
+      overlapMs: 2 * minuteMs,
+      firstLookMs: 31 * 1_440 * minuteMs,
+      idOf: ({ id }) => id,
+    },
+  )
+
+const mark = async (): Promise<number | undefined> => {
+  const [row] = await sql<{ until: Date }[]>`select read_until as until from dict_lists`
+  return row?.until.getTime()
+}
+
+test('what failed is read again until it is received, and the list is not read anew after that', async () => {
+  listed = tenMinutely(10)
+  failing = new Set(['c2', 'c7'])
+  await follow()
+  expect([received.size, await mark()]).toEqual([8, (listed[2]?.modifiedMs ?? 0) - 1])
+  failing = new Set(['c7'])
+  await follow()
+  expect([received.get('c2'), await mark()]).toEqual([1, (listed[7]?.modifiedMs ?? 0) - 1])
+  failing = new Set()
+  await follow()
+  expect([received.get('c7'), await mark()]).toEqual([1, listed[9]?.modifiedMs])
+  tried.clear()
+  await follow()
+  expect([...tried.keys()]).toEqual(['c9'])
+})
+
+test('while the database is away nothing counts as read, and nothing as a try', async () => {
+  listed = tenMinutely(3)
+  failing = new Set(['c1'])
+  failure = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  for (let i = 0; i < 30; i++) await expect(follow()).rejects.toBe(failure)
+  expect([await mark(), told]).toEqual([undefined, []])
+  failing = new Set()
+  await follow()
+  expect([...received.keys()]).toEqual(['c0', 'c1', 'c2'])
+})
+
+test('what fails twenty times is passed over, which is told once, until it changes', async () => {
+  listed = tenMinutely(4)
+  failing = new Set(['c1', 'c3'])
+  const passed = () => told.filter(({ text }) => text.includes('passed over')).map(({ id }) => id)
+  for (let i = 0; i < 19; i++) await follow()
+  expect([passed(), await mark()]).toEqual([[], (listed[1]?.modifiedMs ?? 0) - 1])
+  await follow()
+  expect([passed(), await mark()]).toEqual([['c1', 'c3'], listed[3]?.modifiedMs])
+  await follow()
+  expect([tried.get('c1'), tried.get('c3'), passed().length]).toEqual([20, 20, 2])
+  failing = new Set()
+  const later = nowMs - minuteMs
+  listed = listed.map((item) => (item.id === 'c3' ? { ...item, modifiedMs: later } : item))
+  await follow()
+  expect([received.get('c3'), await mark()]).toEqual([1, later])
+  const [row] = await sql<{ failing: unknown }[]>`select failing from dict_lists`
+  expect(row?.failing).toBeNull()
+})
+
+test('one that changes between two tries holds the list no longer as it was', async () => {
+  listed = tenMinutely(3)
+  failing = new Set(['c0'])
+  await follow()
+  listed = listed.map((item) => (item.id === 'c0' ? { ...item, modifiedMs: nowMs } : item))
+  await follow()
+  expect(await mark()).toBe(nowMs - 1)
+})
