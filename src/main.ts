@@ -47,8 +47,8 @@ import {
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import { createReference } from './reference/index.ts'
 import {
-  createDiscard,
   createGrpc,
+  createLetterSubjects,
   createMessages,
   createOpenMessages,
   createRecurringSender,
@@ -109,7 +109,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...databases.features,
       withJobs(roles, audit),
       ...brokerOf(opened, sql),
-      deadLettersOf(sql, platform, pix.receivables),
+      withJobs(roles, deadLettersOf(sql, values, pix.receivables, logger)),
       certificates,
       jose,
       schemas,
@@ -176,13 +176,16 @@ const brokerOf = (opened: OpenedBroker | undefined, sql: Database['sql'] | undef
 
 const deadLettersOf = (
   sql: Database['sql'] | undefined,
-  { brokerAddresses }: Values['platform'],
-  receivables: Parameters<typeof createDiscard>[1],
+  { platform, broker: { retentionDays } }: Values,
+  receivables: Parameters<typeof createLetterSubjects>[1],
+  logger: Logger,
 ) =>
   createDeadLetters({
     sql,
-    isRelayed: brokerAddresses !== undefined,
-    discard: createDiscard(emitEvents, receivables),
+    isRelayed: platform.brokerAddresses !== undefined,
+    subjects: createLetterSubjects(emitEvents, receivables),
+    retentionDays,
+    logger,
   })
 
 type Beside = {

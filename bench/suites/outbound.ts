@@ -122,7 +122,7 @@ const throughput = async (
   signing: ReturnType<typeof signingOf>,
   { warmUp, count }: { readonly warmUp: number; readonly count: number },
 ): Promise<Rate> => {
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
   await broker.start()
   // Some are still queued when the measurement ends, so that the last question may come late.
   const total = Math.ceil((warmUp + count) * 1.1)

@@ -77,7 +77,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   process.env['TEST_DATABASE_URL'] = server.url
   const database = await openTestDatabase()
   const { sql, dsn } = database
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
   await broker.start()
   const hooks = await startWebhooks(database, { broker })
   const target = startReceiver()

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/broker/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
 import { scrub } from '#src/platform/security/index.ts'
-import { createDiscard } from '#src/spi/index.ts'
+import { createLetterSubjects } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import {
   actionOf,
@@ -53,8 +53,10 @@ other texts of the message remain. drop ends what the message was to do: a payme
     const loaded = demandSettings(program.load(io.env))
     const [dsn] = demandDatabases(loaded)
     const hasKafka = loaded.platform.brokerAddresses !== undefined
-    const discard = createDiscard(emitEvents, { end: endReceivables(emitEvents) })
-    return withDatabase(dsn, io, (sql) => action(openDeadLetters(sql, hasKafka, discard), args, io))
+    const subjects = createLetterSubjects(emitEvents, { end: endReceivables(emitEvents) })
+    return withDatabase(dsn, io, (sql) =>
+      action(openDeadLetters(sql, hasKafka, subjects), args, io),
+    )
   },
 }
 

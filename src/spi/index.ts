@@ -39,7 +39,7 @@ export {
   signingSettings,
 } from './out/signing/index.ts'
 export {
-  createDiscard,
+  createLetterSubjects,
   createOutbound,
   type OutboundFeature,
   outboundSettings,

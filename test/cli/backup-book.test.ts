@@ -68,7 +68,7 @@ test('of more than are counted the oldest is told: dead letters, and messages of
   await sql`
     insert into broker_dead_letters (value, published_at)
     select '', ${at} from generate_series(1, ${stored}) n`
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
   const book = (await createBrokerFeature(broker, sql).book?.()) ?? []
   const [of] = await sql<{ topic: string }[]>`select topic from broker_lanes where lane = ${last}`
   expect(lineOf(book, 'dead letters')).toEqual(theOldest)

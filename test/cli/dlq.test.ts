@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
 await broker.start()
 afterAll(async () => {
   await broker.stop()

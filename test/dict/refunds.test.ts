@@ -1,7 +1,7 @@
 /** Refund requests, on the simulated directory, which plays the other institution, and on returns that are settled. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { DirectoryRefund } from '#codecs/dict'
-import { createDiscard } from '#src/spi/index.ts'
+import { createLetterSubjects } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { fresh } from '../spi/in/worker/support.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -196,7 +196,7 @@ describe('a request against us', () => {
     await disputes.retry()
     // As long as somebody may have it sent, nobody decides otherwise.
     expect(await find(here)).toMatchObject({ pending: 'close', return_id: first })
-    await sql.begin((tx) => createDiscard(emitEvents, undefined)(tx, letter))
+    await sql.begin((tx) => createLetterSubjects(emitEvents, undefined).end(tx, letter))
     await disputes.retry()
     expect(await find(here)).toMatchObject({
       status: 'open',

@@ -148,7 +148,6 @@ export const startDict = async (
   const broker = createPostgresBroker({
     sql,
     dsn: database.dsn,
-    retentionDays: 7,
     logger: quietLogger,
   })
   const paying = { ispb, sql, broker, revision: '5.11.1', now } as const

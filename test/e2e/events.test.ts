@@ -542,7 +542,7 @@ const absent = ['spigw_broker_outbox_depth', 'spigw_broker_outbox_age_seconds']
 const troubles = async () => {
   bank.setFaults([{ kind: 'unavailable', operation: 'read', times: 2 }])
   const { sql, dsn } = database
-  const outside = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  const outside = createPostgresBroker({ sql, dsn, logger: quietLogger })
   const stray = { topic: 'spi.outbound', key: 'x', value: Buffer.from('of nobody'), headers: {} }
   await outside.publish([stray])
   const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }

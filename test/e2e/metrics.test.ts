@@ -340,7 +340,6 @@ test('what waits, is under way, unknown or given up is told while it is so', asy
   const outside = createPostgresBroker({
     sql: database.sql,
     dsn: database.dsn,
-    retentionDays: 1,
     logger: quietLogger,
   })
   const stray = { topic: 'spi.outbound', key: 'x', value: Buffer.from('of nobody'), headers: {} }

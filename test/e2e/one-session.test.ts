@@ -38,7 +38,6 @@ describe.skipIf(!isLong)('an engine with one session for all', () => {
       const broker = createPostgresBroker({
         sql: openClient(),
         dsn: engine.dsn,
-        retentionDays: 7,
         logger,
         times: { leaseMs: 900 },
       })

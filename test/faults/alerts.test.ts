@@ -198,7 +198,7 @@ const hostileBank = async () => {
   await Bun.sleep(2_000)
   await pay(gateway.call)
   const { dsn, sql } = gateway
-  const outside = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  const outside = createPostgresBroker({ sql, dsn, logger: quietLogger })
   await outside.publish([
     { topic: 'spi.outbound', key: 'x', value: Buffer.from('of nobody'), headers: {} },
   ])

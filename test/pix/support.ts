@@ -86,7 +86,6 @@ export const startPix = async (
   const broker = createPostgresBroker({
     sql,
     dsn: database.dsn,
-    retentionDays: 7,
     logger: quietLogger,
   })
   const drafts: Json[] = []

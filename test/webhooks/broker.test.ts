@@ -9,7 +9,7 @@ test('events pass through webhook.events of the broker, each once', async () => 
   const { sql, dsn } = database
   // Nobody searches: what is not told of is not found.
   const times = { searchEveryMs: 3_600_000, deafSearchEveryMs: 3_600_000 }
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger, times })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger, times })
   await broker.start()
   const hooks = await startWebhooks(database, { broker })
   const target = startReceiver()

@@ -16,12 +16,14 @@ import {
   text,
   writeAudit,
 } from '../http/index.ts'
-import type { Feature } from '../lifecycle/index.ts'
+import { createJob } from '../jobs/index.ts'
+import type { Check, Feature } from '../lifecycle/index.ts'
+import type { Logger } from '../observe/index.ts'
 import { deadLetterHeaders } from './dead-letter.ts'
 import {
   type DeadLetterBox,
-  type Discard,
   LetterStaysError,
+  type LetterSubjects,
   type ListedLetter,
   openDeadLetters,
 } from './postgresql/dead-letters.ts'
@@ -110,26 +112,60 @@ const documents = {
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 
-/**
- * Dead letters over the API, for operators.
- *
- * @param sql undefined: no database, and so no place where they are kept
- * @param isRelayed the broker is outside of the database
- */
-export const createDeadLetters = ({
-  sql,
-  isRelayed,
-  discard,
-}: {
+export type DeadLettersDeps = {
+  /** Undefined: no database, and so no place where they are kept. */
   readonly sql: Client | undefined
+  /** The broker is outside of the database. */
   readonly isRelayed: boolean
-  readonly discard: Discard
-}): Feature => {
-  const name = 'dead_letters'
-  const routesOn = (on: Client) => routesOf(on, openDeadLetters(on, isRelayed, discard))
-  const routes = sql === undefined ? routesWithout(['DATABASE_DSN'], routesOn) : routesOn(sql)
-  return { name, routes }
+  readonly subjects: LetterSubjects
+  readonly retentionDays: number
+  readonly logger: Logger
 }
+
+const name = 'dead_letters'
+const ageEveryMs = 3_600_000
+
+/** Dead letters over the API, for operators, and the end of those past their retention. */
+export const createDeadLetters = (deps: DeadLettersDeps): Feature => {
+  const { sql, isRelayed, subjects, retentionDays: days, logger } = deps
+  const boxOf = (on: Client) => openDeadLetters(on, isRelayed, subjects)
+  const routesOn = (on: Client) => routesOf(on, boxOf(on))
+  if (sql === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], routesOn) }
+  const box = boxOf(sql)
+  const job = createJob({
+    name: 'old dead letters',
+    everyMs: ageEveryMs,
+    fleet: { sql },
+    logger,
+    run: async (round) => {
+      const { dropped, held } = await box.dropOld(days, round)
+      if (dropped > 0) logger.info({ letters: dropped }, 'dead letters were past their retention')
+      if (held > 0) {
+        logger.warn(
+          { letters: held },
+          'dead letters are past their retention and stay: payments or returns FAILED with them',
+        )
+      }
+    },
+  })
+  return {
+    name,
+    routes: routesOn(sql),
+    checks: async () => [checkOf(await box.countHeld(days))],
+    start: job.start,
+    drain: job.stop,
+  }
+}
+
+const checkOf = (held: number): Check =>
+  held === 0
+    ? { name: 'dead letters', status: 'ok', detail: 'no payment or return waits in them for long' }
+    : {
+        name: 'dead letters',
+        status: 'warning',
+        detail: `${held} are past their retention: payments or returns FAILED with them, and hold their sums`,
+        fix: 'trilho dlq retry sends one after all, trilho dlq drop gives it up',
+      }
 
 const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
   route(documents.list, async ({ query: { limit, cursor, code: errorCode } }) => {

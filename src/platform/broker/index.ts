@@ -14,8 +14,8 @@ export { withOutbox } from './outbox.ts'
 export { outboxTopic } from './outbox-message.ts'
 export {
   type DeadLetterBox,
-  type Discard,
   type KeptLetter,
+  type LetterSubjects,
   type ListedLetter,
   openDeadLetters,
 } from './postgresql/dead-letters.ts'

@@ -38,15 +38,12 @@ export type OpenedBroker = {
  */
 export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined => {
   const { addresses, settings, database, logger, metrics } = options
-  const { retentionDays } = settings
   if (addresses === undefined) {
     if (database === undefined) return undefined
-    const broker = tracedBroker(
-      createPostgresBroker({ ...database, retentionDays, logger, metrics }),
-    )
+    const broker = tracedBroker(createPostgresBroker({ ...database, logger, metrics }))
     return { broker, transactional: broker }
   }
-  const { partitions, replicas, hasTls } = settings
+  const { partitions, replicas, retentionDays, hasTls } = settings
   const tls = hasTls ? tlsOf(settings, logger) : undefined
   tls?.watch()
   const certificates = usedFiles('broker', tls)
@@ -59,7 +56,7 @@ export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined
   if (database === undefined) {
     return { broker: tracedBroker(kafka), transactional: undefined, certificates }
   }
-  const log = createPostgresBroker({ ...database, retentionDays, logger })
+  const log = createPostgresBroker({ ...database, logger })
   const broker = withOutbox({ broker: kafka, log, logger, metrics })
   return { broker, transactional: broker, certificates }
 }

@@ -45,7 +45,7 @@ const money = z.string().meta({ description: 'Reais with two decimals.', example
 const direction = z.enum(['INBOUND', 'OUTBOUND'])
 const status = z.enum(outcomes).meta({
   description:
-    'pending: no answer yet. unknown: no answer in time, asked for again. failed: the central bank never took it, and it may still be sent, unless it is thrown out of dlq: then it is rejected. All three hold their amount; settled and rejected are ends.',
+    'pending: no answer yet. unknown: no answer in time, asked for again. failed: the central bank never took it, and it may still be sent, until somebody throws it out of dlq: then it is rejected. All three hold their amount; settled and rejected are ends.',
 })
 
 const refund = z

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createDeadLetters, deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 
 const base = '/v1/ops/dead-letters'
 const operator = testKey('ops:*')
@@ -16,7 +16,9 @@ beforeAll(async () => {
   const { routes = [] } = createDeadLetters({
     sql: database.sql,
     isRelayed: false,
-    discard: async () => {},
+    subjects: { end: async () => {}, held: async () => [] },
+    retentionDays: 7,
+    logger: quietLogger,
   })
   call = testApp(routes, { keys: [operator.record, reader.record] }).call
 })
@@ -52,6 +54,21 @@ const acts = async () =>
     await database.sql<{ act: string }[]>`
       select action || ' ' || object || ' ' || outcome as act from audit_log order by id`
   ).map(({ act }) => act)
+
+test('doctor is told of those that stay though they are past their retention', async () => {
+  await bury('refused_by_interface', 'spi.outbound')
+  const feature = createDeadLetters({
+    sql: database.sql,
+    isRelayed: false,
+    subjects: { end: async () => {}, held: async (_, letters) => letters },
+    retentionDays: 7,
+    logger: quietLogger,
+  })
+  const told = async () => (await feature.checks?.())?.map(({ status }) => status)
+  expect(await told()).toEqual(['ok'])
+  await database.sql`update broker_dead_letters set published_at = now() - interval '8 days'`
+  expect(await told()).toEqual(['warning'])
+})
 
 test('they are listed by class, the newest first, without what they hold', async () => {
   await bury('unreadable')

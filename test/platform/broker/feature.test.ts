@@ -11,8 +11,7 @@ import { createTestDatabase, quietLogger } from '../../support/database.ts'
 const database = await createTestDatabase()
 afterAll(() => database.close())
 
-const openBroker = () =>
-  createPostgresBroker({ ...database, retentionDays: 7, logger: quietLogger })
+const openBroker = () => createPostgresBroker({ ...database, logger: quietLogger })
 
 test('health says what kind it is', async () => {
   const broker = openBroker()

@@ -15,7 +15,7 @@ describe('topics that nobody has named before', () => {
   afterAll(() => database.close())
 
   const open = (): TransactionalBroker =>
-    createPostgresBroker({ sql: database.sql, dsn: database.dsn, retentionDays: 7, logger })
+    createPostgresBroker({ sql: database.sql, dsn: database.dsn, logger })
   const message = (topic: string) => ({ topic, key: 'k', value: Buffer.from('one') })
   const depthOf = async (topic: string): Promise<number> => {
     const [row] = await database.sql<{ depth: number }[]>`

@@ -43,7 +43,6 @@ describe('the outbox', () => {
     return createPostgresBroker({
       sql,
       dsn,
-      retentionDays: 7,
       logger,
       times: { sampleEveryMs: 20 },
     })

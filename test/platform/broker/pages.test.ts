@@ -55,7 +55,7 @@ describe.each([...engines])('the broker on $name', (engine) => {
     // One connection: its plans are kept.
     database = running.open(1)
     sql = database.sql
-    broker = createPostgresBroker({ sql, dsn: running.dsn, retentionDays: 7, logger })
+    broker = createPostgresBroker({ sql, dsn: running.dsn, logger })
   }, 60_000)
 
   afterAll(async () => {
@@ -133,7 +133,7 @@ describe.each([...engines])('the broker on $name', (engine) => {
   test('asks next to nothing while nothing happens', async () => {
     await sql`delete from broker_queue where id > 0`
     const topics = ['spi.inbound.primary', 'spi.inbound.secondary', topic, 'webhook.events']
-    const resting = createPostgresBroker({ sql, dsn: running.dsn, retentionDays: 7, logger })
+    const resting = createPostgresBroker({ sql, dsn: running.dsn, logger })
     await resting.start()
     let handled = 0
     for (const one of topics) {

@@ -54,7 +54,6 @@ test.skipIf(pgbouncer === null)(
       const broker = createPostgresBroker({
         sql,
         dsn: pooler.url,
-        retentionDays: 7,
         logger,
         times,
       })

@@ -28,7 +28,7 @@ const leaseMs = 900
 const open = async (): Promise<TransactionalBroker> => {
   const { sql, dsn } = database
   const times = { leaseMs }
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger, times })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger, times })
   await broker.start()
   return broker
 }
@@ -106,7 +106,7 @@ describe('PostgreSQL broker', () => {
     const { sql, dsn } = database
     // Nobody searches: what is not told of is not found.
     const times = { leaseMs, searchEveryMs: 3_600_000, deafSearchEveryMs: 3_600_000 }
-    const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger, times })
+    const broker = createPostgresBroker({ sql, dsn, logger: quietLogger, times })
     await broker.start()
     const topic = await namedBefore(`told.${Date.now()}`)
     const seen = reading(broker, topic)
@@ -371,7 +371,6 @@ describe('PostgreSQL broker', () => {
     const deaf = createPostgresBroker({
       sql,
       dsn: database.dsn,
-      retentionDays: 7,
       logger: quietLogger,
     })
     const topic = `deaf.${Date.now()}`
@@ -502,12 +501,11 @@ describe('PostgreSQL broker', () => {
     const sampling = createPostgresBroker({
       sql,
       dsn,
-      retentionDays: 7,
       logger,
       times: { sampleEveryMs: 20 },
     })
     // It consumes nothing and does not measure: another process does.
-    const watching = createPostgresBroker({ sql, dsn, retentionDays: 7, logger, metrics })
+    const watching = createPostgresBroker({ sql, dsn, logger, metrics })
     const { health } = createBrokerFeature(watching, undefined)
     const topic = topics.webhookEvents
     await watching.publish([textMessage(topic, 'waits')])

@@ -101,7 +101,7 @@ const carryOver = async (to: string): Promise<void> => {
 }
 
 const openBroker = (sql: Client, dsn: string, way: 'itself' | 'outbox'): TransactionalBroker => {
-  const log = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+  const log = createPostgresBroker({ sql, dsn, logger })
   return way === 'itself' ? log : withOutbox({ broker: createTopicsOutside(), log, logger })
 }
 

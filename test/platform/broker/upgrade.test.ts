@@ -50,7 +50,7 @@ test('what waited in the log waits in the lanes, in its order; what was settled 
   const listed = await Promise.all((await letters.list(10)).map(({ id }) => letters.find(id)))
   expect(listed.map((one) => one && textOf(one))).toEqual(['letter 2', 'letter 1'])
 
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+  const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
   const seen: string[] = []
   for (const topic of [topics.outbound, topics.webhookEvents, 'outbox']) {
     broker.consume({

@@ -6,7 +6,7 @@ import { quietLogger as logger } from '../../support/database.ts'
 const [dsn = '', topic = '', mode = '', leaseMs = ''] = process.argv.slice(2)
 const { sql } = openDatabase({ dsn, connectionsMax: 2, statementTimeoutMs: 30_000, logger })
 const times = { leaseMs: Number(leaseMs) }
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger, times })
+const broker = createPostgresBroker({ sql, dsn, logger, times })
 const textOf = ({ value }: Delivery): string => Buffer.from(value).toString()
 
 const handlers: Readonly<Record<string, (batch: readonly Delivery[]) => Promise<void>>> = {

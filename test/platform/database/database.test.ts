@@ -114,7 +114,6 @@ describe('openDatabase', () => {
     const broker = createPostgresBroker({
       sql: own.sql,
       dsn: own.dsn,
-      retentionDays: 1,
       logger: quietLogger,
     })
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })

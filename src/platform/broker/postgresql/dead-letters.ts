@@ -1,4 +1,11 @@
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  deletedMax,
+  type Queryable,
+  type Transaction,
+  textArray,
+} from '#src/platform/database/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import { deadLetterHeaders } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
 import { createLanes } from './lanes.ts'
@@ -35,10 +42,24 @@ export type DeadLetterBox = {
   /** False when it is not there. */
   drop(id: bigint): Promise<boolean>
   dropIn(tx: Transaction, id: bigint): Promise<boolean>
+  /** Throws away those that are so old, but for what somebody still has to decide on. */
+  dropOld(days: number, round?: Round): Promise<{ readonly dropped: number; readonly held: number }>
+  /** How many of the oldest stay though they are so old, counted up to a page of them. */
+  countHeld(days: number): Promise<number>
 }
 
-/** Ends what a letter was kept for, in the transaction that throws it away. */
-export type Discard = (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
+/** What letters were kept for. The broker does not know it. */
+export type LetterSubjects = {
+  /** Ends it, in the transaction that throws the letter away. */
+  readonly end: (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
+  /** Those of the letters that `end` would end something of: no clock throws them away. */
+  readonly held: <L extends Pick<KeptLetter, 'headers'>>(
+    sql: Queryable,
+    letters: readonly L[],
+  ) => Promise<readonly L[]>
+}
+
+const noSubjects: LetterSubjects = { end: async () => {}, held: async () => [] }
 
 type LetterClass = {
   readonly code: string | null
@@ -60,7 +81,7 @@ const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders)
 export const openDeadLetters = (
   sql: Client,
   isRelayed = false,
-  discard: Discard = async () => {},
+  subjects = noSubjects,
 ): DeadLetterBox => {
   const lanes = createLanes()
   const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
@@ -92,17 +113,52 @@ export const openDeadLetters = (
     const [letter] = await tx<Pick<KeptLetter, 'headers'>[]>`
       delete from broker_dead_letters where id = ${id} returning headers`
     if (letter === undefined) return false
-    await discard(tx, letter)
+    await subjects.end(tx, letter)
     return true
   }
   return {
     ...reading(sql),
+    ...ageing(sql, subjects),
     retryIn,
     dropIn,
     retry: (id) => sql.begin((tx) => retryIn(tx, id)),
     drop: (id) => sql.begin((tx) => dropIn(tx, id)),
   }
 }
+
+const ageing = (
+  sql: Client,
+  subjects: LetterSubjects,
+): Pick<DeadLetterBox, 'dropOld' | 'countHeld'> => ({
+  dropOld: async (days, round) => {
+    let [dropped, held] = [0, 0]
+    for (let page = await pageOfOld(sql, days); page.length > 0; ) {
+      const staying = await subjects.held(sql, page)
+      const stays = new Set(staying.map(({ id }) => id))
+      const ids = page.map(({ id }) => id).filter((id) => !stays.has(id))
+      const gone = await sql`
+        delete from broker_dead_letters where id = any(${textArray(ids)}::text::bigint[])`
+      dropped += gone.count
+      held += staying.length
+      round?.advance()
+      if (page.length < deletedMax || round?.signal.aborted === true) break
+      page = await pageOfOld(sql, days, page.at(-1))
+    }
+    return { dropped, held }
+  },
+  countHeld: async (days) => (await subjects.held(sql, await pageOfOld(sql, days))).length,
+})
+
+type OldLetter = Pick<KeptLetter, 'id' | 'headers'> & { readonly at: string }
+
+/** The oldest of those that are so old, behind `last`: what stays must not hide the others. */
+const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonly OldLetter[]> =>
+  sql<OldLetter[]>`
+    select id, headers, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
+    from broker_dead_letters
+    where published_at < now() - make_interval(days => ${days})
+      ${last === undefined ? sql`` : sql`and (published_at, id) > (${last.at}::text::timestamptz, ${last.id})`}
+    order by published_at, id limit ${deletedMax}`
 
 const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 'find'> => ({
   list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`

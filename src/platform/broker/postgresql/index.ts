@@ -15,7 +15,6 @@ import { type Broker, type Delivery, type OutgoingMessage, topics } from '../typ
 import { backlogOf, createSampler, readSamples } from './backlog.ts'
 import { checkOrder } from './check.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { createMaintenance } from './maintenance.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { insertMessages, isLetter, queueing } from './publish.ts'
 import { createReading } from './reading.ts'
@@ -24,8 +23,6 @@ export type PostgresBrokerDeps = BrokerDeps & {
   readonly sql: Client
   /** The same database: what consumes opens two connections of its own. */
   readonly dsn: string
-  /** How long dead letters are kept. */
-  readonly retentionDays: number
   readonly metrics?: Metrics
   /** Tests set these; otherwise the defaults apply. */
   readonly times?: Partial<BrokerTimes>
@@ -90,7 +87,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
   })
   const publication = createPublication(sql, lanes, notifier)
   const reading = createReading(deps, { times, lanes, notifier, publish: publication.publish })
-  const jobs = [createMaintenance(deps), createSampler(deps, times.sampleEveryMs)]
+  const sampler = createSampler(deps, times.sampleEveryMs)
   return {
     kind: 'postgresql',
     ...publication,
@@ -104,11 +101,11 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
       await lanes.of(Object.values(topics), sql).catch((err: unknown) => {
         deps.logger.warn({ err }, 'lanes are made when messages come: the database is away')
       })
-      await Promise.all(jobs.map((job) => job.start()))
+      await sampler.start()
     },
     stop: async () => {
       await reading.stop()
-      await Promise.all(jobs.map((job) => job.stop()))
+      await sampler.stop()
       await notifier.close()
     },
   }

@@ -1,8 +1,8 @@
 import type { Emit } from '#src/events/index.ts'
 import {
   type Delivery,
-  type Discard,
   deadLetterHeaders,
+  type LetterSubjects,
   type OutgoingMessage,
   type TransactionalBroker,
 } from '#src/platform/broker/index.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../messages/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { withdraw } from './sendings.ts'
-import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
+import { findFailedPayments, findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 
 export type DeadLetterDeps = {
   readonly sql: Client
@@ -26,7 +26,7 @@ export type DeadLetterDeps = {
   readonly metrics: OutboundMetrics
 }
 
-export const messageIdOf = ({ headers }: Delivery): string =>
+export const messageIdOf = ({ headers }: Pick<Delivery, 'headers'>): string =>
   headers[outboundHeaders.messageId] ?? ''
 
 /**
@@ -72,22 +72,28 @@ export const reopen = async (
   return (await findOutbound(sql, [id])).get(id)
 }
 
-/** What holds a sum. */
-const payingTypes: ReadonlySet<string> = new Set(['pacs.004', 'pacs.008'])
-
-/** Ends the FAILED payment or return of a letter that is thrown away: nothing sends it any more, so it holds no sum. */
-export const createDiscard = (
+/**
+ * Payments and returns that FAILED hang on their letters: as long as one is there the message can be sent, and holds its
+ * sum. Thrown away by a person, it ends the message.
+ */
+export const createLetterSubjects = (
   emit: Emit,
   receivables: Pick<Receivables, 'end'> | undefined,
-): Discard => {
+): LetterSubjects => {
   const emitEvents = endingReturns(emit, receivables)
-  return async (tx, { headers }) => {
-    const id = headers[outboundHeaders.messageId] ?? ''
-    if (!payingTypes.has((await findOutbound(tx, [id])).get(id)?.type ?? '')) return
-    // UNKNOWN is not FAILED: only an answer ends it. The lock keeps another from reopening it meanwhile.
-    const failed = await tx`
-      select from spi_messages where id = ${id} and status = 'FAILED' for update`
-    if (failed.length === 0) return
-    await endMessages(tx, [{ id, status: 'REJECTED', detail: 'never_sent' }], { emitEvents })
+  return {
+    held: async (sql, letters) => {
+      const failed = await findFailedPayments(sql, letters.map(messageIdOf))
+      return letters.filter((letter) => failed.has(messageIdOf(letter)))
+    },
+    end: async (tx, letter) => {
+      const id = messageIdOf(letter)
+      if (!(await findFailedPayments(tx, [id])).has(id)) return
+      // The lock keeps another from reopening it meanwhile.
+      const failed = await tx`
+        select from spi_messages where id = ${id} and status = 'FAILED' for update`
+      if (failed.length === 0) return
+      await endMessages(tx, [{ id, status: 'REJECTED', detail: 'never_sent' }], { emitEvents })
+    },
   }
 }

@@ -22,7 +22,7 @@ import { createTransport, type Transport, waysOf } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { outboundSettings } from './config.ts'
-export { createDiscard } from './dead-letters.ts'
+export { createLetterSubjects } from './dead-letters.ts'
 export type { ReadyMessage, SendNow } from './send-now.ts'
 
 export type OutboundDeps = {

@@ -66,6 +66,21 @@ const queuedOutboundOf = ({
   return { ...row, finalXml: xml === null ? undefined : () => sentBytes(xml, sending) }
 }
 
+/**
+ * Returns those of the ids that are payments or returns of ours and FAILED: they hold their sums, since they may be sent
+ * after all. UNKNOWN is not FAILED: only an answer ends it.
+ */
+export const findFailedPayments = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await sql<{ id: string }[]>`
+    select id from unnest(${textArray(ids.filter((id) => uuidForm.test(id)))}::text::uuid[]) as wanted(wanted_id)
+      cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
+    where direction = 'OUTBOUND' and status = 'FAILED' and type in ('pacs.004', 'pacs.008')`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Tells the watch that the central bank may have the message, from now on if not already. */
 export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<void> => {
   await sql`

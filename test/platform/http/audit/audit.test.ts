@@ -16,7 +16,7 @@ import { transfer } from '../../../support/participant.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+const broker = createPostgresBroker({ sql, dsn, logger })
 const audit = createAudit({ databases: [sql], ...keptForEver, logger })
 await audit.start?.()
 const webhooks = createWebhooks({

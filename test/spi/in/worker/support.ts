@@ -157,7 +157,7 @@ export const workerOn = async (
   receivables?: WorkerDeps['receivables'],
   recurrences?: WorkerDeps['recurrences'],
 ) => {
-  const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger }))
+  const broker = wrap(createPostgresBroker({ sql, dsn, logger: quietLogger }))
   await broker.start()
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createWorker({

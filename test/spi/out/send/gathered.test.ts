@@ -22,7 +22,7 @@ const counted = new Proxy(sql, {
   },
 }) as Client
 
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
 const { key, record } = testKey('spi:send')
 const send = createSend({ ispb, sql: counted, broker, revision: '5.11.1', logger: quietLogger })
 const { call } = testApp(send.routes ?? [], { keys: [record] })

@@ -10,7 +10,7 @@ import { message } from '../../messages/support.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
 await broker.start()
 afterAll(async () => {
   await broker.stop()

@@ -11,7 +11,7 @@ import { endToEndId } from '../../../support/messages.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
 await broker.start()
 afterAll(async () => {
   await broker.stop()

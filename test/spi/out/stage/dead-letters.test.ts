@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
-import { createDiscard } from '#src/spi/index.ts'
+import { createLetterSubjects } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
@@ -171,7 +171,7 @@ describe('dead letters', () => {
 
   test('what is thrown out of dlq is REJECTED if it is FAILED, and never goes out', async () => {
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
-    const letters = openDeadLetters(sql, false, createDiscard(emitEvents, undefined))
+    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
     const failed = async (): Promise<bigint> => {
       await rig.pay(1, { channel: 'SECONDARY' })
       const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
@@ -200,6 +200,33 @@ describe('dead letters', () => {
       expect(await rig.statuses()).toEqual({ [status]: 1 })
       await sql`truncate spi_messages cascade`
     }
+  })
+
+  test.each([
+    ['a payment', {}],
+    [
+      'a return',
+      {
+        message_type: 'PACS004',
+        params: { original_end_to_end_id: endToEndId(1), amount: 100, return_reason: 'MD06' },
+      },
+    ],
+  ])('no clock throws away the letter of %s that FAILED', async (_, body) => {
+    await sql`truncate broker_dead_letters`
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    await rig.pay(1, { channel: 'SECONDARY', ...body })
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+    await sql`update broker_dead_letters set published_at = now() - interval '8 days'`
+    expect(await letters.dropOld(7)).toEqual({ dropped: 0, held: 1 })
+    expect(await letters.countHeld(7)).toBe(1)
+    // What nothing of money hangs on goes: sent meanwhile by a copy of it, say.
+    for (const status of ['QUEUED', 'SENT', 'UNKNOWN', 'ACCEPTED', 'REJECTED']) {
+      await sql`update spi_messages set status = ${status}`
+      expect(await letters.countHeld(7)).toBe(0)
+    }
+    expect(await letters.dropOld(7)).toEqual({ dropped: 1, held: 0 })
   })
 
   test('a message that cannot be sent is FAILED, stays so, and is sent once taken out of dlq', async () => {

@@ -51,8 +51,7 @@ export const rigOn = async (
 ): Promise<Rig> => {
   const { sql, dsn } = database
   const logger = { ...quietLogger, error: () => {}, warn: () => {} }
-  const openBroker = (): TransactionalBroker =>
-    wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger }))
+  const openBroker = (): TransactionalBroker => wrap(createPostgresBroker({ sql, dsn, logger }))
   const broker = openBroker()
   await broker.start()
   const { key, record } = testKey('spi:send')
