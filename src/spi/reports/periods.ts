@@ -1,6 +1,7 @@
 import { parseCents } from '#codecs/iso20022'
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
+import { countsIn } from './booked.ts'
 import { type Figures, nothing, plus, type Totals } from './figures.ts'
 import { directions, findOurs } from './project.ts'
 import type { Balance, ReportedEntry } from './reported.ts'
@@ -207,10 +208,7 @@ const entriesAfter = (
     from spi_entries e
     where booked_on >= ${first} and booked_on <= ${last}
       and (booked_on, message_id, position) > (${bookedOn}, ${messageId}::uuid, ${position}::int)
-      and status = 'BOOK' and amount_cents is not null
-      and not exists (
-        select from spi_entries later where later.reference = e.reference
-          and (later.message_id, later.position) > (e.message_id, e.position))
+      and ${countsIn(sql)}
     order by booked_on, message_id, position limit ${readAtOnce}`
 }
 

@@ -3,6 +3,7 @@ import type { AppEvent } from '#src/events/index.ts'
 import { constants, looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { momentIn, operationMoment, settledStatuses, trustedVerdicts } from '../messages/domain.ts'
+import { knownReferences } from './booked.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 
 /** What one received message reports. */
@@ -47,7 +48,11 @@ export const applyReports = async (
     return { entry, reference: reference ?? entry.reference }
   })
   const ours = await findOurs(tx, wanted)
-  const compared = wanted.map((one, place) => ({ ...one, ...comparedWith(one, ours.get(place)) }))
+  const booked = await bookedAmong(tx, wanted)
+  const compared = wanted.map((one, place) => ({
+    ...one,
+    ...comparedWith(one, ours.get(place), booked),
+  }))
   await writeEntries(tx, compared)
   return compared.flatMap(eventOf)
 }
@@ -82,6 +87,23 @@ const markAnswered = async (
   return new Map(
     rows.flatMap(({ requestId, entryId }) => (entryId === null ? [] : [[requestId, entryId]])),
   )
+}
+
+type Wanted = { readonly entry: Entry; readonly reference: string }
+
+/** Those of the entries that cannot be told of which we know that they are booked. */
+const bookedAmong = async (
+  tx: Queryable,
+  wanted: readonly Wanted[],
+): Promise<ReadonlySet<string>> => {
+  const refused = wanted.filter(({ entry }) => entry.isRefused)
+  if (refused.length === 0) return new Set()
+  const told = wanted.filter(({ entry }) => !entry.isRefused && entry.status === 'BOOK')
+  const earlier = await knownReferences(
+    tx,
+    refused.map(({ reference }) => reference),
+  )
+  return new Set([...told.map(({ reference }) => reference), ...earlier])
 }
 
 export type Ours = {
@@ -154,12 +176,15 @@ export const findOurs = async (
 export const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
 
 const comparedWith = (
-  { entry, reference }: { readonly entry: Entry; readonly reference: string },
+  { entry, reference }: Wanted,
   ours: Ours | undefined,
+  booked: ReadonlySet<string>,
 ): Pick<Compared, 'ourCents' | 'outcome'> => {
   const ourCents = ours?.cents ?? null
   if (entry.isRefused) {
-    return { ourCents, outcome: ours?.isSettled === true ? 'missing_there' : 'not_compared' }
+    // Why a query failed is not always that there is no such entry.
+    const isMissing = ours?.isSettled === true && !booked.has(reference)
+    return { ourCents, outcome: isMissing ? 'missing_there' : 'not_compared' }
   }
   const isOperation = /^[ED]/.test(reference) && entry.status === 'BOOK'
   if (!isOperation) return { ourCents, outcome: 'not_compared' }

@@ -1,6 +1,7 @@
-import { constants, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { constants, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { trustedVerdicts } from '../messages/domain.ts'
+import { countsIn, knownReferences } from './booked.ts'
 import { dayForm } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
@@ -193,19 +194,6 @@ const settlementsOf = async (
   return rows.map(({ reference, ...place }) => ({ ...place, reference: reference ?? '' }))
 }
 
-const knownReferences = async (
-  sql: Queryable,
-  references: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const rows = await sql<{ reference: string }[]>`
-    select wanted.reference from unnest(${textArray(references)}::text::text[]) as wanted(reference)
-      cross join lateral (
-        select from spi_entries
-        where reference = wanted.reference and amount_cents is not null limit 1
-      ) e`
-  return new Set(rows.map(({ reference }) => reference))
-}
-
 /** What every camt.054 that was received says about one day: of an entry that was told twice, the later. */
 export const statementOfDay = (day: string): Statement => ({
   days: [day, day],
@@ -215,12 +203,9 @@ export const statementOfDay = (day: string): Statement => ({
       select message_id as "messageId", position, reference, direction,
         amount_cents as "amountCents"
       from spi_entries e
-      where booked_on = ${day} and status = 'BOOK' and amount_cents is not null
+      where booked_on = ${day} and ${countsIn(sql)}
         and (message_id, position)
           > (${id === '' ? uuidBound(new Date(0)) : id}::uuid, ${Number(position)}::int)
-        and not exists (
-          select from spi_entries later where later.reference = e.reference
-            and (later.message_id, later.position) > (e.message_id, e.position))
       order by booked_on, message_id, position limit ${limit}`
     return rows.map(({ messageId, position, ...entry }) => ({
       ...entry,

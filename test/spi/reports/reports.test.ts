@@ -5,7 +5,6 @@ import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { build } from '../../support/participant.ts'
 import { anyVariant, runProgram } from '../../support/program.ts'
 import {
   envelope,
@@ -18,6 +17,7 @@ import {
   storedWhen,
   workerOn,
 } from '../in/worker/support.ts'
+import { notification, withEntries } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -50,41 +50,6 @@ const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<
     await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
     await storedWhen(database, 'resource_id', resourceId)
   }
-}
-
-type Entry = {
-  readonly endToEndId: string
-  readonly cents?: number
-  readonly direction?: 'CRDT' | 'DBIT'
-  readonly returnId?: string
-  readonly requestId?: string
-  readonly isMissing?: boolean
-  readonly day?: string
-}
-
-/** A camt.054 as the SPI writes it. */
-const notification = (entry: Entry): Uint8Array =>
-  build('00038166', 'CAMT054', {
-    ...(entry.requestId === undefined ? {} : { notification_id: entry.requestId }),
-    account_ispb: ispb,
-    amount: entry.cents ?? 1_050,
-    direction: entry.direction ?? 'CRDT',
-    status: 'BOOK',
-    booking_date: entry.day ?? '2026-03-02',
-    domain: 'PMNT',
-    family: 'RRCT',
-    sub_family: entry.returnId === undefined ? 'DMCT' : 'RRTN',
-    end_to_end_id: entry.endToEndId,
-    origin_message: entry.returnId === undefined ? 'pacs.008' : 'pacs.004',
-    ...(entry.returnId === undefined ? {} : { instruction_id: entry.returnId }),
-    ...(entry.isMissing === true ? { error_code: 'NF01', error_description: 'None' } : {}),
-  })
-
-/** One camt.054 with the entries of several. */
-const withEntries = (documents: readonly Uint8Array[]): string => {
-  const [first = '', ...more] = documents.map((bytes) => Buffer.from(bytes).toString())
-  const entries = more.map((xml) => /<Ntfctn>.*<\/Ntfctn>/s.exec(xml)?.[0] ?? '')
-  return first.replace('</Ntfctn>', `</Ntfctn>${entries.join('')}`)
 }
 
 const entryOf = async (reference: string): Promise<Json | undefined> => {
@@ -373,6 +338,38 @@ test('a day is walked in both books, whichever differs, a page at a time', async
   expect(compared).toMatchObject(expected)
   expect(reported).toMatchObject(expected)
   expect(corrected).toMatchObject(expected.slice(1))
+})
+
+test.each([
+  ['a query about it that failed', { isMissing: true }],
+  ['an entry for information', { status: 'INFO' }],
+] as const)('%s takes no booked entry out of the books', async (_, later) => {
+  const endToEndId = await settled()
+  const day = today()
+  await receive(notification({ endToEndId, day }))
+  const counted = async () =>
+    (await reconcile(sql, { day })).figures[0]?.reported.credits.count as unknown as number
+  const before = await counted()
+  const { request_id: requestId = '' } = await ask({ report: 'entry', entry_id: endToEndId })
+  await receive(notification({ endToEndId, day, requestId, ...later }))
+  const answer = await get(`/v1/pix/entries?request_id=${requestId}`)
+  const { differences } = await reconcile(sql, { day })
+  const after = await counted()
+  if (today() !== day) return
+  expect(answer).toMatchObject({ entries: [{ outcome: 'not_compared' }] })
+  expect(differences.filter(({ reference }) => reference === endToEndId)).toEqual([])
+  expect(after).toBe(before)
+})
+
+test('what was told for information alone is not booked there', async () => {
+  const endToEndId = await settled()
+  const day = today()
+  await receive(notification({ endToEndId, day, status: 'INFO' }))
+  const { differences } = await reconcile(sql, { day })
+  if (today() !== day) return
+  expect(differences.filter(({ reference }) => reference === endToEndId)).toMatchObject([
+    { outcome: 'missing_there' },
+  ])
 })
 
 test('what is no statement is refused', async () => {
