@@ -14,16 +14,17 @@ type ValueRule = {
   readonly elements: readonly string[]
 }
 
-/** Stands where a message has a place for an organisation, and none takes part. */
-const noOrganisation = '00000000000000'
-
 const taxpayer = (text: string): Fault | undefined => {
   const kind = text.length === 11 ? 'CPF' : 'CNPJ'
   const isOne = kind === 'CPF' ? isCpf(text) : isCnpj(text)
-  return isOne || text === noOrganisation
+  return isOne
     ? undefined
     : { rule: 'check_digits', message: `is no ${kind}: its check digits are wrong` }
 }
+
+/** A charge and its answer have a place for who initiated them, where nobody stands. */
+const nobody = (text: string): Fault | undefined =>
+  text === '00000000000000' ? undefined : taxpayer(text)
 
 const operationForm = /^[A-Z][0-9A-Z]{8}\d{12}[a-zA-Z0-9]{11}$/
 
@@ -85,6 +86,7 @@ export const isOfFuture = (id: string, nowMs: number): boolean => {
  * we receive is taken with a warning. No schema says any of this.
  */
 const valueRules: readonly ValueRule[] = [
+  { judge: nobody, params: [], elements: ['GrpHdr/InitgPty/Id/OrgId/Othr/Id'] },
   {
     judge: taxpayer,
     params: ['document', 'initiator_document', 'requester_document'],

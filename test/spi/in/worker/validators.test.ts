@@ -237,8 +237,11 @@ describe('values that cannot be what they stand for', () => {
     expect(about(echo)).toEqual(['Id Id'])
     const fine = '<A><OrgId><Othr><Id>12ABC34501DE35</Id></Othr></OrgId><Nm>Ana</Nm></A>'
     expect(about(envelope('reda.014', '1.3', fine, at))).toEqual([])
-    const none = '<A><OrgId><Othr><Id>00000000000000</Id></Othr></OrgId></A>'
-    expect(about(envelope('pain.009', '1.1', none, at))).toEqual([])
+    const none = '<Id><OrgId><Othr><Id>00000000000000</Id></Othr></OrgId></Id>'
+    const initiated = `<A><GrpHdr><InitgPty>${none}</InitgPty></GrpHdr></A>`
+    expect(about(envelope('pain.009', '1.1', initiated, at))).toEqual([])
+    const paid = `<A><InitgPty>${none}</InitgPty><Cdtr>${none.replaceAll('Org', 'Prvt')}</Cdtr></A>`
+    expect(about(envelope('pain.009', '1.1', paid, at))).toEqual(['Id Id', 'Id Id'])
     const texts = '<A><Nm>\u00a0</Nm><Ustrd>a\u202eb</Ustrd></A>'
     expect(about(envelope('pain.012', '1.4', texts, at))).toEqual(['Nm Nm', 'Ustrd Ustrd'])
     const mandate = '<A><MndtId>RR1234567820260230aaaaaaaaaaa</MndtId></A>'

@@ -188,6 +188,16 @@ test.each([
   ],
   [
     'PACS008',
+    { transactions: [{ debtor: { document: '00000000000000' } }] },
+    '/transactions/0/debtor/document check_digits',
+  ],
+  [
+    'PACS008',
+    { transactions: [{ initiator_document: '00000000000000' }] },
+    '/transactions/0/initiator_document check_digits',
+  ],
+  [
+    'PACS008',
     { transactions: [{ debtor: { name: ' \u200b' } }] },
     '/transactions/0/debtor/name blank',
   ],
