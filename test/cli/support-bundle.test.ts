@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { databaseUrl, defineSettings, setting } from '#src/platform/config/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
-import { createRedactor } from '../../src/cli/support-bundle/redact.ts'
+import { createRedactor, secretTexts } from '../../src/cli/support-bundle/redact.ts'
 import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -55,6 +56,18 @@ test('a secret is found however JSON writes it, and digits of one leave the rest
   }
   expect(within.msg).not.toContain('ef12')
   expect(redactor.metrics('x{of="ab\\"cd\\\\ef12"} 1')).toBe('x{of="***"} 1')
+})
+
+test('what a setting keeps secret is known, also where its value does not parse', async () => {
+  const databases = defineSettings({ dsn: setting('DATABASE_DSN', databaseUrl(), { doc: 'x' }) })
+  for (const [password, form] of [
+    ['p@ssw0rd', 'postgres://trilho:p@ssw0rd@db:5432/trilho'],
+    ['s3cr/etAbc==', 'postgres://trilho:s3cr/etAbc==@db:5432/trilho'],
+    ['trilho:secret99@db/x', 'trilho:secret99@db/x'],
+  ] as const) {
+    const texts = await secretTexts([{ settings: databases }], { DATABASE_DSN: form })
+    expect(createRedactor(texts).json({ note: `with ${password}` })).not.toContain(password)
+  }
 })
 
 test('holds what helps, and nothing that the scrubber finds or the settings keep secret', async () => {

@@ -25,11 +25,13 @@ export const secretTexts = async (
             .text()
             .catch(() => '')
     for (const text of [env[setting.env] ?? '', read.trim()]) {
-      if (text === '' || setting.kind.mask(text) === text) continue
+      const { from, mask } = setting.kind
+      if (text === '' || (from !== 'secret' && mask(text) === text)) continue
       texts.add(text)
-      const password = URL.parse(text)?.password ?? ''
-      texts.add(password)
-      texts.add(decodeURIComponentSafely(password))
+      for (const one of [text, ...text.split(',')]) {
+        const password = passwordOf(one)
+        texts.add(password).add(decodeURIComponentSafely(password))
+      }
       // Lists of names with values: a header that a collector asks for.
       for (const part of text.split(',')) texts.add(part.slice(part.indexOf('=') + 1))
     }
@@ -38,6 +40,9 @@ export const secretTexts = async (
   // The longest first: one may be a part of another.
   return long.sort((one, other) => other.length - one.length)
 }
+
+/** What may be the password of a URL, also of one that does not parse: it may hold `@` and `/`. */
+const passwordOf = (text: string): string => /:\/\/[^:@]*:(.*)@/s.exec(text)?.[1] ?? ''
 
 const decodeURIComponentSafely = (text: string): string => {
   try {

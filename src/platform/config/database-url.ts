@@ -1,6 +1,6 @@
-import { type Kind, secretUrl } from './kinds.ts'
+import { type Kind, secretUrlOf, show, urlParts } from './kinds.ts'
 
-const form = /^(postgres(?:ql)?:\/\/)([^/?#]*)([/?#].*)?$/s
+const schemes = ['postgres://', 'postgresql://']
 const hostForm = /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:,\s]*)(?::(\d{1,5}))?$/
 const hostsMax = 16
 const targetParameter = 'target_session_attrs'
@@ -20,12 +20,8 @@ export type DatabaseUrl = {
  * @throws Error with what is wrong
  */
 export const parseDatabaseUrl = (value: string): DatabaseUrl => {
-  const [, scheme = '', place = '', rest = ''] = form.exec(value) ?? []
-  // The last one ends user name and password.
-  const hostsAt = place.lastIndexOf('@') + 1
-  const start = scheme + place.slice(0, hostsAt)
-  const authority = place.slice(hostsAt)
-  if (scheme === '') throw new Error('is not a URL of PostgreSQL')
+  const { scheme, user, hosts: authority, rest } = urlParts(value)
+  if (!schemes.includes(scheme)) throw new Error('is not a URL of PostgreSQL')
   const hosts = authority.split(',')
   if (hosts.length > hostsMax) throw new Error(`names more than ${hostsMax} hosts`)
   for (const host of hosts) {
@@ -46,17 +42,17 @@ export const parseDatabaseUrl = (value: string): DatabaseUrl => {
     throw new Error(`has a ${targetParameter} that is none of ${targets.join(', ')}`)
   }
   const ending = `${path}${others.length === 0 ? '' : `?${others.join('&')}`}`
-  const servers = hosts.map((host) => `${start}${host}${ending}`)
+  const servers = hosts.map((host) => scheme + user + host + ending)
   if (servers.some((one) => URL.parse(one) === null)) throw new Error('is not a URL')
   return { servers: servers as [string, ...string[]], isPrimary: target !== 'any' }
 }
 
 /** A connection string of PostgreSQL, of one host or several. */
-export const databaseUrl = (): Kind<string> => ({
-  ...secretUrl('postgres', 'postgresql'),
-  expected: 'URL with `postgres://`, of one host or several (`h1:5432,h2:5432`)',
-  parse: (value) => {
+export const databaseUrl = (): Kind<string> => {
+  const parse = (value: string): string => {
     parseDatabaseUrl(value)
     return value
-  },
-})
+  }
+  const expected = 'URL with `postgres://`, of one host or several (`h1:5432,h2:5432`)'
+  return secretUrlOf({ expected, parse }, show)
+}

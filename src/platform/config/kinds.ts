@@ -20,7 +20,7 @@ export type ListenAddress = {
 /** PEM text, and the file it came from so that a feature can watch it for renewal. */
 export type Pem = { readonly text: string; readonly path: string | undefined }
 
-const show = (text: string): string => text
+export const show = (text: string): string => text
 const hide = (): string => '***'
 
 export const text = (options: { pattern?: RegExp; expected?: string } = {}): Kind<string> => ({
@@ -92,7 +92,11 @@ export const oneOf = <const T extends string>(...values: readonly T[]): Kind<T> 
 export const list = <T>(item: Kind<T>, itemsMax = 64): Kind<readonly T[]> => ({
   expected: `comma-separated: ${item.expected}`,
   from: 'value',
-  mask: (value) => value.split(',').map(item.mask).join(','),
+  mask: (value) => {
+    const shown = value.split(',').map(item.mask)
+    // Where one item is none, the comma may have been a part of a secret.
+    return shown.includes(hide()) ? hide() : shown.join(',')
+  },
   parse: (value) => {
     const items = value
       .split(',')
@@ -135,10 +139,41 @@ export const hostPort = (): Kind<string> => ({
   },
 })
 
-const withoutPassword = (value: string): string =>
-  value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*/s, '?***')
+const urlForm = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is
 
-/** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
+/** A text with a scheme in its parts, whatever they hold: of several `@` before the path the last ends the user's part. */
+export const urlParts = (value: string) => {
+  const [, scheme = '', authority = '', rest = ''] = urlForm.exec(value) ?? []
+  const hostsAt = authority.lastIndexOf('@') + 1
+  return { scheme, user: authority.slice(0, hostsAt), hosts: authority.slice(hostsAt), rest }
+}
+
+/** Without user part and query, and without all behind the scheme where a password with `/` or `?` may end there. */
+const maskedUrl = (value: string, shownPath = show): string => {
+  const { scheme, user, hosts, rest } = urlParts(value)
+  if (scheme === '' || rest.includes('@')) return scheme + hide()
+  const [path = '', query] = rest.split(/[?#]/, 2)
+  const place = (user && `${hide()}@`) + hosts + shownPath(path)
+  return scheme + place + (query === undefined ? '' : `?${hide()}`)
+}
+
+/** A kind of URL whose mask shows nothing of what does not parse: nobody knows what is the secret in it. */
+export const secretUrlOf = (
+  kind: Pick<Kind<string>, 'expected' | 'parse'>,
+  shownPath: (path: string) => string,
+): Kind<string> => ({
+  ...kind,
+  from: 'secret',
+  mask: (value) => {
+    try {
+      kind.parse(value, undefined)
+    } catch {
+      return hide()
+    }
+    return maskedUrl(value, shownPath)
+  },
+})
+
 /** An address, or a network in CIDR notation. */
 export const network = (): Kind<string> => ({
   ...text(),
@@ -149,10 +184,12 @@ export const network = (): Kind<string> => ({
   },
 })
 
+/** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
   expected: `URL with ${protocols.map((name) => `\`${name}://\``).join(' or ')}`,
   from: 'value',
-  mask: withoutPassword,
+  mask: (value) =>
+    urlParts(value).scheme === '' && !/[@?#]/.test(value) ? value : maskedUrl(value),
   parse: (value) => {
     const parsed = URL.parse(value)
     if (parsed === null) throw new Error('is not a URL')
@@ -164,11 +201,9 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
   },
 })
 
-/** A connection string that may hold a password: as `url`, and readable from NAME_FILE. */
-export const secretUrl = (...protocols: readonly string[]): Kind<string> => ({
-  ...url(...protocols),
-  from: 'secret',
-})
+/** A URL that may hold a password, or a key in its path: as `url`, and readable from NAME_FILE. */
+export const secretUrl = (...protocols: readonly string[]): Kind<string> =>
+  secretUrlOf(url(...protocols), (path) => (path.length > 1 ? `/${hide()}` : path))
 
 export const path = (): Kind<string> => ({
   expected: 'path of a file or directory',

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   boolean,
+  databaseUrl,
   decimal,
   defineSettings,
   type Environment,
@@ -128,7 +129,9 @@ describe('kinds', () => {
 describe('secrets and files', () => {
   const settings = defineSettings({
     token: setting('WEBHOOK_SECRET', secret(16), { doc: 'Secret.' }),
-    dsn: setting('DATABASE_DSN', secretUrl('postgres'), { doc: 'Database.' }),
+    dsn: setting('DATABASE_DSN', databaseUrl(), { doc: 'Database.' }),
+    rpc: setting('DREX_RPC_URLS', list(secretUrl('http', 'https')), { doc: 'Nodes.' }),
+    otlp: setting('OTEL_ENDPOINT', url('http'), { doc: 'Collector.' }),
     cert: setting('CERT_PATH', pem(), { doc: 'Certificate.' }),
   })
   const load = (env: Environment) => loadSettings({ settings }, env)
@@ -183,6 +186,27 @@ describe('secrets and files', () => {
     const shown = problemsTable(problems) + JSON.stringify(effective)
     expect(shown).toContain('postgres://***@host/db')
     for (const hidden of ['tooshort', 'p4ssw0rd', 'tok3n']) expect(shown).not.toContain(hidden)
+  })
+
+  test.each([
+    ['DATABASE_DSN', 'postgres://u:p@S3cret@db:5432/d', 'postgres://***@db:5432/d'],
+    ['DATABASE_DSN', 'postgres://u:1/S3cret@db/d', 'postgres://***'],
+    ['DATABASE_DSN', 'postgres://u:1?S3cret@db/d', 'postgres://***'],
+    ['DATABASE_DSN', 'postgres://u:s/S3cret==@db:5432/d', '***'],
+    ['DATABASE_DSN', 'u:S3cret@db/d', '***'],
+    ['DATABASE_DSN', 'host=db password=S3cret', '***'],
+    ['DATABASE_DSN', 'postgres://h1,h2:6432/d', 'postgres://h1,h2:6432/d'],
+    ['DREX_RPC_URLS', 'http://a:1,https://b/v3/S3cret', 'http://a:1,https://b/***'],
+    ['DREX_RPC_URLS', 'http://u:1,S3cret@b', '***'],
+    ['OTEL_ENDPOINT', 'http://u:p@ss/S3cret@h', 'http://***'],
+    ['OTEL_ENDPOINT', 'http://u:S3@cret@h/v1', 'http://***@h/v1'],
+    ['OTEL_ENDPOINT', 'u:S3cret@h', '***'],
+    ['OTEL_ENDPOINT', 'collector:4317', 'collector:4317'],
+  ])('%s: of %s only %s is shown', (name, value, shown) => {
+    const { problems, effective } = load({ [name]: value })
+    expect(effective.find((one) => one.name === name)?.value).toBe(shown)
+    for (const problem of problems) expect(problem.value).toBe(shown)
+    expect(JSON.stringify(problems)).not.toContain('S3')
   })
 })
 
