@@ -229,7 +229,7 @@ const addressed = (request: Request): Request => {
 
 /** The path of a URL; empty where it holds escapes, which Hono resolves. */
 const plainPath = (url: string): string => {
-  const start = url.indexOf('/', 'http://'.length)
+  const start = url.indexOf('/', url.indexOf('://') + 3)
   let end = start
   for (; end < url.length; end++) {
     const code = url.charCodeAt(end)

@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { connect } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectSecurely } from 'node:tls'
 import { listen, type Route, readBytes } from '#src/platform/http/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { testApp } from '../../support/app.ts'
+import { issueCertificate } from '../../support/pki.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 
 const document = {
@@ -34,17 +40,34 @@ const routes: readonly Route[] = [
   },
 ]
 const { app, lines, metrics } = testApp(routes)
-const listener = listen(app, {
-  address: { host: '127.0.0.1', port: 0 },
+const address = { host: '127.0.0.1', port: 0 }
+const listener = listen(app, { address, setting: 'HTTP_ADDR' })
+const server = issueCertificate('server', { hosts: ['127.0.0.1'] })
+const pem = (name: 'cert' | 'key') => {
+  const path = join(temporaryDirectory(), name)
+  writeFileSync(path, server[name])
+  return { path, text: server[name] }
+}
+const material = createFileMaterial({ certificate: pem('cert'), key: pem('key'), ca: undefined })
+const secured = listen(app, {
+  address,
   setting: 'HTTP_ADDR',
+  tls: { material, asksClients: false },
 })
-afterAll(() => listener.stop(true))
+afterAll(() => Promise.all([listener.stop(true), secured.stop(true)]))
+
+const securely = { host: '127.0.0.1', port: secured.port, ca: server.cert }
+const ways = [
+  ['in clear', () => connect(listener.port, '127.0.0.1')],
+  ['over TLS', () => connectSecurely(securely)],
+] as const
 
 /** Writes these bytes on a connection of its own, and gives what comes back until the answer is whole. */
-const exchange = async (text: string): Promise<string> => {
+const exchangeOver = async (open: () => Socket, text: string): Promise<string> => {
   const { promise, resolve } = Promise.withResolvers<string>()
   let answer = ''
-  const socket = connect(listener.port, '127.0.0.1', () => socket.write(text))
+  const socket = open()
+  socket.write(text)
   socket.on('data', (data) => {
     answer += data.toString()
     if (answer.includes('\r\n\r\n')) resolve(answer)
@@ -57,8 +80,10 @@ const exchange = async (text: string): Promise<string> => {
 
 const statusOf = (answer: string): number => Number(answer.split(' ')[1])
 
-describe('who asks without a name for us', () => {
-  test('by HTTP/1.0, as load balancers check, is answered', async () => {
+describe.each(ways)('%s, who asks', (_, open) => {
+  const exchange = (text: string) => exchangeOver(open, text)
+
+  test('without a name for us, by HTTP/1.0, as load balancers check, is answered', async () => {
     expect(statusOf(await exchange('GET /ready HTTP/1.0\r\n\r\n'))).toBe(200)
     expect(await exchange('GET /named/a%20b?x=1 HTTP/1.0\r\n\r\n')).toContain('{"id":"a b"}')
     expect(statusOf(await exchange('GET /ready HTTP/1.1\r\nHost: \r\n\r\n'))).toBe(200)
@@ -77,18 +102,22 @@ describe('who asks without a name for us', () => {
       expect(statusOf(await exchange(`GET /ready HTTP/1.1\r\nHost: ${host}\r\n\r\n`))).toBe(200)
     },
   )
-})
 
-test.each(['/ready', '/named/a', '/named/a%20b'])(
-  'HEAD %s has the headers of GET',
-  async (path) => {
-    const answer = await exchange(`HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
-    const length = (await (await fetch(listener.url + path)).text()).length
-    expect(answer.toLowerCase()).toContain(`\r\ncontent-length: ${length}\r\n`)
-    expect(answer.toLowerCase()).toContain('\r\ncontent-type: application/json')
-    expect(answer).toEndWith('\r\n\r\n')
-  },
-)
+  test.each(['/ready', '/named/a', '/named/a%20b'])(
+    'HEAD %s has the headers of GET',
+    async (path) => {
+      const answer = await exchange(`HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+      const length = (await (await fetch(listener.url + path)).text()).length
+      expect(answer.toLowerCase()).toContain(`\r\ncontent-length: ${length}\r\n`)
+      expect(answer.toLowerCase()).toContain('\r\ncontent-type: application/json')
+      expect(answer).toEndWith('\r\n\r\n')
+    },
+  )
+
+  test('has no part of the name in the path', async () => {
+    expect(statusOf(await exchange('GET /a HTTP/1.1\r\nHost: named\r\n\r\n'))).toBe(404)
+  })
+})
 
 test.each(['Content-Length: 100\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'])(
   'an upload that its sender broke off is no failure of ours (%#)',
