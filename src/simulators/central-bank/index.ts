@@ -5,6 +5,7 @@
 
 import { versionOf } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
+import { steadyClock } from '../steady-clock.ts'
 import { mandateAuthorized } from './authorizations.ts'
 import { type Book, bookOf } from './book.ts'
 import { type Authorize, createControl, type PayCode, type PayIn } from './control.ts'
@@ -129,7 +130,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     throw error
   }
   const stopSweep = every(sweepMs, () => {
-    for (const mailbox of post.mailboxes().values()) mailbox.abandon(now() - options.streamIdleMs)
+    for (const mailbox of post.mailboxes().values()) mailbox.abandon(options.streamIdleMs)
     payers.payDue()
   })
   const stopLoad = startLoad(options.payIn, payIn, now)
@@ -228,10 +229,10 @@ const startLoad = (
   now: () => number,
 ): (() => void) => {
   if (load === undefined) return () => {}
-  const startedAt = now()
+  const elapsed = steadyClock(now)
   let paid = 0
   return every(payInTickMs, () => {
-    const due = Math.floor(((now() - startedAt) / 1000) * load.perSecond)
+    const due = Math.floor((elapsed() / 1000) * load.perSecond)
     for (; paid < due; paid++) {
       payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
     }

@@ -45,7 +45,8 @@ export type Waiting = { count: number }
 type MailboxOptions = {
   readonly total: Waiting
   readonly longPollMs: number
-  readonly now: () => number
+  /** Milliseconds that went by. */
+  readonly elapsed: () => number
   readonly faults: MailboxFaults
 }
 
@@ -79,7 +80,7 @@ export class Mailbox {
       reads: 0,
       batch: [],
       waiter: undefined,
-      usedAtMs: this.options.now(),
+      usedAtMs: this.options.elapsed(),
     }
     this.byId.set(stream.id, stream)
     return this.wait(stream, read)
@@ -90,7 +91,7 @@ export class Mailbox {
     const found = this.find(token)
     if (found === undefined) return undefined
     const { stream, reads } = found
-    stream.usedAtMs = this.options.now()
+    stream.usedAtMs = this.options.elapsed()
     if (reads < stream.reads) {
       return Promise.resolve({ deliveries: stream.batch, token: tokenOf(stream) })
     }
@@ -112,8 +113,9 @@ export class Mailbox {
     return true
   }
 
-  /** Ends streams that nobody has read since then; the bank delivers again what they had not confirmed. */
-  abandon(idleSinceMs: number): void {
+  /** Ends streams that nobody has read for so long; the bank delivers again what they had not confirmed. */
+  abandon(idleMs: number): void {
+    const idleSinceMs = this.options.elapsed() - idleMs
     for (const stream of this.byId.values()) {
       if (stream.waiter !== undefined || stream.usedAtMs > idleSinceMs) continue
       this.byId.delete(stream.id)
@@ -145,7 +147,7 @@ export class Mailbox {
 
   private answer(stream: Stream, waiter: Waiter): void {
     const { queue } = this
-    const { faults, now } = this.options
+    const { faults, elapsed } = this.options
     stream.waiter = undefined
     this.reading.delete(stream)
     const shuffle = queue.size() > 1 ? faults.reorders() : undefined
@@ -153,7 +155,7 @@ export class Mailbox {
     for (const delivery of batch) if (faults.duplicates()) queue.put(delivery)
     stream.batch = batch
     stream.reads++
-    stream.usedAtMs = now()
+    stream.usedAtMs = elapsed()
     waiter.finish({ deliveries: batch, token: tokenOf(stream) })
   }
 
@@ -178,7 +180,7 @@ export class Mailbox {
       const leave = () => {
         if (stream.waiter !== waiter) return
         stream.waiter = undefined
-        stream.usedAtMs = this.options.now()
+        stream.usedAtMs = this.options.elapsed()
         this.reading.delete(stream)
         waiter.finish('superseded')
       }

@@ -2,6 +2,7 @@
 import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto'
 import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
 import { describeCertificate, openRsaKey } from '#src/platform/security/index.ts'
+import { steadyClock } from '../steady-clock.ts'
 import type { Identifiers } from './identifiers.ts'
 import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
 import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
@@ -63,6 +64,7 @@ export const createPostOffice = (
 ): PostOffice => {
   const mailboxes = new Map<string, Mailbox>()
   const total: Waiting = { count: 0 }
+  const elapsed = steadyClock(now)
   const sealer = signing === undefined ? undefined : createSealer(signing)
   let sent = 0
 
@@ -73,7 +75,7 @@ export const createPostOffice = (
     const created = new Mailbox({
       total,
       longPollMs,
-      now,
+      elapsed,
       faults: faults(channel),
     })
     mailboxes.set(key, created)

@@ -4,14 +4,13 @@ import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
 import { ispbForm } from '#codecs/taxpayer'
 import { every } from '#src/platform/jobs/index.ts'
 import { ownText } from '#src/platform/runtime/index.ts'
+import { createDeadlines, tickMs } from './deadlines.ts'
 import {
   creditTransfer,
   giveBackTransaction,
   type PaidCharge,
   payInTransaction,
   paymentReturn,
-  type Report,
-  statusReport,
 } from './drafts.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { Ledger } from './ledger.ts'
@@ -23,6 +22,7 @@ import {
   type ResolvedOptions,
 } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
+import { type Addressed, type Entry, rejection, sendReports, settledReport } from './reports.ts'
 import { paymentFault, returnFault } from './rules.ts'
 import type { Draft } from './write.ts'
 
@@ -48,17 +48,8 @@ export type Operation = {
   returnedCents: bigint
 }
 
-/** Operations that one pacs.002 of the bank tells of. */
-const reportsMax = 10
-const tickMs = 50
-const tickAt = (ms: number): number => Math.floor(ms / tickMs)
-
-type Entry = Operation & { readonly origin: Origin | undefined }
-
 /** An operation with its XML, canonical. */
 type Asked = { readonly entry: Entry; readonly xml: string }
-
-type Addressed = { readonly to: string; readonly entry: Entry; readonly report: Report }
 
 /** A payment that begins here, with the canonical XML of its transaction. */
 type PaymentHere = Pick<Operation, 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'> & {
@@ -80,16 +71,14 @@ type SettlementDeps = {
 export class Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
-  /** Operations by the tick in which they are overdue; one that is over by then stays until the tick passes. */
-  private readonly dueAtTick = new Map<number, Entry[]>()
-  private sweptTick: number
+  private readonly deadlines: ReturnType<typeof createDeadlines<Entry>>
   /** Answers to operations that were over. */
   lateAnswers = 0
   readonly stop: () => void
 
   constructor(deps: SettlementDeps) {
     this.deps = deps
-    this.sweptTick = tickAt(deps.now())
+    this.deadlines = createDeadlines(deps.now)
     this.stop = every(tickMs, () => this.sweep())
   }
 
@@ -220,7 +209,9 @@ export class Settlement {
     const over = ids.flatMap((id) => {
       const entry = this.entries.get(id)
       if (entry === undefined || entry.state === 'waiting') return []
-      return [entry.state === 'settled' ? settled(entry, 'ACSC') : rejection(entry.payer, entry)]
+      return [
+        entry.state === 'settled' ? settledReport(entry, 'ACSC') : rejection(entry.payer, entry),
+      ]
     })
     this.tell(over)
   }
@@ -281,10 +272,7 @@ export class Settlement {
     }
     ledger.open(entry.receiver)
     this.countReturn(entry, entry.cents)
-    const tick = Math.max(tickAt(entry.dueAtMs), this.sweptTick) + 1
-    const due = this.dueAtTick.get(tick)
-    if (due === undefined) this.dueAtTick.set(tick, [entry])
-    else due.push(entry)
+    this.deadlines.file(entry, entry.dueAtMs - this.deps.now())
     return true
   }
 
@@ -347,7 +335,7 @@ export class Settlement {
     ledger.settle(entry.payer, entry.receiver, entry.cents, settledAtMs)
     entry.state = 'settled'
     entry.settledAtMs = settledAtMs
-    return [settled(entry, 'ACSC'), settled(entry, 'ACCC')]
+    return [settledReport(entry, 'ACSC'), settledReport(entry, 'ACCC')]
   }
 
   /** Ends a waiting operation without settling it. */
@@ -360,50 +348,16 @@ export class Settlement {
 
   /** Rejects the operations whose time has passed. */
   private sweep(): void {
-    const upTo = tickAt(this.deps.now())
-    if (upTo <= this.sweptTick) return
-    this.sweptTick = upTo
-    const ticks = [...this.dueAtTick.keys()].filter((tick) => tick <= upTo).sort((a, b) => a - b)
     const all: Addressed[] = []
-    for (const tick of ticks) {
-      for (const entry of this.dueAtTick.get(tick) ?? []) {
-        if (entry.state !== 'waiting') continue
-        this.reject(entry, 'AB03')
-        all.push(rejection(entry.payer, entry), rejection(entry.receiver, entry))
-      }
-      this.dueAtTick.delete(tick)
+    for (const entry of this.deadlines.takeDue()) {
+      if (entry.state !== 'waiting') continue
+      this.reject(entry, 'AB03')
+      all.push(rejection(entry.payer, entry), rejection(entry.receiver, entry))
     }
     this.tell(all)
   }
 
-  /** Sends each participant its reports, on each channel, in as many pacs.002 as they need. */
   private tell(all: readonly Addressed[], cause?: Origin): void {
-    const groups = Map.groupBy(all, ({ to, entry }) => `${to} ${entry.channel}`)
-    for (const group of groups.values()) {
-      for (let from = 0; from < group.length; from += reportsMax) {
-        this.report(group.slice(from, from + reportsMax), cause)
-      }
-    }
+    sendReports(this.deps.post, all, cause)
   }
-
-  private report(part: readonly Addressed[], cause: Origin | undefined): void {
-    const [first] = part
-    if (first === undefined) return
-    const origins = new Set<Origin>(cause === undefined ? [] : [cause])
-    for (const { entry } of part) if (entry.origin !== undefined) origins.add(entry.origin)
-    const draft = statusReport(part.map(({ report }) => report))
-    this.deps.post.send(first.to, first.entry.channel, draft, [...origins])
-  }
-}
-
-/** To the payer ACSC, to the receiver ACCC. */
-const settled = (entry: Entry, status: 'ACSC' | 'ACCC'): Addressed => {
-  const { id, endToEndId, settledAtMs } = entry
-  const to = status === 'ACSC' ? entry.payer : entry.receiver
-  return { to, entry, report: { id, endToEndId, status, settledAtMs } }
-}
-
-const rejection = (to: string, entry: Entry, information?: readonly string[]): Addressed => {
-  const { id, endToEndId, code } = entry
-  return { to, entry, report: { id, endToEndId, status: 'RJCT', code, information } }
 }

@@ -1,5 +1,6 @@
 /** How much a participant may send: a bucket per channel, filled at a steady rate. */
 import { definitionOf, type MessageType } from '#codecs/iso20022'
+import { createBuckets } from '../buckets.ts'
 import type { Channel } from './options.ts'
 
 type Window = { readonly size: number; readonly perSecond: number }
@@ -26,22 +27,10 @@ export const costOf = (type: MessageType, operations: number): number => {
   return tokens === null ? 1 : tokens * operations
 }
 
-type Bucket = { tokens: number; filledAtMs: number }
-
 export const createTokenBuckets = (now: () => number) => {
-  const buckets = new Map<string, Bucket>()
-  const filled = (key: string, window: Window): Bucket => {
-    const nowMs = now()
-    let bucket = buckets.get(key)
-    if (bucket === undefined) {
-      bucket = { tokens: window.size, filledAtMs: nowMs }
-      buckets.set(key, bucket)
-    }
-    const gained = ((nowMs - bucket.filledAtMs) / 1000) * window.perSecond
-    bucket.tokens = Math.min(window.size, bucket.tokens + gained)
-    bucket.filledAtMs = nowMs
-    return bucket
-  }
+  const buckets = createBuckets(now)
+  const filled = (key: string, { size, perSecond }: Window) =>
+    buckets.filled(key, size, (elapsedMs) => (elapsedMs * perSecond) / 1_000)
   return {
     /** Seconds to wait, 0 when the participant may send. */
     waitSeconds: (ispb: string, channel: Channel): number => {

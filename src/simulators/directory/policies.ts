@@ -1,4 +1,5 @@
 /** How often a participant may ask: buckets of tokens, each refilled at a steady rate. */
+import { createBuckets } from '../buckets.ts'
 import type { Category } from './options.ts'
 import { Refusal } from './refusal.ts'
 
@@ -46,19 +47,10 @@ const userMissing = 20
 const participantMissing = 3
 const minuteMs = 60_000
 
-type State = { tokens: number; atMs: number }
-
 export const createPolicies = (category: Category, now: () => number) => {
-  const states = new Map<string, State>()
-
-  const filled = (name: string, { perMinute, size }: Bucket): State => {
-    const atMs = now()
-    const state = states.get(name) ?? { tokens: size, atMs }
-    states.set(name, state)
-    state.tokens = Math.min(size, state.tokens + ((atMs - state.atMs) / minuteMs) * perMinute)
-    state.atMs = atMs
-    return state
-  }
+  const buckets = createBuckets(now)
+  const filled = (name: string, { perMinute, size }: Bucket) =>
+    buckets.filled(name, size, (elapsedMs) => (elapsedMs * perMinute) / minuteMs)
 
   /** @throws Refusal if there is no token */
   const demand = (name: string, bucket: Bucket): void => {
@@ -107,7 +99,9 @@ export const createPolicies = (category: Category, now: () => number) => {
     },
     /** Tokens by bucket, whole. */
     left: (): Readonly<Record<string, number>> =>
-      Object.fromEntries([...states].map(([name, { tokens }]) => [name, Math.floor(tokens)])),
+      Object.fromEntries(
+        [...buckets.all()].map(([name, { tokens }]) => [name, Math.floor(tokens)]),
+      ),
   }
 }
 

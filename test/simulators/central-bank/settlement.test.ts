@@ -280,6 +280,26 @@ test('the time of a priority payment runs from its acceptance where that is aske
   expect(await rejected()).toEqual([])
 })
 
+test('a clock that is set back neither stops time nor shortens it', async () => {
+  let nowMs = Date.now()
+  const { a, b, bank } = await open({
+    now: () => nowMs,
+    payIn: { to: bankB, perSecond: 10, amountCents: 3n },
+  })
+  await a.send(payment(bankA, bankB, 1))
+  await b.receive()
+  nowMs -= 3_600_000
+  // Several ticks: the bank sees that its clock was set back.
+  await Bun.sleep(200)
+  await a.send(payment(bankA, bankB, 2))
+  await b.receive()
+  nowMs += 39_000
+  await b.receive(390)
+  expect(bank.statistics().operations).toMatchObject({ rejected: 0 })
+  nowMs += 1_100
+  expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT AB03', 'RJCT AB03'])
+})
+
 test('scheduled payments have a limit of their own', async () => {
   const { a, b } = await open({ settlementLimitMs: 300, scheduledLimitMs: 60_000 })
   const scheduled = build(bankA, 'PACS008', {

@@ -39,6 +39,18 @@ test('a bucket lets through what it holds, may fall below zero, and fills at its
   expect(buckets.waitSeconds('87654321', 'primary')).toBe(0)
 })
 
+test('a clock that is set back takes nothing from a bucket, which goes on filling', () => {
+  let nowMs = Date.parse('2026-03-02T12:00:00-03:00')
+  const buckets = createTokenBuckets(() => nowMs)
+  const wait = () => buckets.waitSeconds(ispb, 'primary')
+  buckets.debit(ispb, 'primary', 'pacs.008', 3750 + 750)
+  expect(wait()).toBe(1)
+  nowMs -= 3_600_000
+  expect(wait()).toBe(1)
+  nowMs += 1_001
+  expect(wait()).toBe(0)
+})
+
 test('trck.002 has a bucket of its own on the secondary channel', () => {
   const buckets = createTokenBuckets(() => Date.parse('2026-03-02T12:00:00-03:00'))
   buckets.debit(ispb, 'secondary', 'trck.002', 1499)
