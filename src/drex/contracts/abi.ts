@@ -3,11 +3,11 @@
  * that a gateway that only moves currency never pays for it.
  */
 import type { EventFragment, Interface, ParamType } from 'ethers'
-import { trimmed } from '#codecs/bytes'
 import type { Violation } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadArtifact, templateNames } from '../templates/index.ts'
+import { byName, createPlaces, namesOf } from './names.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
 
@@ -100,39 +100,22 @@ const readTuple = (
     add(violations, pointer, 'needs an object or an array')
     return []
   }
-  const given = params as Readonly<Record<string, unknown>>
-  const names = inputs.map((input, i) => (input.name === '' ? String(i) : bareName(input.name)))
-  const byName = new Map<string, unknown>()
-  for (const [key, value] of Object.entries(given)) {
-    const name = parameterOf(bareName(key), names)
-    if (name === undefined) add(violations, `${pointer}/${key}`, 'is not a parameter')
-    else if (byName.has(name)) add(violations, `${pointer}/${key}`, 'is given twice')
-    else byName.set(name, value)
+  const placeOf = createPlaces(inputs)
+  const values = new Map<number, unknown>()
+  for (const [key, value] of Object.entries(params)) {
+    const place = placeOf(key)
+    if (place === -1) add(violations, `${pointer}/${key}`, 'is not a parameter')
+    else if (values.has(place)) add(violations, `${pointer}/${key}`, 'is given twice')
+    else values.set(place, value)
   }
+  const names = namesOf(inputs)
   return inputs.map((input, i) => {
-    const name = names[i]!
-    const value = byName.get(name)
-    if (value === undefined) {
-      add(violations, `${pointer}/${name}`, `is missing (${input.type})`)
-      return undefined
-    }
-    return readValue(input, value, `${pointer}/${name}`, violations)
+    const at = `${pointer}/${names[i]}`
+    const value = values.get(i)
+    if (value !== undefined) return readValue(input, value, at, violations)
+    add(violations, at, `is missing (${input.type})`)
+    return undefined
   })
-}
-
-/** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
-export const bareName = (name: string): string => trimmed(name, '_')
-
-/** The sum of a transfer is `amount` to some contracts, `value` to others, and callers need not know to which. */
-const synonyms: ReadonlyMap<string, string> = new Map([
-  ['amount', 'value'],
-  ['value', 'amount'],
-])
-
-const parameterOf = (name: string, names: readonly string[]): string | undefined => {
-  if (names.includes(name)) return name
-  const synonym = synonyms.get(name)
-  return synonym !== undefined && names.includes(synonym) ? synonym : undefined
 }
 
 const add = (violations: Violation[], pointer: string, message: string): void => {
@@ -195,9 +178,8 @@ export const decodeResult = (abi: Interface, signature: string, data: string): u
   const fragment = abi.getFunction(signature)!
   const values = abi.decodeFunctionResult(signature, data).toArray()
   if (values.length === 1) return toJson(values[0])
-  const names = fragment.outputs.map((output) => output.name)
-  return names.every((name) => name !== '')
-    ? Object.fromEntries(names.map((name, i) => [bareName(name), toJson(values[i])]))
+  return fragment.outputs.every(({ name }) => name !== '')
+    ? byName(fragment.outputs, values.map(toJson))
     : values.map(toJson)
 }
 
@@ -230,10 +212,10 @@ export const encodeEventFilter = (
   }
   if (event.anonymous) return refuse('is anonymous, and cannot be told from others')
   const violations: Violation[] = []
-  const names = event.inputs.map((input) => bareName(input.name))
+  const placeOf = createPlaces(event.inputs)
   const values = event.inputs.map((): unknown => null)
   for (const [key, value] of Object.entries(where)) {
-    const place = names.indexOf(bareName(key))
+    const place = placeOf(key)
     const input = event.inputs[place]
     const pointer = `/where/${key}`
     if (input === undefined) add(violations, pointer, 'is not an argument of the event')
@@ -260,12 +242,12 @@ export const decodeEvent = (
   if (event === null) return undefined
   try {
     const values = abi.decodeEventLog(event, data, topics).toArray()
-    return Object.fromEntries(
-      event.inputs.map(({ name, indexed }, i) => [
-        name === '' ? String(i) : bareName(name),
-        // A struct may have a member of that name; indexed, it is a hash itself.
+    return byName(
+      event.inputs,
+      // A struct may have a member of that name; indexed, it is a hash itself.
+      event.inputs.map(({ indexed }, i) =>
         toJson(indexed === true ? (values[i].hash ?? values[i]) : values[i]),
-      ]),
+      ),
     )
   } catch {
     return undefined

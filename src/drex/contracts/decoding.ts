@@ -1,7 +1,8 @@
 /** What the bytes of a call or a log say, by the interfaces that may explain them. */
 import type { Interface } from 'ethers'
 import type { Hex } from '../evm/hex.ts'
-import { bareName, decodeEvent, toJson } from './abi.ts'
+import { decodeEvent, toJson } from './abi.ts'
+import { byName } from './names.ts'
 
 export type Decoded = {
   readonly signature: string
@@ -14,12 +15,8 @@ export const decodeCall = (abis: readonly Interface[], data: Hex): Decoded | und
   first(abis, (abi) => {
     const call = abi.parseTransaction({ data })
     if (call === null) return undefined
-    const { inputs } = call.fragment
-    const args = call.args.toArray().map((value, i): readonly [string, unknown] => {
-      const name = inputs[i]?.name ?? ''
-      return [name === '' ? String(i) : bareName(name), toJson(value)]
-    })
-    return { signature: call.signature, args: Object.fromEntries(args) }
+    const args = byName(call.fragment.inputs, call.args.toArray().map(toJson))
+    return { signature: call.signature, args }
   })
 
 /** @returns undefined if none of the interfaces has the event, or its arguments are nonsense */

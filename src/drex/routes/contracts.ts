@@ -55,7 +55,10 @@ const callSchema = z.strictObject({
   params: jsonValue
     .refine((value) => typeof value === 'object' && value !== null, 'must be an object or an array')
     .default({})
-    .meta({ description: 'Arguments: by name in an object, by position in an array.' }),
+    .meta({
+      description:
+        'Arguments: by name in an object, by position in an array. Underscores at the ends of a name may be left out where no two names then are the same.',
+    }),
   signer_wallet: addressSchema.optional(),
   network: networkSchema.optional(),
 })
