@@ -330,6 +330,11 @@ describe('a payment of it', () => {
     expect(await answerTo(await pay(one.txid, '100.00'))).toEqual(['RJCT BE17'])
     const paid = await pay(one.txid, final)
     expect(await answerTo(paid)).toEqual(['ACSP'])
+    const removal = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
+    expect(await call('PATCH', `/cobv/${one.txid}`, removal)).toMatchObject({
+      status: 400,
+      json: { violacoes: [{ propriedade: 'cobv.status', valor: 'ATIVA' }] },
+    })
     await tell(report([{ endToEndId: paid, status: 'ACCC' }]))
     expect((await call('GET', `/cobv/${one.txid}`)).json).toMatchObject({
       status: 'CONCLUIDA',

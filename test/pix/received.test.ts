@@ -173,6 +173,54 @@ describe('a payment of a charge', () => {
   })
 })
 
+describe('a charge that is being paid', () => {
+  const removed = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
+  const dear = { valor: { original: '5000.00' } }
+  const underWay = {
+    status: 400,
+    json: {
+      type: 'https://pix.bcb.gov.br/api/v2/error/CobOperacaoInvalida',
+      violacoes: [{ propriedade: 'cob.status', valor: 'ATIVA' }],
+    },
+  }
+
+  test('is neither changed nor removed, until the payment has its end', async () => {
+    const txid = await made()
+    const endToEndId = await pay({ txid })
+    const before = await get(`/cob/${txid}`)
+    const changes = [
+      ['PATCH', dear],
+      ['PATCH', removed],
+      ['PUT', chargeBody(key, dear)],
+    ] as const
+    for (const [method, body] of changes) {
+      expect(await call(method, `/cob/${txid}`, body)).toMatchObject(underWay)
+    }
+    // What says the same changes nothing.
+    expect((await call('PUT', `/cob/${txid}`, chargeBody(key))).status).toBe(201)
+    expect(await get(`/cob/${txid}`)).toEqual(before)
+    await settle(endToEndId, 'RJCT', 'AB03')
+    expect((await call('PATCH', `/cob/${txid}`, dear)).status).toBe(200)
+    // What was refused is no payment of it.
+    await pay({ txid })
+    expect((await call('PATCH', `/cob/${txid}`, removed)).status).toBe(200)
+  })
+
+  test('is either paid or changed where both come together', async () => {
+    for (let round = 0; round < 12; round++) {
+      const txid = await made()
+      const endToEndId = fresh.endToEndId()
+      await worker.broker.publish([inbound(paid({ txid, endToEndId }))])
+      if (round % 3 > 0) await Bun.sleep(round * 3)
+      const change = round % 2 === 0 ? dear : removed
+      const { status } = await call('PATCH', `/cob/${txid}`, change)
+      await until(async () => (await answerTo(endToEndId)).length > 0)
+      expect([200, 400]).toContain(status)
+      expect(await answerTo(endToEndId)).toEqual([status === 200 ? 'RJCT BE17' : 'ACSP'])
+    }
+  })
+})
+
 describe('what a charge refuses', () => {
   const refused = async (parts: Paid, answer: string) => {
     const endToEndId = await pay(parts)

@@ -13,7 +13,7 @@ import { addLocation, linkLocation, locationsOf, lockLocation } from '../locatio
 import { type Asked, parametersOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Pix } from '../received/domain.ts'
-import { pixOfCharges } from '../received/store.ts'
+import { pendingOf, pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
@@ -235,6 +235,7 @@ const applied = async (
   requireActive(before, wording)
   const isSame = before.status === wanted.status && areSameTerms(before.terms, wanted.terms)
   if (isSame) return before
+  await requireUnpaid(tx, before, wording)
   const after = { ...wanted, revision: before.revision + 1 }
   await reviseCharge(tx, before, after)
   return after
@@ -244,6 +245,20 @@ const requireActive = ({ status }: Charge, { kind, refuse }: Wording): void => {
   if (status === 'ATIVA') return
   throw refuse({
     razao: 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.',
+    propriedade: `${kind}.status`,
+    valor: status,
+  })
+}
+
+/** What we have accepted a payment of stays as it was accepted. Whoever takes one holds the lock of the charge, as we do. */
+const requireUnpaid = async (
+  tx: Transaction,
+  { id, status }: Charge,
+  { kind, refuse }: Wording,
+): Promise<void> => {
+  if ((await pendingOf(tx, [id])).size === 0) return
+  throw refuse({
+    razao: 'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.',
     propriedade: `${kind}.status`,
     valor: status,
   })
