@@ -2,7 +2,7 @@ import { type ReadOutside, withMissingSettings } from '#src/platform/http/index.
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { JoseSettings } from './config.ts'
-import { joseErrors } from './errors.ts'
+import { JoseFailure, joseErrors } from './errors.ts'
 import type { JoseKeySource } from './keyring.ts'
 import { type OpenPayload, openPayload } from './payload.ts'
 import { createPinnedKeys } from './pinned-keys.ts'
@@ -23,11 +23,13 @@ export type JoseDeps = {
 /** Signs what strangers read at an address of ours. */
 type SignPublished = {
   /**
+   * @param kid of the certificate; once it is over or gone, its successor signs
    * @param jku the address of `keySet`
-   * @returns a compact JWS
-   * @throws Error if the key cannot be used
+   * @returns a compact JWS; undefined: no certificate signs now
    */
-  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string>
+  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string | undefined>
+  /** Whether {@link sign} would. */
+  readonly canSign: (kid: string) => Promise<boolean>
   /** The public keys that verify it: of the certificate now, and of those before it that still hold. */
   readonly keySet: () => Promise<readonly object[]>
 }
@@ -65,11 +67,24 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
     signPublished: {
       sign: async (kid, content, jku) => {
         loaded ??= load()
-        const { service } = await loaded
+        const { service, keyring } = await loaded
+        const signer = await keyring.signerOf(kid)
+        if (signer === undefined) return undefined
         const common = { algorithm: undefined, type: undefined, serialization: 'compact' } as const
-        const token = await service.sign({ kid, content, jku, ...common })
-        if (typeof token !== 'string') throw new Error('a compact token is a text')
-        return token
+        try {
+          const token = await service.sign({ kid: signer.kid, content, jku, ...common })
+          if (typeof token !== 'string') throw new Error('a compact token is a text')
+          return token
+        } catch (error) {
+          // It may have been removed since it was listed.
+          if (error instanceof JoseFailure) return undefined
+          throw error
+        }
+      },
+      canSign: async (kid) => {
+        loaded ??= load()
+        const { keyring } = await loaded
+        return (await keyring.signerOf(kid)) !== undefined
       },
       keySet: async () => {
         loaded ??= load()

@@ -43,6 +43,8 @@ export type JoseKey = {
 
 export type Keyring = {
   readonly find: (kid: string) => Promise<JoseKey | undefined>
+  /** The key of this kid while it signs; then that of the latest certificate of the same institution and type that does. */
+  readonly signerOf: (kid: string) => Promise<JoseKey | undefined>
   /**
    * The keys that answer to the names of a token, or all where it names none, if they may be used for the purpose; those
    * that it names and that may not, if there are no others.
@@ -114,12 +116,26 @@ export const createKeyring = (
       const entry = (await active()).find((candidate) => candidate.kid === kid)
       return entry === undefined ? undefined : keyOf(entry)
     },
+    signerOf: async (kid) => {
+      const family = familyOf(kid)
+      const found = (await active())
+        .filter((entry) => familyOf(entry.kid) === family)
+        .flatMap((entry) => keyOf(entry) ?? [])
+        .filter((key) => isUsable(key, 'sign'))
+        .toSorted((a, b) => versionOf(b.kid) - versionOf(a.kid))
+      return found.find((key) => key.kid === kid) ?? found[0]
+    },
     publicKeys: async () => {
       const entries = await active()
       return (await Promise.all(entries.map((each) => publicKeysOf(each, keyOf(each))))).flat()
     },
   }
 }
+
+/** All but the version of `<ispb>.<type>.<version>`. */
+const familyOf = (kid: string): string => kid.slice(0, kid.lastIndexOf('.'))
+
+const versionOf = (kid: string): number => Number(kid.slice(kid.lastIndexOf('.') + 1))
 
 const isPrivate = (purpose: JosePurpose): boolean => purpose === 'sign' || purpose === 'decrypt'
 

@@ -28,7 +28,7 @@ export const pixSettings = defineSettings({
     doc: 'Where payers reach `/qr/v2/` of this gateway, over HTTPS; it stands in QR codes. Charges need it.',
   }),
   signingKid: setting('PIX_SIGNING_KID', text({ pattern: /^[!-~]{1,128}$/, expected: 'kid' }), {
-    doc: 'kid of the certificate in the store that signs payloads.',
+    doc: 'kid of the certificate in the store that signs payloads; once it is over or gone, its latest successor does.',
   }),
   tokenSeconds: setting('PIX_TOKEN_SECONDS', integer(60, 86_400), {
     default: '3600',

@@ -26,7 +26,7 @@ import { tokenRoute } from './oauth/routes.ts'
 import { createIssue, createTokenSource, createTokenSweep } from './oauth/tokens.ts'
 import { keysPath, payloadRoutes } from './payloads/routes.ts'
 import { createPayloadService } from './payloads/service.ts'
-import type { SignPayload } from './payloads/signing.ts'
+import { createSign, type SignPayload, signingHealth } from './payloads/signing.ts'
 import { pixPath } from './pix-route.ts'
 import { createReceivables, type Receivables } from './received/receive.ts'
 import { pixRoutes } from './received/routes.ts'
@@ -107,6 +107,7 @@ export const createPix = (given: PixDeps): PixFeature => {
   if (deps.sql === undefined) {
     return { ...common, ...own, receivables: undefined, recurrences: undefined }
   }
+  const { locationHost: host, signingKid: kid } = settings
   const jobs = [createTokenSweep(sql, logger), ...recurringJobs(deps, sql)]
   return {
     ...common,
@@ -115,6 +116,9 @@ export const createPix = (given: PixDeps): PixFeature => {
     recurrences:
       deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
+    ...(host === undefined || kid === undefined
+      ? {}
+      : { health: () => signingHealth(deps.signing, kid) }),
     start: async () => {
       if (runsJobs) await Promise.all(jobs.map((job) => job.start()))
     },
@@ -126,7 +130,7 @@ export const createPix = (given: PixDeps): PixFeature => {
 
 /** What needs a host for locations, and what needs a key to sign with besides. */
 const chargingRoutes = (
-  { settings, signing, ispb, calendar, now = () => new Date() }: Parts,
+  { settings, signing, ispb, calendar, logger, now = () => new Date() }: Parts,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host, signingKid: kid } = settings
@@ -138,8 +142,11 @@ const chargingRoutes = (
     ...batchRoutes(createBatchService({ sql, charges: due, now, calendar })),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
-  const keysUrl = `https://${host}${keysPath}`
-  const sign = (text: string) => signing.sign(kid ?? '', Buffer.from(text), keysUrl)
+  const sign = createSign(
+    signing,
+    { kid: kid ?? '', keysUrl: `https://${host}${keysPath}` },
+    logger,
+  )
   const payloads = payloadRoutes(
     createPayloadService({ sql, sign, ispb: ispb ?? '', now, calendar }),
     signing.keySet,

@@ -30,7 +30,7 @@ const ofStandard: readonly Opened[] = (
     mandates: undefined,
     ispb: undefined,
     topics: createTopics({ allowedTargets: undefined }),
-    signing: { sign: async () => '', keySet: async () => [] },
+    signing: { sign: async () => '', canSign: async () => true, keySet: async () => [] },
     isHoliday: () => false,
   }).routes ?? []
 ).filter(({ document, scope }) => document.operation === undefined && scope !== 'public')

@@ -12,7 +12,7 @@ import {
 } from '#src/platform/security/index.ts'
 import { createRecurringSender, createRefunds } from '#src/spi/index.ts'
 import { createTopics } from '#src/webhooks/index.ts'
-import type { JoseKeySource } from '../../src/jose/index.ts'
+import type { JoseCertificate, JoseKeySource } from '../../src/jose/index.ts'
 import { sweepRecurring } from '../../src/pix/collections/sweep.ts'
 import { createCalendar } from '../../src/pix/due/calendar.ts'
 import { createPix } from '../../src/pix/index.ts'
@@ -27,19 +27,20 @@ export const kid = '12345678.QRC.1'
 export const host = 'pix.example.com'
 
 const lawful = createHolidayBook([])
+/** What signs payloads, as the store tells of it. */
+export const signingCertificate: JoseCertificate = {
+  kid,
+  certificate: pair.cert,
+  fingerprint: 'one',
+  active: true,
+  hasKey: true,
+  signs: true,
+  encrypts: true,
+  isForTokens: true,
+}
+
 const store: JoseKeySource = {
-  list: async () => [
-    {
-      kid,
-      certificate: pair.cert,
-      fingerprint: 'one',
-      active: true,
-      hasKey: true,
-      signs: true,
-      encrypts: true,
-      isForTokens: true,
-    },
-  ],
+  list: async () => [signingCertificate],
   readKey: async () =>
     new Uint8Array(createPrivateKey(pair.key).export({ format: 'der', type: 'pkcs8' })),
 }
@@ -73,6 +74,7 @@ const recorded = <T extends Sender | undefined>(sender: T, drafts: Json[]): T =>
 export const startPix = async (
   now?: () => Date,
   seen: (sql: TestDatabase['sql']) => TestDatabase['sql'] = (sql) => sql,
+  certificates: JoseKeySource = store,
 ) => {
   const database = await createTestDatabase(20)
   const sql = seen(database.sql)
@@ -102,7 +104,7 @@ export const startPix = async (
     ),
     ispb: '12345678',
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
-    signing: joseFeature(store).signPublished,
+    signing: joseFeature(certificates).signPublished,
     isHoliday: lawful.isHoliday,
     ...(now === undefined ? {} : { now }),
   })
@@ -163,6 +165,7 @@ export const startPix = async (
   return {
     receivables: feature.receivables,
     recurrences: feature.recurrences,
+    health: feature.health,
     drafts,
     sweep,
     database,

@@ -1,7 +1,52 @@
+import { ApiError, type HealthCheck, httpErrors } from '#src/platform/http/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
+
 /** The JOSE feature signs; `src/main.ts` passes it. */
 export type SignPayload = {
-  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string>
+  /** Undefined: no certificate signs now, neither that of the kid nor a successor. */
+  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string | undefined>
+  readonly canSign: (kid: string) => Promise<boolean>
   readonly keySet: () => Promise<readonly object[]>
+}
+
+/** A certificate is not imported faster. */
+const retryAfterSeconds = '60'
+
+/** @returns what signs one text, and throws an ApiError 503 while nothing can */
+export const createSign = (
+  signing: SignPayload,
+  { kid, keysUrl }: { readonly kid: string; readonly keysUrl: string },
+  logger: Logger,
+): ((text: string) => Promise<string>) => {
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'payloads cannot be signed: nobody can read a charge',
+    back: 'payloads can be signed again',
+    about: { kid },
+  })
+  return async (text) => {
+    const signed = await signing.sign(kid, Buffer.from(text), keysUrl)
+    if (signed !== undefined) {
+      outage.worked()
+      return signed
+    }
+    const error = new ApiError(httpErrors.unavailable, 'Payloads não podem ser assinados agora.', {
+      headers: { 'Retry-After': retryAfterSeconds },
+    })
+    outage.failed(error)
+    throw error
+  }
+}
+
+/** Charges are made meanwhile, and shown once there is a certificate: the process takes requests. */
+export const signingHealth = async (
+  { canSign }: Pick<SignPayload, 'canSign'>,
+  kid: string,
+): Promise<HealthCheck> => {
+  const isAble = await canSign(kid).catch(() => false)
+  return isAble
+    ? { status: 'ok', ready: true }
+    : { status: 'degraded', ready: true, reason: 'payloads cannot be signed', detail: { kid } }
 }
 
 /** A payload tells when it was read to the second: whoever reads it within that second may be given the same bytes. */
