@@ -124,6 +124,15 @@ export class MessageReader {
     return node === undefined || node === absent ? null : this.document.textOf(node)
   }
 
+  /** String value, one of `codes`; empty if absent. */
+  code(node: number, codes: readonly string[]): string {
+    const text = this.text(node)
+    if (node !== absent && !codes.includes(text)) {
+      this.report(node, 'enum', `is none of ${codes.join(', ')}`)
+    }
+    return text
+  }
+
   /** An `ActiveCurrencyAndAmount`: decimal content and the required attribute `Ccy`. */
   money(node: number | undefined): Money {
     if (node === undefined || node === absent) return { cents: 0n, currency: '' }

@@ -37,6 +37,10 @@ const field = <P extends string, T>(
 /** Text as written. */
 export const text = <P extends string>(path: P) => field(path, (reader, node) => reader.text(node))
 
+/** Text that is one of `codes`. */
+export const code = <P extends string>(path: P, codes: readonly string[]) =>
+  field(path, (reader, node) => reader.code(node, codes))
+
 /** An amount with its currency, in cents. */
 export const money = <P extends string>(path: P) =>
   field(path, (reader, node) => reader.money(node))

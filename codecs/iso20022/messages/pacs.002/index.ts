@@ -2,7 +2,7 @@ import { inferred, weak } from '../../catalogue/revisions.ts'
 import { codeLists, statusReason } from '../../codes/lists.ts'
 import { jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
-import { many, messageReader, text, texts } from '../../shape.ts'
+import { code, type Field, many, messageReader, text, texts } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
 import { groupHeader } from '../parts.ts'
 import { builder } from './build.ts'
@@ -11,36 +11,43 @@ import schema116 from './pacs.002.1.16.xsd' with { type: 'text' }
 import schema117 from './pacs.002.1.17.xsd' with { type: 'text' }
 import base from './pacs.002.xsd' with { type: 'text' }
 
-/** Reads a scanned pacs.002; problems are left in `reader`. */
-const read = messageReader('pacs.002', 'FIToFIPmtStsRpt', {
-  groupHeader,
-  transactions: many('TxInfAndSts+', {
-    /** EndToEndId of the pacs.008, or RtrId of the pacs.004, that this answers. */
-    originalInstructionId: text('OrgnlInstrId'),
-    originalEndToEndId: text('OrgnlEndToEndId'),
-    status: text('TxSts'),
-    reasons: many('StsRsnInf*', {
-      code: text('Rsn?/Cd'),
-      additionalInformation: texts('AddtlInf*'),
+const rejected = 'RJCT'
+const accepted = ['ACSP', 'ACSC', 'ACCC']
+
+const readerOf = (status: Field<string>) =>
+  messageReader('pacs.002', 'FIToFIPmtStsRpt', {
+    groupHeader,
+    transactions: many('TxInfAndSts+', {
+      /** EndToEndId of the pacs.008, or RtrId of the pacs.004, that this answers. */
+      originalInstructionId: text('OrgnlInstrId'),
+      originalEndToEndId: text('OrgnlEndToEndId'),
+      status,
+      reasons: many('StsRsnInf*', {
+        code: text('Rsn?/Cd'),
+        additionalInformation: texts('AddtlInf*'),
+      }),
+      /** When the SPI settled: only in reports the SPI itself writes. */
+      settlementDateTime: text('FctvIntrBkSttlmDt?/DtTm'),
+      settlementDate: text('OrgnlTxRef?/IntrBkSttlmDt'),
     }),
-    /** When the SPI settled: only in reports the SPI itself writes. */
-    settlementDateTime: text('FctvIntrBkSttlmDt?/DtTm'),
-    settlementDate: text('OrgnlTxRef?/IntrBkSttlmDt'),
-  }),
-})
+  })
+
+/** Reads a scanned pacs.002; problems are left in `reader`. */
+const read = readerOf(text('TxSts'))
+
+/** The view says whether it is accepted, which no other status tells. */
+const readForView = readerOf(code('TxSts', [...accepted, rejected]))
 
 export type Pacs002 = ReturnType<typeof read>
 
 /** One `TxInfAndSts`. */
 type PaymentStatus = Pacs002['transactions'][number]
 
-const rejected = 'RJCT'
-
 const status = (transaction: PaymentStatus): object => ({
   original_end_to_end_id: transaction.originalEndToEndId,
   original_instruction_id: transaction.originalInstructionId,
   status: transaction.status,
-  accepted: transaction.status !== rejected,
+  accepted: accepted.includes(transaction.status),
   reasons: transaction.reasons.map(({ code, additionalInformation }) => ({
     code,
     meaning: code === null ? null : (statusReason(code)?.meaning?.en ?? null),
@@ -92,14 +99,14 @@ export const pacs002 = {
   },
   read,
   builder,
-  projection: wholeProjection('pix_status', read, pixStatus),
+  projection: wholeProjection('pix_status', readForView, pixStatus),
   facts: {
     transaction: 'TxInfAndSts',
     checks: [
       'some_transaction',
       'end_to_end_id',
       'original_instruction_id',
-      { accepted: ['ACSP', 'ACSC', 'ACCC'], refused: 'RJCT', reasons: codeLists.status_reason },
+      { accepted, refused: rejected, reasons: codeLists.status_reason },
     ],
     rules: null,
     answers: {
