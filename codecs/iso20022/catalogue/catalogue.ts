@@ -82,9 +82,13 @@ export const nearestSchema = (
   const key = `${type} ${version}`
   const found = known.get(key) ?? standInOf(catalogue, type, version)
   if (found === undefined) return undefined
-  // A sender may name any number of versions.
-  if (known.size >= standInsMax) known.clear()
+  known.delete(key)
   known.set(key, found)
+  // A sender may name any number of versions.
+  for (const eldest of known.keys()) {
+    if (known.size <= standInsMax) break
+    known.delete(eldest)
+  }
   return found
 }
 

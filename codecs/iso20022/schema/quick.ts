@@ -48,6 +48,8 @@ export class QuickPass {
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
   /** The notes for a plan, if the document has a shape. */
   private notes: QuickNotes | undefined
+  /** What is left to check in documents or parts of a shape, once one was found valid. Kept here, as shapes may outlive schemas, and schemas shapes: a sender may name any number of versions. */
+  private readonly plans = new WeakMap<XmlShape, QuickPlan>()
 
   constructor(schema: CompiledSchema) {
     const { elements, types } = schema
@@ -76,7 +78,7 @@ export class QuickPass {
 
   accepts(document: XmlDocument): boolean {
     const { shape, root } = document
-    const known = shape && this.planOf(shape)
+    const known = shape && this.plans.get(shape)
     if (known !== undefined) return this.hasValues(document, known, 0, 0)
     for (let i = 0; i < this.namespaces.length; i++) {
       this.namespaces[i] = document.namespaces.indexOf(this.schema.namespaces[i] as string)
@@ -92,13 +94,8 @@ export class QuickPass {
     return true
   }
 
-  /** What is left to check in documents or parts of a shape; undefined until one was found valid. */
-  private planOf(shape: XmlShape): QuickPlan | undefined {
-    return shape.notes.get(this) as QuickPlan | undefined
-  }
-
   private keep(shape: XmlShape, notes: QuickNotes): void {
-    if (notes.isWhole) shape.notes.set(this, notes.plan(shape, this.checks))
+    if (notes.isWhole) this.plans.set(shape, notes.plan(shape, this.checks))
   }
 
   /** Whether the values of a document or part are valid, given that its markup is. */
@@ -132,7 +129,7 @@ export class QuickPass {
     const shape = shapes[part] as XmlShape
     const node = places[part * 2] as number
     const attribute = places[part * 2 + 1] as number
-    const known = this.planOf(shape)
+    const known = this.plans.get(shape)
     if (known?.root === element) return this.hasValues(document, known, node, attribute)
     const notes = new QuickNotes(element, node, attribute)
     this.notes = notes
