@@ -184,9 +184,7 @@ export class Intake {
     origin: Origin,
   ): Refusal | undefined {
     const { settlement } = this.deps
-    if (message.type === 'pacs.002') {
-      return settlement.answer(message, origin).length === 0 ? undefined : unknownOperation
-    }
+    if (message.type === 'pacs.002') return settlement.answer(message, origin)
     const ids =
       message.type === 'pacs.008'
         ? message.transactions.map(({ endToEndId }) => endToEndId)
@@ -247,11 +245,6 @@ export class Intake {
 
 const isSame = (one: Origin, other: Origin): boolean =>
   one.hash === other.hash && one.from === other.from
-
-const unknownOperation: Refusal = {
-  reason: 'unknown_operation',
-  description: 'Operação inexistente ou de outro recebedor',
-}
 
 const duplicateOperation: Refusal = {
   reason: 'duplicate_operation',

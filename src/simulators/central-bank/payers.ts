@@ -52,11 +52,28 @@ export const createPayers = ({ settlement, strike, now }: PayersDeps): Payers =>
     const [oldest] = scheduled.keys()
     if (scheduled.size > scheduledMax && oldest !== undefined) scheduled.delete(oldest)
   }
-  const pay = (charge: Scheduled, channel: Channel): void => {
+  const pay = (charge: Scheduled, channel: Channel): boolean => {
     scheduled.delete(charge.endToEndId)
     const { endToEndId, payer, receiver, cents } = charge
     const xml = transactionOf(charge, new Date(now()).toISOString())
-    settlement.payScheduled({ endToEndId, payer, receiver, cents, channel, xml })
+    return settlement.payScheduled({ endToEndId, payer, receiver, cents, channel, xml })
+  }
+  /** Why a payer's institution cannot take up a charge. */
+  const chargeFault = ({ endToEndId, receiver }: Scheduled, from: string): string | undefined => {
+    if (receiver !== from) return 'GRER'
+    const state = settlement.operations().get(endToEndId)?.state
+    if (scheduled.has(endToEndId) || state === 'waiting') return 'NIEC'
+    if (state === 'settled') return 'NIPA'
+    return state === 'rejected' ? 'GRER' : undefined
+  }
+  const cancellationFault = (
+    endToEndId: string,
+    step: string,
+    from: string,
+  ): string | undefined => {
+    if (settlement.operations().has(endToEndId)) return cancellationRefusal
+    if (step === tellsOfItsOwn) return undefined
+    return scheduled.get(endToEndId)?.receiver === from ? undefined : 'CH16'
   }
   return {
     answerMandates: ({ type, document, origin: { channel } }, payer) => {
@@ -68,31 +85,31 @@ export const createPayers = ({ settlement, strike, now }: PayersDeps): Payers =>
       if (strike(['mandate_pending'], channel) !== undefined) return [pending]
       return [pending, report(refusal === undefined ? 'CFDB' : refusedBy(refusal))]
     },
-    answerCharges: ({ document, origin: { channel } }, payer) => {
+    answerCharges: ({ document, origin: { channel, from } }, payer) => {
       if (strike(['charge_unanswered'], channel) !== undefined) return []
       const answers = childrenOf(document, bodyOf(document), 'PmtInf').map((node) => {
-        const refusal = strike(['charge_refused'], channel)
-        if (refusal === undefined) schedule(chargeOf(document, node, payer, now()))
-        return answerOf(document, node, refusal && (refusal.code ?? chargeRefusal))
+        const charge = chargeOf(document, node, payer, now())
+        const struck = strike(['charge_refused'], channel)
+        const refusal = struck ? (struck.code ?? chargeRefusal) : chargeFault(charge, from)
+        if (refusal === undefined) schedule(charge)
+        return answerOf(document, node, refusal)
       })
       return [chargeReport(answers)]
     },
-    answerCancellation: ({ document, origin: { channel } }) => {
-      const endToEndId = textAt(
-        document,
-        bodyOf(document),
-        'Undrlyg/OrgnlPmtInfAndCxl/TxInf/OrgnlEndToEndId',
-      )
+    answerCancellation: ({ document, origin: { channel, from } }) => {
+      const transaction = nodeAt(document, bodyOf(document), 'Undrlyg/OrgnlPmtInfAndCxl/TxInf')
+      const endToEndId = textAt(document, transaction, 'OrgnlEndToEndId')
       const struck = strike(['cancellation_refused'], channel)
-      const isPaid = settlement.operations().has(endToEndId)
-      const refusal = struck || isPaid ? (struck?.code ?? cancellationRefusal) : undefined
-      if (refusal === undefined) scheduled.delete(endToEndId)
+      const step = textAt(document, transaction, 'SplmtryData/Envlp/CxlPrcgDtls/CxlPrcgTp')
+      const refusal = struck
+        ? (struck.code ?? cancellationRefusal)
+        : cancellationFault(endToEndId, step, from)
+      if (refusal === undefined && step !== tellsOfItsOwn) scheduled.delete(endToEndId)
       return [cancellationReport(document, refusal)]
     },
     payCharge: (endToEndId, channel = 'secondary') => {
       const charge = scheduled.get(endToEndId)
-      if (charge !== undefined) pay(charge, channel)
-      return charge !== undefined
+      return charge !== undefined && pay(charge, channel)
     },
     payDue: () => {
       const due = [...scheduled.values()].filter(({ payAtMs }) => payAtMs <= now())
@@ -106,6 +123,9 @@ export const createPayers = ({ settlement, strike, now }: PayersDeps): Payers =>
 
 /** The payer has refused; the account has no limit for it; the rules’ time is over. */
 const [mandateRefusal, chargeRefusal, cancellationRefusal] = ['AP13', 'AM02', 'FBRD'] as const
+
+/** CxlPrcgTp of a payer's institution that has cancelled its own schedule: there is nothing to ask. */
+const tellsOfItsOwn = 'DHIP'
 
 /** MndtSts of what is accepted, or why it is not. */
 type Verdict = 'PDNG' | 'CFDB' | 'CCLD' | { readonly refusal: string }

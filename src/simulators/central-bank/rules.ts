@@ -1,7 +1,8 @@
 /** The SPI's own rules about payments and returns, which hold whatever the receiver decides. */
 
-import type { CreditTransfer, Pacs004, Pacs008, PaymentReturn } from '#codecs/iso20022'
+import type { CreditTransfer, Pacs002, Pacs004, Pacs008, PaymentReturn } from '#codecs/iso20022'
 import { dayMs } from '#src/platform/runtime/index.ts'
+import type { Refusal } from './drafts.ts'
 import type { Operation } from './settlement.ts'
 
 const priorityOperationsMax = 10
@@ -51,4 +52,27 @@ export const returnFault = (
   if (original.returnedCents + item.amount.cents > original.cents) return 'AM09'
   if (nowMs - (original.settledAtMs ?? nowMs) > returnDaysMax * dayMs) return 'DT05'
   return undefined
+}
+
+/** Why the SPI refuses a receiver's answers, all of one message: none of them then has an effect. */
+export const answerFault = (
+  { header, transactions }: Pacs002,
+  operations: ReadonlyMap<string, Operation>,
+): Refusal | undefined => {
+  for (const { originalInstructionId, status, reasons } of transactions) {
+    if (operations.get(originalInstructionId)?.receiver !== header.fromIspb) return unknownOperation
+    const isClear = status === 'ACSP' || (status === 'RJCT' && reasons[0]?.code != null)
+    if (!isClear) return unclearAnswer
+  }
+  return undefined
+}
+
+const unknownOperation: Refusal = {
+  reason: 'unknown_operation',
+  description: 'Operação inexistente ou de outro recebedor',
+}
+
+const unclearAnswer: Refusal = {
+  reason: 'status',
+  description: 'O recebedor responde com ACSP, ou com RJCT e um motivo',
 }

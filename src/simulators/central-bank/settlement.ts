@@ -11,6 +11,7 @@ import {
   type PaidCharge,
   payInTransaction,
   paymentReturn,
+  type Refusal,
 } from './drafts.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { Ledger } from './ledger.ts'
@@ -23,7 +24,7 @@ import {
 } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import { type Addressed, type Entry, rejection, sendReports, settledReport } from './reports.ts'
-import { paymentFault, returnFault } from './rules.ts'
+import { answerFault, paymentFault, returnFault } from './rules.ts'
 import type { Draft } from './write.ts'
 
 /** One payment or return, as the book shows it. */
@@ -128,24 +129,23 @@ export class Settlement {
     this.begin(begun, xml, origin, (transactions) => paymentReturn(message.version, transactions))
   }
 
-  /** Takes a receiver's answer. @returns ids of operations that are not its to answer */
-  answer(message: Pacs002, origin: Origin): readonly string[] {
+  /** Takes a receiver's answer, or refuses it whole. */
+  answer(message: Pacs002, origin: Origin): Refusal | undefined {
+    const refusal = answerFault(message, this.entries)
+    if (refusal !== undefined) return refusal
     const told: Addressed[] = []
-    const foreign: string[] = []
-    for (const item of message.transactions) {
-      const entry = this.entries.get(item.originalInstructionId)
-      if (entry === undefined || entry.receiver !== origin.from) {
-        foreign.push(item.originalInstructionId)
-      } else if (entry.state !== 'waiting') this.lateAnswers++
-      else if (item.status === 'ACSP') told.push(...this.settle(entry))
+    for (const { originalInstructionId, status, reasons } of message.transactions) {
+      const entry = this.entries.get(originalInstructionId)
+      if (entry?.state !== 'waiting') this.lateAnswers++
+      else if (status === 'ACSP') told.push(...this.settle(entry))
       else {
-        const [reason] = item.reasons
-        this.reject(entry, ownText(reason?.code ?? 'ED05'))
+        const [reason] = reasons
+        this.reject(entry, ownText(reason?.code ?? ''))
         told.push(rejection(entry.payer, entry, reason?.additionalInformation))
       }
     }
     this.tell(told, origin)
-    return foreign
+    return undefined
   }
 
   /** Makes the paying PSP pay. @returns its EndToEndId */
@@ -178,9 +178,11 @@ export class Settlement {
     return id
   }
 
-  /** Makes the institution of a payer pay what it has scheduled. */
-  payScheduled(payment: PaymentHere): void {
+  /** Makes the institution of a payer pay what it has scheduled. @returns false: there is such a payment already */
+  payScheduled(payment: PaymentHere): boolean {
+    if (this.entries.has(payment.endToEndId)) return false
     this.payHere(payment, 'PAGAGD')
+    return true
   }
 
   private payHere({ xml, ...parts }: PaymentHere, serviceLevel: 'PAGPRI' | 'PAGAGD'): void {

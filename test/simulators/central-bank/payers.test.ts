@@ -5,7 +5,13 @@ import {
   createCentralBank,
   type Fault,
 } from '../../../src/simulators/central-bank/index.ts'
-import { answerTo, build, createParticipant, type Received } from '../../support/participant.ts'
+import {
+  answerTo,
+  build,
+  createParticipant,
+  type Received,
+  transfer,
+} from '../../support/participant.ts'
 import { until } from '../../support/until.ts'
 import { generated, violations } from './support.ts'
 
@@ -97,12 +103,12 @@ const charge = (more: object = {}) =>
       },
     ],
   })
-const cancellation = (endToEndId: string) =>
-  build(ispb, 'CAMT055', {
+const cancellation = (endToEndId: string, from = ispb) =>
+  build(from, 'CAMT055', {
     reconciliation_id: txid,
     original_end_to_end_id: endToEndId,
     counterparty_ispb: payer,
-    cancellation_id: `CA${ispb}20260302${'c'.repeat(11)}`,
+    cancellation_id: `CA${from}20260302${'c'.repeat(11)}`,
     processing_type: 'DHSR',
     requester_document: '12345678000195',
     reason: 'SLCR',
@@ -170,6 +176,91 @@ describe('a charge', () => {
     const [taken] = await us.receive()
     expect(taken && textOf(taken, 'PmtInfCxlSts')).toBe('ACCR')
     expect(bank.payCharge(endToEndId)).toBe(false)
+  })
+
+  test('is asked for once: not while it waits, nor when it is paid, nor after its payment was rejected', async () => {
+    const { us, scheduled, bank } = await open()
+    const id = `E${ispb}202603021405${'q'.repeat(11)}`
+    const ask = async () => {
+      await us.send(charge({ end_to_end_id: id }))
+      const [answer] = await us.receive()
+      if (answer === undefined) throw new Error('nothing came')
+      return [textOf(answer, 'TxSts'), textOf(answer, 'Prtry')]
+    }
+    expect(await ask()).toEqual(['ACSP', undefined])
+    expect(await ask()).toEqual(['RJCT', 'NIEC'])
+    expect(bank.payCharge(id)).toBe(true)
+    expect(await ask()).toEqual(['RJCT', 'NIEC'])
+    const [paid] = await scheduled.receive()
+    if (paid === undefined) throw new Error('nothing came')
+    await scheduled.sendAll([answerTo(ispb, paid)])
+    await scheduled.receive()
+    expect(await ask()).toEqual(['RJCT', 'NIPA'])
+    expect(bank.payCharge(id)).toBe(false)
+    const rejected = `E${ispb}202603021406${'q'.repeat(11)}`
+    await us.send(charge({ end_to_end_id: rejected }))
+    await us.receive()
+    bank.payCharge(rejected)
+    const [refused] = await scheduled.receive()
+    if (refused === undefined) throw new Error('nothing came')
+    await scheduled.sendAll([answerTo(ispb, refused, 'RJCT')])
+    await until(() => bank.statistics().operations.rejected === 1)
+    await us.send(charge({ end_to_end_id: rejected }))
+    expect((await us.receive()).map((answer) => textOf(answer, 'Prtry'))).toEqual(['GRER'])
+    expect(bank.book().operations).toHaveLength(2)
+  })
+
+  test('is not paid once more where its payer has paid under its EndToEndId', async () => {
+    const { us, bank } = await open()
+    const id = `E${ispb}202603021405${'q'.repeat(11)}`
+    await us.send(charge({ end_to_end_id: id }))
+    await us.receive()
+    const other = createParticipant(bank.url, payer)
+    await other.send(
+      build(payer, 'PACS008', {
+        local_instrument: 'AUTO',
+        transactions: [{ ...transfer(payer, ispb, 4_990, id), transaction_id: txid }],
+      }),
+    )
+    await us.receive()
+    expect(bank.payCharge(id)).toBe(false)
+    nowMs += 2 * dayMs
+    await until(() => bank.statistics().operations.rejected === 1)
+    expect(bank.book().operations).toHaveLength(1)
+  })
+
+  test('is asked for, and taken back, by who is paid', async () => {
+    const { us, bank } = await open()
+    const other = createParticipant(bank.url, '87654321')
+    await other.send(
+      Buffer.from(
+        Buffer.from(charge())
+          .toString()
+          .replaceAll(`<Id>${ispb}</Id>`, '<Id>87654321</Id>')
+          .replaceAll(`>M${ispb}`, '>M87654321'),
+      ),
+    )
+    const [foreign] = await other.receive()
+    expect(foreign && [textOf(foreign, 'TxSts'), textOf(foreign, 'Prtry')]).toEqual([
+      'RJCT',
+      'GRER',
+    ])
+    await us.send(charge())
+    const [accepted] = await us.receive()
+    const endToEndId = (accepted && textOf(accepted, 'OrgnlEndToEndId')) ?? ''
+    await other.send(cancellation(endToEndId, other.ispb))
+    await us.send(cancellation(`E${ispb}202603021405${'n'.repeat(11)}`))
+    const answers = [...(await other.receive()), ...(await us.receive())]
+    expect(
+      answers.map((answer) => [textOf(answer, 'PmtInfCxlSts'), textOf(answer, 'Prtry')]),
+    ).toEqual([
+      ['RJCR', 'CH16'],
+      ['RJCR', 'CH16'],
+    ])
+    expect([foreign, ...answers].flatMap((answer) => (answer ? violations(answer) : []))).toEqual(
+      [],
+    )
+    expect(bank.payCharge(endToEndId)).toBe(true)
   })
 
   test('is refused, not answered, not paid, or not taken back, as faults say', async () => {

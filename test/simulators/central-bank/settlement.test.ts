@@ -140,6 +140,35 @@ test('a message of several payments: one request to each receiver, one report to
   expect(available(bankA)).toBe(99_600n)
 })
 
+test('an answer that is not clear, or about what is not its sender’s, is refused whole and settles nothing', async () => {
+  const { a, b, bank } = await open()
+  await a.send(payment(bankA, bankB, 100, [transfer(bankA, bankB, 200)]))
+  const [asked] = await b.receive()
+  if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
+  const ids = asked.message.transactions.map(({ endToEndId }) => endToEndId)
+  const answer = (given: readonly object[]) =>
+    build(bankB, 'PACS002', {
+      transactions: ids.map((id, at) => ({
+        original_end_to_end_id: id,
+        status: 'ACSP',
+        ...given[at],
+      })),
+    })
+  const edited = (bytes: Uint8Array, from: string | RegExp, to: string) =>
+    Buffer.from(Buffer.from(bytes).toString().replace(from, to))
+  const unknown = `E${bankA}202603021405${'z'.repeat(11)}`
+  await b.sendAll([
+    answer([{}, { original_end_to_end_id: unknown }]),
+    edited(answer([]), '<TxSts>ACSP<', '<TxSts>ACSC<'),
+    edited(answer([]), /<TxSts>ACSP<\/TxSts>(?=.*ACSP)/s, '<TxSts>ACCC</TxSts>'),
+    edited(answer([{}, { status: 'RJCT', reason: 'AC03' }]), /<StsRsnInf>.*<\/StsRsnInf>/, ''),
+  ])
+  expect((await b.receive(4)).map(({ type }) => type)).toEqual(Array(4).fill('admi.002'))
+  expect(bank.statistics().operations).toEqual({ waiting: 2, settled: 0, rejected: 0 })
+  await b.send(answer([]))
+  expect((await a.receive()).flatMap(statuses)).toEqual(['ACSC', 'ACSC'])
+})
+
 test('virtual participants: one accepts, one pays on demand, both by the control endpoint too', async () => {
   const { a, b, bank } = await open()
   await a.send(payment(bankA, acceptingPsp, 700))
