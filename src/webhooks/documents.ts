@@ -303,7 +303,7 @@ export const documents = {
     'replayDeliveries',
     'Deliver again what has failed since a time',
     202,
-    'How many are due now.',
+    'How many are due now. What is under way is left to its attempt.',
     z.object({ replayed: z.int() }),
     {
       ...ofOne,

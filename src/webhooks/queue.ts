@@ -11,8 +11,10 @@ import type { AttemptResult } from './sender.ts'
 export type ClaimedDelivery = {
   readonly id: string
   readonly endpointId: string
-  /** This attempt's number, from 1. */
+  /** This attempt's number, from 1; a replay begins at 1 again. */
   readonly attempt: number
+  /** When we consider the attempt lost, in UTC with its microseconds: no other claim, replay or outcome writes the same. */
+  readonly lease: string
   readonly eventId: string
   readonly type: string
   readonly sequence: bigint
@@ -60,11 +62,13 @@ export const claimDue = (
     ) v
     where d.id = due.id
     returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
+      to_char(d.next_attempt_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as lease,
       v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent`
 
 /**
  * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
- * anew meanwhile, is logged and decides nothing. Skips a delivery that was deleted.
+ * anew meanwhile, is logged and decides nothing: its lease tells, while numbers begin again with each replay. Skips a
+ * delivery that was deleted.
  *
  * @returns those that decided something
  */
@@ -78,7 +82,7 @@ export const writeOutcomes = async (
       : null
   const rows = finished.map((one) => ({
     id: one.delivery.id,
-    attempt: one.delivery.attempt,
+    lease: one.delivery.lease,
     status: one.step.state,
     at: one.result.at.toISOString(),
     next_at: nextAt(one)?.toISOString() ?? null,
@@ -87,28 +91,32 @@ export const writeOutcomes = async (
     answer: one.result.answer ?? null,
     error: one.result.errorClass ?? null,
   }))
-  const decided = await tx<{ id: string; attempt: number }[]>`
+  const decided = await tx<{ id: string; lease: string }[]>`
     with done as (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
-        id text, attempt int, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
+        id text, lease text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
         error text, nothing text)
       where ${looksLikeOne(tx)}
     ), updated as (
       update webhook_deliveries d set status = done.status,
         next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()
-      from done where d.id = done.id and d.status = 'pending' and d.attempts = done.attempt
+      from done where d.id = done.id and d.status = 'pending' and d.next_attempt_at = done.lease::timestamptz
       returning done.*
     ), late as (
       select done.* from done join webhook_deliveries d on d.id = done.id
-      where d.status <> 'pending' or d.attempts <> done.attempt for key share of d
+      where (d.status <> 'pending' or d.next_attempt_at <> done.lease::timestamptz)
+        and d.id not in (select id from updated) for key share of d
     ), logged as (
       insert into webhook_attempts (delivery_id, at, status_code, duration_ms, answer, error_class, next_attempt_at)
       select id, at, code, ms, answer, error, next_at from updated
       union all select id, at, code, ms, answer, error, null from late
+      -- A row that this statement has changed cannot be locked by it.
+      union all select done.id, done.at, done.code, done.ms, done.answer, done.error, null
+      from done join updated on updated.id = done.id and updated.lease <> done.lease
     )
-    select id, attempt from updated`
-  const keys = new Set(decided.map(({ id, attempt }) => `${id} ${attempt}`))
-  return finished.filter(({ delivery: { id, attempt } }) => keys.has(`${id} ${attempt}`))
+    select id, lease from updated`
+  const keys = new Set(decided.map(({ id, lease }) => `${id} ${lease}`))
+  return finished.filter(({ delivery: { id, lease } }) => keys.has(`${id} ${lease}`))
 }
 
 /** Whose the endpoints are, by id. */

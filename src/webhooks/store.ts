@@ -265,7 +265,10 @@ const deliveryRows = (sql: Queryable) => ({
         where id = ${id}`
     ).count > 0,
 
-  /** At most {@link replayedMax} of those made in that span that failed last before `until`; the oldest first. */
+  /**
+   * At most {@link replayedMax} of those made in that span that failed last before `until`; the oldest first. What is
+   * under way has not failed: the last failure set another time for it.
+   */
   replayFailed: async (
     endpointId: string,
     { since, before, until }: { readonly since: Date; readonly before: Date; readonly until: Date },
@@ -275,11 +278,13 @@ const deliveryRows = (sql: Queryable) => ({
         update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(),
           updated_at = now()
         where id = any(array(
-          select id from webhook_deliveries
+          select id from webhook_deliveries d
           where endpoint_id = ${endpointId} and created_at >= ${since} and created_at < ${before}
             and updated_at < ${until}
-            and (status = 'exhausted' or (status = 'pending' and attempts > 0))
-          order by created_at limit ${replayedMax} for update skip locked))
+            and (status = 'exhausted' or (status = 'pending' and attempts > 0 and exists (
+              select from webhook_attempts a
+              where a.delivery_id = d.id and a.next_attempt_at = d.next_attempt_at)))
+          order by created_at limit ${replayedMax} for update of d skip locked))
         returning created_at
       )
       select count(*)::int as count, max(created_at) as last from replayed`

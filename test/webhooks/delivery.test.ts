@@ -2,8 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { Webhook } from 'standardwebhooks'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
-import { attemptsMax } from '../../src/webhooks/domain.ts'
+import { type AttemptOutcome, attemptsMax } from '../../src/webhooks/domain.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
+import { claimDue, writeOutcomes } from '../../src/webhooks/queue.ts'
+import type { AttemptResult } from '../../src/webhooks/sender.ts'
 import { createEndpointStore, replayedMax } from '../../src/webhooks/store.ts'
 import type { TestDatabase } from '../support/database.ts'
 import {
@@ -365,6 +367,30 @@ describe('rotation', () => {
   })
 })
 
+/** A delivery that is due at an endpoint to which nobody sends. */
+const storedDelivery = async () => {
+  const endpoint = `whk_${Bun.randomUUIDv7()}`
+  const id = `dlv_${endpoint}`
+  await database.sql`
+    with endpoint as (
+      insert into webhook_endpoints (id, url, events, active)
+      values (${endpoint}, 'https://example.org/', '{}', false)
+    ), event as (
+      insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+      values (${endpoint}, 'webhook.test', '{}', 's', 1, '{}', now())
+      returning id
+    )
+    insert into webhook_deliveries (id, event_id, endpoint_id) select ${id}, id, ${endpoint} from event`
+  return { endpoint, id }
+}
+
+const resultOf = (outcome: AttemptOutcome): AttemptResult => ({
+  ...{ at: new Date(), durationMs: 1, outcome },
+  ...{ statusCode: undefined, answer: undefined, errorClass: undefined },
+})
+
+const exhausted = { state: 'exhausted', disable: 'gone' } as const
+
 describe('replay', () => {
   test('of one delivery, delivered before or not', async () => {
     const target = receiver()
@@ -381,37 +407,93 @@ describe('replay', () => {
   })
 
   test.each([
-    ['before', [1, 2]],
-    ['after', [2, 1]],
-  ] as const)(
-    'while the last attempt runs, which ends nothing %s the new one',
-    async (_, order) => {
-      const answers = [1, 2].map(() => Promise.withResolvers<Response>())
-      const target = receiver((index) => answers[index - 1]?.promise ?? new Response('ok'))
-      const id = await hooks.subscribe(target.url, { events: ['pacs.008', 'webhook.*'] })
-      await emit(database)
-      await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
-      const path = `/deliveries/${(await deliveriesOf(id))[0].id}`
-      const one = () => json(hooks.call('GET', path))
-      await database.sql`
+    ['the last attempt runs, which ends nothing before', attemptsMax, [1, 2]],
+    ['the last attempt runs, which ends nothing after', attemptsMax, [2, 1]],
+    ['the first attempt runs, which ends nothing before', 1, [1, 2]],
+    ['the first attempt runs, which ends nothing after', 1, [2, 1]],
+  ] as const)('while %s the new one', async (_, attempt, order) => {
+    const answers = [1, 2].map(() => Promise.withResolvers<Response>())
+    const target = receiver((index) => answers[index - 1]?.promise ?? new Response('ok'))
+    const id = await hooks.subscribe(target.url, { events: ['pacs.008', 'webhook.*'] })
+    await emit(database)
+    await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
+    const path = `/deliveries/${(await deliveriesOf(id))[0].id}`
+    const one = () => json(hooks.call('GET', path))
+    await database.sql`
       update webhook_deliveries
-      set status = 'pending', attempts = ${attemptsMax - 1}, next_attempt_at = now()
+      set status = 'pending', attempts = ${attempt - 1}, next_attempt_at = now()
       where endpoint_id = ${id}`
-      await until(() => target.received.length === 2)
-      expect((await hooks.call('POST', `${path}/replay`)).status).toBe(202)
-      await until(() => target.received.length === 3)
-      for (const [count, index] of order.entries()) {
-        answers[index - 1]?.resolve(new Response('', { status: index === 1 ? 500 : 200 }))
-        await until(async () => (await one()).attempt_log.length === count + 2)
-      }
-      expect(await one()).toMatchObject({ status: 'delivered', attempts: 1 })
-      expect(
-        await database.sql`
+    await until(() => target.received.length === 2)
+    expect((await hooks.call('POST', `${path}/replay`)).status).toBe(202)
+    await until(() => target.received.length === 3)
+    for (const [count, index] of order.entries()) {
+      answers[index - 1]?.resolve(new Response('', { status: index === 1 ? 410 : 200 }))
+      await until(async () => (await one()).attempt_log.length === count + 2)
+    }
+    expect(await one()).toMatchObject({ status: 'delivered', attempts: 1 })
+    expect(
+      await database.sql`
         select from webhook_events
         where type = 'webhook.delivery.exhausted' and subject = ${id}`,
-      ).toHaveLength(0)
-    },
-  )
+    ).toHaveLength(0)
+  })
+
+  test.each([
+    ['written before it', (old: number, present: number) => [[old], [present]]],
+    ['written after it', (old: number, present: number) => [[present], [old]]],
+    ['written with it', (old: number, present: number) => [[old, present]]],
+    ['written with it, behind', (old: number, present: number) => [[present, old]]],
+  ] as const)('of an attempt that runs: its outcome decides nothing, %s', async (_, batchesOf) => {
+    const { sql } = database
+    const { endpoint, id } = await storedDelivery()
+    const claim = async () => {
+      const [claimed] = await claimDue(sql, new Map([[endpoint, 1]]), 30)
+      if (claimed === undefined) throw new Error('nothing is due')
+      return claimed
+    }
+    const url = 'https://example.org/'
+    const result = resultOf({ kind: 'gone' })
+    const old = { delivery: await claim(), url, result, step: exhausted }
+    expect(await createEndpointStore(sql).replay(id)).toBe(true)
+    const present = { delivery: await claim(), url, result, step: { state: 'delivered' } as const }
+    expect(old.delivery.attempt).toBe(present.delivery.attempt)
+    const all = [old, present]
+    const decided = []
+    for (const places of batchesOf(0, 1)) {
+      const batch = places.flatMap((place) => all[place] ?? [])
+      decided.push(...(await sql.begin((tx) => writeOutcomes(tx, batch))))
+    }
+    expect(decided).toEqual([present])
+    const rows = await sql`select status from webhook_deliveries where id = ${id}`
+    expect([...rows]).toEqual([{ status: 'delivered' }])
+    expect(await sql`select from webhook_attempts where delivery_id = ${id}`).toHaveLength(2)
+  })
+
+  test('of what failed leaves what is under way to its attempt', async () => {
+    const { sql } = database
+    const { endpoint, id } = await storedDelivery()
+    const store = createEndpointStore(sql)
+    const replayed = async () => {
+      const [{ until } = { until: new Date() }] = await sql<{ until: Date }[]>`
+        select now() + interval '1 second' as until`
+      return (await store.replayFailed(endpoint, { since: new Date(0), before: until, until }))
+        .count
+    }
+    const claim = () => claimDue(sql, new Map([[endpoint, 1]]), 30)
+    const [delivery] = await claim()
+    if (delivery === undefined) throw new Error('nothing is due')
+    expect(await replayed()).toBe(0)
+    const result = resultOf({ kind: 'failed', retryAfterMs: undefined })
+    const step = { state: 'pending', nextInMs: 60_000 } as const
+    const failed = { delivery, url: 'https://example.org/', result, step }
+    await sql.begin((tx) => writeOutcomes(tx, [failed]))
+    expect(await replayed()).toBe(1)
+    // Due again at once, it is under way, and an earlier failure says nothing of it.
+    expect(await claim()).toHaveLength(1)
+    expect(await replayed()).toBe(0)
+    const [row] = await sql`select status, attempts from webhook_deliveries where id = ${id}`
+    expect(row).toEqual({ status: 'pending', attempts: 1 })
+  })
 
   test('of everything that failed since a time, not of what was delivered', async () => {
     let isDown = true
@@ -419,10 +501,12 @@ describe('replay', () => {
     const id = await hooks.subscribe(target.url)
     for (let i = 0; i < 3; i++) await emit(database, { subject: `s${i}` })
     await until(() => target.received.length === 3)
-    await until(async () =>
-      (await deliveriesOf(id)).every((one: { attempts: number }) => one.attempts === 1),
-    )
-    await Bun.sleep(50)
+    await until(async () => {
+      const logged = await database.sql`
+        select from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+        where d.endpoint_id = ${id}`
+      return logged.count === 3
+    })
     isDown = false
     const since = new Date(Date.now() - 60_000).toISOString()
     expect(await json(hooks.call('POST', `/${id}/replay`, { since }))).toEqual({ replayed: 3 })

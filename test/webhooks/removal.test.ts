@@ -21,6 +21,7 @@ afterAll(async () => {
 })
 
 const url = 'https://a.example'
+const lease = '2026-01-02T03:04:05.678901Z'
 
 /** An endpoint with that many deliveries, each tried once. */
 const endpointWith = async (id: string, deliveries: number, status = 'pending') => {
@@ -32,8 +33,8 @@ const endpointWith = async (id: string, deliveries: number, status = 'pending') 
     select ${`evt_${id}_`} || n, 'pacs.008', '{*}', 's', n, '{}', now()
     from generate_series(1, ${deliveries}::int) n`
   await sql`
-    insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts)
-    select ${`dlv_${id}_`} || n, ${`evt_${id}_`} || n, ${id}, ${status}, 1
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts, next_attempt_at)
+    select ${`dlv_${id}_`} || n, ${`evt_${id}_`} || n, ${id}, ${status}, 1, ${lease}::text::timestamptz
     from generate_series(1, ${deliveries}::int) n`
   await sql`
     insert into webhook_attempts (delivery_id, at, duration_ms)
@@ -46,6 +47,7 @@ const failed = (endpointId: string) => {
     id: `dlv_${endpointId}_1`,
     endpointId,
     attempt: 1,
+    lease,
     eventId: `evt_${endpointId}_1`,
     type: 'pacs.008',
     sequence: 1n,
