@@ -1,17 +1,23 @@
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayAt } from '#src/platform/runtime/index.ts'
+import { addDays, dayAt, startOfDay } from '#src/platform/runtime/index.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
 import {
   lockRecurrences,
+  type OutlivedRecurrence,
   outlivedRecurrences,
   reviseRecurrence,
   waitingRecurrences,
 } from '../recurrences/store.ts'
 import { liveStatuses } from '../requests/domain.ts'
 import { firstPaymentMs, seeFirstPayment } from '../requests/hearing.ts'
-import { changeRequest, overdueRequests, requestsOf } from '../requests/store.ts'
+import {
+  changeRequest,
+  type OverdueRequest,
+  overdueRequests,
+  requestsOf,
+} from '../requests/store.ts'
 import { isPaid } from '../requests/told.ts'
 import { advance } from './advance.ts'
 import { endCollections } from './ending.ts'
@@ -29,7 +35,7 @@ const everyMs = 15_000
 /** How many one look takes, and how often one round looks. */
 const dueMax = 200
 const looksMax = 50
-/** What fails is left alone for so long. */
+/** What fails is left alone for so long at most. */
 const postponedMs = 3_600_000
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
@@ -47,39 +53,41 @@ type SweepDeps = CollectionServiceDeps & { readonly logger: Logger }
 export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<void> => {
   const { sql, now, logger } = deps
   const each = async <Item extends Readonly<Record<string, string>>>(
-    look: () => Promise<readonly Item[]>,
+    look: (after: Item | undefined) => Promise<readonly Item[]>,
     work: (item: Item) => Promise<void>,
-    postpone?: (item: Item) => Promise<void>,
+    setAside?: (item: Item) => Promise<void>,
   ): Promise<void> => {
+    let after: Item | undefined
     for (let looks = 0; looks < looksMax && round?.signal.aborted !== true; looks++) {
-      const items = await look()
-      let failures = 0
-      const setAside = async (item: Item): Promise<void> => {
-        failures++
-        await postpone?.(item)
-      }
+      const items = await look(after)
       await eachAlone(items, work, { round, logger, idsOf: (item) => item, setAside })
-      if (items.length < dueMax || failures === items.length) return
+      if (items.length < dueMax) return
+      after = items.at(-1)
     }
   }
-  await each(
-    () => overdueRequests(sql, now(), dueMax),
+  await each<OverdueRequest>(
+    (after) => overdueRequests(sql, now(), dueMax, after),
     ({ recurrenceId }) => expireRequest(deps, recurrenceId),
   )
-  await each(
-    () => outlivedRecurrences(sql, dayAt(now()), dueMax),
+  await each<OutlivedRecurrence>(
+    (after) => outlivedRecurrences(sql, dayAt(now()), dueMax, after),
     ({ id }) => expireRecurrence(deps, id),
   )
-  await each(
-    () => waitingRecurrences(sql, new Date(now().getTime() - firstPaymentMs), dueMax),
+  await each<{ readonly id: string }>(
+    (after) => waitingRecurrences(sql, new Date(now().getTime() - firstPaymentMs), dueMax, after),
     ({ id }) => confirmBegun(deps, id),
   )
   await each(
     () => dueCollections(sql, now(), dueMax),
     (due) => advanceOne(deps, due),
-    ({ account, txid }) =>
-      postponeCollection(sql, account, txid, new Date(now().getTime() + postponedMs)),
+    ({ account, txid }) => postponeCollection(sql, account, txid, triedAgainAt(now())),
   )
+}
+
+/** The last chance of a charge ends with a day: the nearer that is, the sooner it is tried again. */
+const triedAgainAt = (at: Date): Date => {
+  const leftMs = startOfDay(addDays(dayAt(at), 1)).getTime() - at.getTime()
+  return new Date(at.getTime() + Math.min(postponedMs, Math.max(everyMs, leftMs / 2)))
 }
 
 const expireRequest = ({ sql, now }: CollectionServiceDeps, recurrenceId: string): Promise<void> =>

@@ -101,8 +101,10 @@ export const waitingRecurrences = async (
   sql: Queryable,
   since: Date,
   limit: number,
+  after: { readonly id: string } = { id: '' },
 ): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
-  select id from pix_recurrences r where status = 'CRIADA' and journey is not null and (
+  select id from pix_recurrences r
+  where status = 'CRIADA' and journey is not null and id > ${after.id} and (
     (payer::json #>> '{waiting,since}') <= ${since.toISOString()}
     or exists (
       select from pix_charges c where c.account = r.account
@@ -111,15 +113,19 @@ export const waitingRecurrences = async (
   )
   order by id limit ${limit}`
 
+export type OutlivedRecurrence = { readonly endsOn: Day; readonly id: string }
+
 /** Some that nobody has authorised by their last day, the longest past first. */
 export const outlivedRecurrences = async (
   sql: Queryable,
   today: Day,
   limit: number,
-): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
-  select id from pix_recurrences
+  after: OutlivedRecurrence = { endsOn: '', id: '' },
+): Promise<readonly OutlivedRecurrence[]> => sql<OutlivedRecurrence[]>`
+  select (terms::json ->> 'endsOn') as "endsOn", id from pix_recurrences
   where status = 'CRIADA' and (terms::json ->> 'endsOn') < ${today}
-  order by (terms::json ->> 'endsOn') limit ${limit}`
+    and ((terms::json ->> 'endsOn'), id) > (${after.endsOn}, ${after.id})
+  order by (terms::json ->> 'endsOn'), id limit ${limit}`
 
 export const findRecurrences = async (
   sql: Queryable,

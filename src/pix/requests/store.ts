@@ -63,12 +63,21 @@ export const requestsOf = async (
   return rows.map(requestOf)
 }
 
-/** Some of the recurrences that have a request waiting past its end. */
+/** With the moment at which its request ended, as ISO 8601. */
+export type OverdueRequest = { readonly expiresAt: string; readonly recurrenceId: string }
+
+/** Some of the recurrences that have a request waiting past its end, the longest past first. */
 export const overdueRequests = async (
   sql: Queryable,
   now: Date,
   limit: number,
-): Promise<readonly { readonly recurrenceId: string }[]> => sql<{ recurrenceId: string }[]>`
-  select recurrence_id as "recurrenceId" from pix_recurrence_requests
-  where status in (${constants(sql, liveStatuses)}) and expires_at < ${now}
-  order by expires_at limit ${limit}`
+  after: OverdueRequest = { expiresAt: '-infinity', recurrenceId: '' },
+): Promise<readonly OverdueRequest[]> => {
+  const rows = await sql<{ expiresAt: Date; recurrenceId: string }[]>`
+    select expires_at as "expiresAt", recurrence_id as "recurrenceId" from pix_recurrence_requests
+    where status in (${constants(sql, liveStatuses)}) and expires_at < ${now}
+      and (expires_at, recurrence_id)
+        > (${after.expiresAt}::text::timestamptz, ${after.recurrenceId})
+    order by expires_at, recurrence_id limit ${limit}`
+  return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }))
+}

@@ -23,7 +23,7 @@ export const eachAlone = async <T>(
     /** By which the log names an item. */
     readonly idsOf: (item: T) => Readonly<Record<string, string>>
     /** Puts an item that failed behind the others: the next round would else begin with it, and might reach no other. */
-    readonly setAside?: (item: T) => Promise<unknown>
+    readonly setAside?: ((item: T) => Promise<unknown>) | undefined
   },
 ): Promise<void> => {
   for (const item of items) {
