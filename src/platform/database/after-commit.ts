@@ -31,12 +31,15 @@ export const tellingOfCommits = (sql: Client): Client => {
   return Object.assign(sql, { begin: telling as Client['begin'] })
 }
 
-/** Its savepoints commit with it. */
+/** Its savepoints commit with it, but for those that were rolled back. */
 const noting = (tx: Transaction, acts: Act[]): Transaction => {
   const savepoint = tx.savepoint.bind(tx) as (...args: unknown[]) => Promise<unknown>
-  const within = (...args: unknown[]): Promise<unknown> => {
+  const within = async (...args: unknown[]): Promise<unknown> => {
     const work = args.pop() as Work
-    return savepoint(...args, (inner: Transaction) => work(noting(inner, acts)))
+    const inners: Act[] = []
+    const result = await savepoint(...args, (inner: Transaction) => work(noting(inner, inners)))
+    acts.push(...inners)
+    return result
   }
   return Object.assign(tx, { [due]: acts, savepoint: within as Transaction['savepoint'] })
 }

@@ -25,6 +25,12 @@ test.each([
       await tx.savepoint(async (inner) => {
         await inner.savepoint(async (innermost) => later(innermost, 'inner'))
       })
+      await tx
+        .savepoint(async (inner) => {
+          await inner.savepoint(async (innermost) => later(innermost, 'rolled back'))
+          throw new Error('no')
+        })
+        .catch(() => {})
       expect(notes).toEqual([])
     })
     await sql
