@@ -124,6 +124,21 @@ test('several gateways tell it once, and one that no node answers tells nothing'
   await Promise.all(peers.map((peer) => peer.stop()))
 }, 60_000)
 
+test('one that cannot be told of holds up none behind it', async () => {
+  const wallets = [await made(0n), await made(0n)]
+  const [bad, good] = wallets.toSorted((a, b) => ((ids.get(a) ?? '') < (ids.get(b) ?? '') ? -1 : 1))
+  if (bad === undefined || good === undefined) throw new Error('two were made')
+  await bench.database.sql.unsafe(`
+    create function refuse_bad() returns trigger language plpgsql as
+      $$ begin raise exception 'a bad item'; end $$;
+    create trigger refuse_bad before insert on drex_low_balances
+      for each row when (new.wallet_id = '${ids.get(bad)}') execute function refuse_bad()`)
+  for (const wallet of [bad, good]) await watch(wallet, { balance_below: '1.00' })
+  await bench.until(async () => told(good).length > 0)
+  await bench.database.sql.unsafe('drop trigger refuse_bad on drex_low_balances')
+  await bench.until(async () => told(bad).length > 0)
+}, 60_000)
+
 test('limits are amounts, and nothing else is a limit', async () => {
   const wallet = await made(0n)
   for (const alerts of [{ balance_below: '0.00' }, { gas_below: 5 }, { other: '1.00' }, 'low']) {

@@ -4,7 +4,7 @@
  */
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { decimalsMax, formatUnits, unitsOf } from '../domain.ts'
 import { abbreviateAddress } from '../evm/address.ts'
@@ -56,6 +56,7 @@ const look = async (context: BalanceWatchContext, round: Round): Promise<void> =
     await judge(
       context,
       page.flatMap((wallet) => questionsOf(network, wallet, decimals)),
+      round,
     )
     afterId = last.id
     round.advance()
@@ -88,8 +89,9 @@ const questionsOf = (
 const judge = async (
   context: BalanceWatchContext,
   questions: readonly Question[],
+  round: Round,
 ): Promise<void> => {
-  const { network, sql } = context
+  const { network, sql, logger } = context
   if (questions.length === 0) return
   const balances = await balancesOf(context, questions)
   const told = await store.lowOf(
@@ -97,15 +99,20 @@ const judge = async (
     network.id,
     questions.map(({ walletId }) => walletId),
   )
-  for (const [i, question] of questions.entries()) {
+  const judgeOne = async ([i, question]: readonly [number, Question]): Promise<void> => {
     const balance = balances[i]
-    if (balance === undefined) continue
+    if (balance === undefined) return
     const { walletId, asset, below, decimals } = question
     const isLow = comparable(balance, decimals) < (unitsOf(below, decimalsMax) ?? 0n)
     const wasLow = told.some((each) => each.walletId === walletId && each.asset === asset)
     if (isLow && !wasLow) await tell(context, question, balance)
     if (!isLow && wasLow) await store.beEnough(sql, question)
   }
+  await eachAlone(questions.entries(), judgeOne, {
+    round,
+    logger,
+    idsOf: ([, { walletId, asset }]) => ({ network: network.id, wallet: walletId, asset }),
+  })
 }
 
 /** In the order of the questions; undefined where no node tells it. */
