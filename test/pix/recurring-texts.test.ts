@@ -1,9 +1,13 @@
 /** What the API takes is what messages can say. */
 import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { buildDraft, type RecurringDraft } from '../../src/spi/recurring/outgoing.ts'
 import { startAutomatic } from './automatic.ts'
+import { chargeBody, freshTxid } from './support.ts'
 
-const { pix, call, recBody, requestBody, answer, cobrBody, at } = await startAutomatic()
+const automatic = await startAutomatic()
+const { pix, call, right, recBody, requestBody, answer, approved, cobrBody, at, violated } =
+  automatic
 afterAll(() => pix.database.close())
 
 test('whatever its texts, a recurrence and its charges can be told to the payer\u2019s institution', async () => {
@@ -43,4 +47,61 @@ test('whatever its texts, a recurrence and its charges can be told to the payer\
     },
   )
   expect(taken).toBeGreaterThan(1)
+})
+
+const payee = { cpf: '45164632481', nome: 'Fulano' }
+const hidden = ['\u202eYNITRAP', '\u200b', ' ', '\u2066x', '\u00ad\u2060']
+
+test.each([
+  ...hidden.flatMap((text) => [
+    { vinculo: { contrato: text, devedor: payee } },
+    { vinculo: { contrato: 'C-1', objeto: text, devedor: payee } },
+    { vinculo: { contrato: 'C-1', devedor: { ...payee, nome: text } } },
+  ]),
+])('a recurrence of %j is refused', async (more) => {
+  expect(violated(await call('POST', '/rec', recBody(more)))).toEqual([
+    ...[400, 'RecOperacaoInvalida', 'rec.vinculo'],
+  ])
+})
+
+test.each(hidden)('%j is neither a new name of a debtor nor told with a charge', async (text) => {
+  const idRec = await approved()
+  const renamed = { vinculo: { devedor: { nome: text } } }
+  expect((await call('PATCH', `/rec/${idRec}`, renamed)).status).toBe(400)
+  const charge = await call('POST', '/cobr', cobrBody(idRec, { infoAdicional: text }))
+  expect(violated(charge)).toEqual([400, 'CobROperacaoInvalida', 'cobr.infoAdicional'])
+})
+
+test.each([
+  ...hidden.flatMap((text) => [
+    [{ devedor: { cpf: '12345678909', nome: text } }, 'cob.devedor'] as const,
+    [{ infoAdicionais: [{ nome: text, valor: 'x' }] }, 'cob.infoAdicionais'] as const,
+    [{ infoAdicionais: [{ nome: 'x', valor: text }] }, 'cob.infoAdicionais'] as const,
+  ]),
+  [{ solicitacaoPagador: 'Paga \u202eX' }, 'cob.solicitacaoPagador'] as const,
+])('a charge that shows its payer %j is refused', async (more, propriedade) => {
+  const made = await call('PUT', `/cob/${freshTxid()}`, chargeBody(automatic.key, more))
+  expect(violated(made)).toEqual([400, 'CobOperacaoInvalida', propriedade])
+})
+
+test('nobody is paid under a name that turns the text around', async () => {
+  const turned = pix.receiver('ema', '11222333000181', { name: 'Loja \u202eX' })
+  await expect(turned).rejects.toThrow('direction')
+})
+
+test('what asks for something is not built of what no message may say; what ends it is', async () => {
+  automatic.sent()
+  const idRec = await approved()
+  await right('POST', '/solicrec', requestBody((await right('POST', '/rec', recBody())).idRec))
+  const [asked] = automatic.sent()
+  await right('PATCH', `/rec/${idRec}`, { status: 'CANCELADA' })
+  const [ended] = automatic.sent()
+  const build = (draft: RecurringDraft) => {
+    const params = JSON.parse(JSON.stringify(draft.params).replaceAll('Padaria', '\u202e'))
+    const context = { ispb: '12345678', revision: '5.11.1', now: new Date() } as const
+    return buildDraft({ ...draft, params }, context).type
+  }
+  expect([asked.type, ended.type]).toEqual(['pain.009', 'pain.011'])
+  expect(() => build(asked)).toThrow('/mandates/0/creditor/name direction')
+  expect(build(ended)).toBe('pain.011')
 })

@@ -1,8 +1,8 @@
 import { type ZodError, z } from 'zod'
 import { cnpjForm, cpfForm } from '#codecs/taxpayer'
-import { text } from '#src/platform/http/index.ts'
 import type { Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
+import { shownText } from '../shown-text.ts'
 import type { ChargeTerms, Person } from './domain.ts'
 import { withdrawalBody, withdrawalViolations } from './withdrawal.ts'
 import { type Wording, wordings } from './wording.ts'
@@ -18,7 +18,7 @@ const secondsDefault = 86_400
 export const person = z.object({
   cpf: z.string().regex(cpfForm).optional(),
   cnpj: z.string().regex(cnpjForm).optional(),
-  nome: text(nameCharsMax),
+  nome: shownText(nameCharsMax),
 })
 
 /** Undefined, with an issue: it has not one of CPF and CNPJ. */
@@ -41,9 +41,12 @@ const alteration = z.int().min(0).max(1)
 export const fields = {
   loc: z.object({ id: z.int().min(1) }).optional(),
   chave: z.string().min(1).max(keyCharsMax),
-  solicitacaoPagador: text(questionCharsMax, { charactersMin: 0, isMultiline: true }).optional(),
+  solicitacaoPagador: shownText(questionCharsMax, {
+    charactersMin: 0,
+    isMultiline: true,
+  }).optional(),
   infoAdicionais: z
-    .array(z.object({ nome: text(50), valor: text(200, { isMultiline: true }) }))
+    .array(z.object({ nome: shownText(50), valor: shownText(200, { isMultiline: true }) }))
     .max(infosMax)
     .optional(),
 }

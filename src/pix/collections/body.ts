@@ -5,6 +5,7 @@ import { amount } from '../charges/body.ts'
 
 import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
+import { shownText } from '../shown-text.ts'
 import type { CollectionContent } from './domain.ts'
 
 const infoCharsMax = 140
@@ -25,7 +26,7 @@ const contact = z.object({
 
 const newCollection = z.object({
   idRec: z.string().regex(/^[a-zA-Z0-9]{29}$/),
-  infoAdicional: text(infoCharsMax).optional(),
+  infoAdicional: shownText(infoCharsMax).optional(),
   calendario: z.object({ dataDeVencimento: z.string().refine(isDay) }),
   valor: z.object({ original: amount.regex(/[1-9]/) }),
   ajusteDiaUtil: z.boolean().default(true),

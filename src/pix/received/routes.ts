@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { actorOf, type Route, text } from '#src/platform/http/index.ts'
+import { actorOf, type Route } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
+import { shownText } from '../shown-text.ts'
 import { type PixService, type ReturnRequest, refuseReturn } from './service.ts'
 
 const bodyBytesMax = 4_096
@@ -12,7 +13,7 @@ const descriptionCharsMax = 140
 const body = z.object({
   valor: z.string().regex(amountForm),
   natureza: z.enum(['ORIGINAL', 'RETIRADA']).default('ORIGINAL'),
-  descricao: text(descriptionCharsMax).optional(),
+  descricao: shownText(descriptionCharsMax).optional(),
 })
 
 const readReturn = (value: unknown): ReturnRequest => {

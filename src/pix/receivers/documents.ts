@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pixKeyKind, toAscii } from '#codecs/brcode'
 import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
+import { changesDirection } from '#src/platform/runtime/index.ts'
 import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
 import { receiverErrors } from '../errors.ts'
 import { accountTypes } from './domain.ts'
@@ -18,9 +19,16 @@ const taxId = z
   .string()
   .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
   .meta({ example: '12345678000195' })
+/** Payers are shown it. */
+const shown = (charactersMax: number) =>
+  text(charactersMax).refine((value) => !changesDirection(value), {
+    error: 'holds characters that change the direction of text',
+    params: { rule: 'direction' },
+  })
+
 /** What a QR code can hold of it is ASCII. */
 const printed = (charactersMax: number) =>
-  text(charactersMax).refine((value) => toAscii(value).trim() !== '', {
+  shown(charactersMax).refine((value) => toAscii(value).trim() !== '', {
     error: 'has no letter or digit that a QR code can hold',
     params: { rule: 'ascii' },
   })
@@ -44,7 +52,7 @@ const receiverBody = z
     }),
     name: printed(200).meta({ description: 'In the QR code: its first 25 characters.' }),
     city: printed(60).meta({ description: 'In the QR code: its first 15 characters.' }),
-    street: text(200).optional().meta({ description: 'Charges with a due date need it.' }),
+    street: shown(200).optional().meta({ description: 'Charges with a due date need it.' }),
     state: z
       .string()
       .regex(/^[A-Z]{2}$/)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { text } from '#src/platform/http/index.ts'
 import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { amount, person, personOf } from '../charges/body.ts'
 import { txidForm } from '../charges/domain.ts'
 import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
+import { shownText } from '../shown-text.ts'
 import { periods, type Recurrence, type RecurrenceTerms, retryPolicies } from './domain.ts'
 
 const nameCharsMax = 140
@@ -12,7 +12,7 @@ const contractCharsMax = 35
 export const agreementCharsMax = 60
 
 const day = z.string().refine(isDay)
-const name = text(nameCharsMax)
+const name = shownText(nameCharsMax)
 const locationId = z.int().min(1)
 const activation = z.object({
   dadosJornada: z.object({ txid: z.string().regex(txidForm) }).optional(),
@@ -20,8 +20,8 @@ const activation = z.object({
 
 const newRecurrence = z.object({
   vinculo: z.object({
-    contrato: text(contractCharsMax),
-    objeto: text(contractCharsMax).optional(),
+    contrato: shownText(contractCharsMax),
+    objeto: shownText(contractCharsMax).optional(),
     devedor: person
       .extend({ nome: name })
       .transform((given, context) => personOf(given, context) ?? z.NEVER),
@@ -36,7 +36,7 @@ const newRecurrence = z.object({
     .optional(),
   politicaRetentativa: z.enum(retryPolicies),
   loc: locationId.optional(),
-  recebedor: z.object({ convenio: text(agreementCharsMax).optional() }).optional(),
+  recebedor: z.object({ convenio: shownText(agreementCharsMax).optional() }).optional(),
   ativacao: activation.optional(),
 })
 

@@ -1,6 +1,7 @@
 import { elementPath, messageVocabulary } from '#codecs/iso20022'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
 import { absent, type XmlDocument } from '#codecs/xml'
+import { changesDirection, isBlank } from '#src/platform/runtime/index.ts'
 import { operationMoment } from './domain.ts'
 
 /** What a value breaks although its form is right. Holds nothing of the value. */
@@ -54,14 +55,9 @@ const day = (text: string): Fault | undefined => {
 /** An entry is named by the id of an operation, or by a control number of another system. */
 const minuteOrDay = (text: string): Fault | undefined => minute(text) ?? day(text)
 
-/** White space, and what shows as nothing. */
-const blank = /^[\s\u00ad\u200b-\u200d\u2060\ufeff]*$/
-/** Marks, embeddings, overrides and isolates of direction: with them a text shows as another. */
-const directional = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
-
 const shownText = (text: string): Fault | undefined => {
-  if (blank.test(text)) return { rule: 'blank', message: 'holds nothing that can be seen' }
-  return directional.test(text)
+  if (isBlank(text)) return { rule: 'blank', message: 'holds nothing that can be seen' }
+  return changesDirection(text)
     ? { rule: 'direction', message: 'holds characters that change the direction of text' }
     : undefined
 }
@@ -105,7 +101,10 @@ const valueRules: readonly ValueRule[] = [
   { judge: minuteOrDay, params: ['entry_id'], elements: ['RptgReq/Id'] },
   {
     judge: shownText,
-    params: ['name', 'remittance_information', 'additional_information', 'error_description'],
+    params: [
+      ...['name', 'remittance_information', 'additional_information', 'error_description'],
+      ...['contract_number', 'contract_description'],
+    ],
     elements: ['Nm', 'Ustrd', 'AddtlInf', 'AddtlNtfctnInf'],
   },
 ]
