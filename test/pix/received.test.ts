@@ -1,6 +1,15 @@
 /** Payments as the SPI tells of them, through the worker, and what the API Pix makes of them. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import {
+  ApiError,
+  httpErrors,
+  invalid as invalidValue,
+  refusedValue,
+} from '#src/platform/http/index.ts'
+import { problemOf } from '../../src/pix/errors.ts'
+import { createPixService } from '../../src/pix/received/service.ts'
+import { paymentErrors } from '../../src/spi/payments/errors.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
@@ -473,6 +482,55 @@ describe('a return', () => {
   ])('of %j is refused', async (body) => {
     expect(await giveBack(await settled(), 'd1', body)).toMatchObject(invalid)
   })
+
+  test('that is no cash says so of its natureza', async () => {
+    const { json } = await giveBack(await settled(), 'd1', { valor: '1.00', natureza: 'RETIRADA' })
+    expect(json.violacoes).toEqual([
+      {
+        razao: 'O pix originário não é Pix Saque nem Pix Troco.',
+        propriedade: 'devolucao.natureza',
+        valor: 'RETIRADA',
+      },
+    ])
+  })
+
+  // Two are told to whoever pays.
+  const { payee_differs: _, amount_differs: __, ...refused } = paymentErrors
+  const said = { ...refused, not_found: httpErrors.not_found }
+  const broken = (pointer: string) => invalidValue([{ pointer, rule: 'form', message: 'is wrong' }])
+  test.each<[string, ApiError, string]>([
+    ...Object.entries(said).map(([code, definition]): [string, ApiError, string] => [
+      code,
+      new ApiError(definition, 'This is English.'),
+      code === 'refund_exceeds_payment' ? 'devolucao.valor' : 'e2eid',
+    ]),
+    ['the amount', broken('/amount'), 'devolucao.valor'],
+    ['the reason', broken('/reason'), 'devolucao.natureza'],
+    ['the text', broken('/remittance_information'), 'devolucao.descricao'],
+    [
+      'a text that is refused',
+      refusedValue([
+        { pointer: '/remittance_information', rule: 'blank', message: 'holds nothing' },
+      ]),
+      'devolucao.descricao',
+    ],
+    ['what the API has no name for', broken('/receiving_ispb'), 'devolucao'],
+  ])(
+    'that payments refuse for %s says so in the words of the standard',
+    async (_, error, propriedade) => {
+      const refunds = { refundWithin: () => Promise.reject(error) }
+      const service = createPixService({ sql: pix.sql, refunds, now: () => new Date() })
+      const request = { amountCents: 100n, nature: 'ORIGINAL', description: undefined } as const
+      const actor = { kind: 'system', id: 'test' } as never
+      const named = { endToEndId: await settled(), id: 'd1' }
+      const problem = await service.giveBack('ana', named, request, actor).catch(problemOf)
+      expect(problem).toMatchObject({
+        status: 400,
+        violacoes: [{ propriedade, razao: expect.any(String) }],
+      })
+      expect(JSON.stringify(problem)).not.toMatch(/English|is wrong|holds nothing|[Tt]he |More /)
+    },
+  )
 
   test('of what is not there, or another account’s, or not settled', async () => {
     const endToEndId = await settled()

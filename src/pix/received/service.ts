@@ -136,9 +136,9 @@ const repeated = (known: PixReturn, { amountCents, nature, description }: Return
 }
 
 /** What the sender of payments refuses, in the standard's words. */
-const inStandard = (error: unknown, { amountCents }: ReturnRequest): unknown => {
+const inStandard = (error: unknown, request: ReturnRequest): unknown => {
   if (!(error instanceof ApiError)) return error
-  const valor = formatCents(amountCents)
+  const valor = formatCents(request.amountCents)
   switch (error.definition.code) {
     case 'refund_exceeds_payment':
       return refuseReturn(
@@ -151,7 +151,29 @@ const inStandard = (error: unknown, { amountCents }: ReturnRequest): unknown => 
         'e2eid',
         'A devolução viola a janela de 90 dias desde a liquidação do pix originário.',
       )
+    case 'not_found':
+      return refuseReturn('e2eid', 'O pagamento do pix originário já não está guardado.')
     default:
-      return error.definition.status < 500 ? refuseReturn('devolucao', error.message) : error
+      return error.definition.status < 500 ? asOfReturn(error, request) : error
   }
+}
+
+/** The members of a return by the parameters that they are passed on as. */
+const memberOf = (pointer: string): 'valor' | 'natureza' | 'descricao' | undefined => {
+  if (pointer === '/amount') return 'valor'
+  if (pointer === '/reason') return 'natureza'
+  return pointer === '/remittance_information' ? 'descricao' : undefined
+}
+
+const asOfReturn = (
+  { definition, errors: [broken] }: ApiError,
+  { nature }: ReturnRequest,
+): ApiError => {
+  if (broken === undefined) return refuseReturn('e2eid', definition.pt.meaning)
+  const member = memberOf(broken.pointer)
+  if (member === undefined) return refuseReturn('devolucao', definition.pt.meaning)
+  const propriedade = `devolucao.${member}`
+  return member === 'natureza'
+    ? refuseReturn(propriedade, 'O pix originário não é Pix Saque nem Pix Troco.', nature)
+    : refuseReturn(propriedade, `O campo ${propriedade} não respeita o schema.`)
 }
