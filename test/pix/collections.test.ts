@@ -374,6 +374,11 @@ describe('a charge of a recurrence', () => {
       const others = await call(method, path, cobrBody(idRec), other.token)
       expect(violated(others)).toEqual([status, type, 'cobr.idRec'])
     }
+    for (const dataDeVencimento of ['2037-01-01', '9999-12-30', '9999-12-31']) {
+      expect(await refusal({ calendario: { dataDeVencimento } })).toEqual([
+        ...[status, type, 'cobr.calendario.dataDeVencimento'],
+      ])
+    }
     expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
     const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
     expect((await call('POST', '/cobr', next)).status).toBe(201)

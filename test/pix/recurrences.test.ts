@@ -113,6 +113,14 @@ describe('a recurrence', () => {
       'rec.calendario.dataInicial',
     ],
     [
+      { calendario: { dataInicial: '2037-01-01', periodicidade: 'ANUAL' } },
+      'rec.calendario.dataInicial',
+    ],
+    [
+      { calendario: { dataInicial: '9999-12-31', periodicidade: 'ANUAL' } },
+      'rec.calendario.dataInicial',
+    ],
+    [
       { calendario: { ...bodyOf().calendario, dataFinal: '2026-02-28' } },
       'rec.calendario.dataFinal',
     ],
@@ -191,6 +199,11 @@ describe('a revision', () => {
       const answer = await call('PATCH', `/rec/${idRec}`, { calendario: { dataInicial } })
       expect(violated(answer).at(-1)).toBe(`rec.calendario.${name}`)
     }
+    const endless = await made({ calendario: { ...bodyOf().calendario, dataFinal: undefined } })
+    const far = { calendario: { dataInicial: '9999-12-31' } }
+    expect(violated(await call('PATCH', `/rec/${endless.idRec}`, far))).toEqual([
+      ...[400, 'RecOperacaoInvalida', 'rec.calendario.dataInicial'],
+    ])
     const answer = await call('PATCH', `/rec/${idRec}`, { status: 'APROVADA' })
     expect(violated(answer)).toEqual([400, 'RecOperacaoInvalida', 'rec.status'])
   })

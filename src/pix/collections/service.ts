@@ -4,6 +4,7 @@ import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/htt
 import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
+import { objectionToFar } from '../due/domain.ts'
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
@@ -177,6 +178,8 @@ const judge = (
     const razao = `O campo ${propriedade} é anterior à data de criação da cobrança.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
+  const far = objectionToFar(dueOn, dayAt(at))
+  if (far !== undefined) throw refuseCollection({ razao: far, propriedade, valor: dueOn })
   if (dayAt(at) > lastScheduleDay(settlementDay(dueOn, content.adjusts, calendar))) {
     const razao = `O campo ${propriedade} deixa menos de dois dias até a liquidação, e o PSP Pagador recusaria o agendamento.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })

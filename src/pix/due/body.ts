@@ -17,12 +17,11 @@ import type { Violacao } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { duesOn } from './arithmetic.ts'
 import type { Calendar } from './calendar.ts'
-import type { DueTerms, Part } from './domain.ts'
+import { type DueTerms, objectionToFar, type Part } from './domain.ts'
 
 const validDaysDefault = 30
 /** So that the last day can be counted. */
 const validDaysMax = 3_650
-const dueYearsMax = 10
 const stepsMax = 3
 const wholePercent = 10_000n
 const wording = wordings.cobv
@@ -175,9 +174,8 @@ const judge = (
   if (dueOn < made) {
     note('calendario.dataDeVencimento', 'A data é anterior à data de criação da cobrança.', dueOn)
   }
-  if (Number(dueOn.slice(0, 4)) > Number(made.slice(0, 4)) + dueYearsMax) {
-    note('calendario.dataDeVencimento', `A data está a mais de ${dueYearsMax} anos.`, dueOn)
-  }
+  const far = objectionToFar(dueOn, made)
+  if (far !== undefined) note('calendario.dataDeVencimento', far, dueOn)
   if (validDays < 0) {
     const name = 'calendario.validadeAposVencimento'
     note(name, `O campo cobv.${name} é menor do que zero.`, String(validDays))

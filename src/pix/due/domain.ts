@@ -1,5 +1,13 @@
 import type { Day } from '#src/platform/runtime/days.ts'
 
+const yearsMax = 10
+
+/** Why a day is too far away to count from; undefined: it is not. */
+export const objectionToFar = (day: Day, said: Day): string | undefined =>
+  Number(day.slice(0, 4)) > Number(said.slice(0, 4)) + yearsMax
+    ? `A data está a mais de ${yearsMax} anos.`
+    : undefined
+
 /** A fine, interest or rebate: how it is counted, and an amount or a percentage with two decimals. */
 export type Part = { readonly mode: number; readonly value: string }
 

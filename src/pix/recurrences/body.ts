@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { amount, person, personOf } from '../charges/body.ts'
 import { txidForm } from '../charges/domain.ts'
+import { objectionToFar } from '../due/domain.ts'
 import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { shownText } from '../shown-text.ts'
@@ -90,6 +91,10 @@ const objectionsToDays = ({ startsOn, endsOn }: RecurrenceTerms, made: Day): Vio
     const propriedade = 'rec.calendario.dataInicial'
     const razao = `O campo ${propriedade} é anterior à data de criação da recorrência.`
     violacoes.push({ razao, propriedade, valor: startsOn })
+  }
+  const far = objectionToFar(startsOn, made)
+  if (far !== undefined) {
+    violacoes.push({ razao: far, propriedade: 'rec.calendario.dataInicial', valor: startsOn })
   }
   if (endsOn !== undefined && endsOn < startsOn) {
     const propriedade = 'rec.calendario.dataFinal'
