@@ -163,6 +163,12 @@ describe('a charge with a due date', () => {
     [{ valor: { ...valor, multa: { modalidade: 3, valorPerc: '1.00' } } }, 'cobv.valor.multa'],
     [{ valor: { ...valor, juros: { modalidade: 9, valorPerc: '1.00' } } }, 'cobv.valor.juros'],
     [{ valor: { ...valor, juros: { modalidade: 1 } } }, 'cobv.valor.juros'],
+    ...[1, 2, 5, 6].map((modalidade): [object, string] => [
+      { valor: { ...valor, juros: { modalidade, valorPerc: '9999999999.99' } } },
+      'cobv.valor',
+    ]),
+    [{ valor: { ...valor, multa: { modalidade: 1, valorPerc: '9999999999.99' } } }, 'cobv.valor'],
+    [{ valor: { ...valor, original: '9999999999.99' } }, 'cobv.valor'],
     [
       { valor: { ...valor, abatimento: { modalidade: 1, valorPerc: '100.00' } } },
       'cobv.valor.abatimento',
@@ -230,6 +236,17 @@ describe('a charge with a due date', () => {
 })
 
 describe('its payload', () => {
+  test('has room for the most that a charge may come to', async () => {
+    const calendario = { dataDeVencimento: '2026-03-04', validadeAposVencimento: 2 }
+    const most = { original: '9999999999.97', juros: { modalidade: 1, valorPerc: '0.01' } }
+    const one = await made({ calendario, valor: most })
+    const { valor: owed } = (await read(one, '?DPP=2026-03-06')).json
+    expect(owed).toEqual({ original: '9999999999.97', juros: '0.02', final: '9999999999.99' })
+    const more = { ...most, juros: { modalidade: 1, valorPerc: '0.02' } }
+    const refused = await call('PATCH', `/cobv/${one.txid}`, { valor: more })
+    expect([refused.status, refused.json.violacoes[0].propriedade]).toEqual([400, 'cobv.valor'])
+  })
+
   test('says what is owed on the day, and of the debtor no more than name and tax id', async () => {
     const one = await made()
     expect((await read(one)).json).toEqual({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
-import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
+import { type Day, dayAt, daysBetween, isDay } from '#src/platform/runtime/index.ts'
 import {
   amount,
   type ChargeRequest,
@@ -15,7 +15,7 @@ import type { ChargeTerms, Debtor } from '../charges/domain.ts'
 import { wordings } from '../charges/wording.ts'
 import type { Violacao } from '../errors.ts'
 import { centsOf } from '../money.ts'
-import { duesOn } from './arithmetic.ts'
+import { duesOn, lastDayOf } from './arithmetic.ts'
 import type { Calendar } from './calendar.ts'
 import { type DueTerms, objectionToFar, type Part } from './domain.ts'
 
@@ -194,7 +194,19 @@ const judge = (
   if (violacoes.length === 0 && days.some(isNothingOn)) {
     note('valor.desconto', 'O desconto, em algum dia, é maior ou igual ao valor da cobrança.')
   }
+  if (violacoes.length === 0 && mostOf(due, originalCents, holding) > centsMax) {
+    note('valor', 'No último dia o valor da cobrança teria mais de dez dígitos antes do ponto.')
+  }
   if (violacoes.length > 0) throw wording.refuse(...violacoes)
+}
+
+/** What fits the standard's form of an amount. */
+const centsMax = centsOf('9999999999.99')
+
+/** At least what is owed on the last day, which is the dearest: all days count as working days, so that none is looked at. */
+const mostOf = (due: DueTerms, originalCents: bigint, holding: Calendar): bigint => {
+  const counting = { ...holding, workingDaysBetween: daysBetween }
+  return duesOn(due, originalCents, lastDayOf(due, holding), counting).finalCents
 }
 
 const isWhole = (isAmount: boolean, value: string, originalCents: bigint): boolean =>
