@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import {
   ApiError,
   mediaType,
+  namedType,
   type RequestContext,
   type Route,
   readJson,
@@ -134,13 +135,11 @@ const picture = async (kind: PictureKind, payload: string): Promise<Response> =>
     : new Response(await drawPng(payload), { headers })
 }
 
-/** The picture type that stands first in Accept before JSON; wildcards mean JSON. */
+const answerTypes = [jsonType, pictureTypes.png, pictureTypes.svg] as const
+
+/** Whether a picture is wanted more than JSON; wildcards mean JSON. */
 const wantedPicture = (accept: string): PictureKind | undefined => {
-  for (const range of accept.split(',')) {
-    const type = mediaType(range)
-    if (type === jsonType) return undefined
-    if (type === pictureTypes.png) return 'png'
-    if (type === pictureTypes.svg) return 'svg'
-  }
-  return undefined
+  const type = namedType(accept, answerTypes)
+  if (type === undefined || type === jsonType) return undefined
+  return type === pictureTypes.png ? 'png' : 'svg'
 }

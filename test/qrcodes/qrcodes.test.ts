@@ -102,6 +102,20 @@ describe('writing', () => {
     expect(either.headers.get('content-type')).toContain('application/json')
   })
 
+  test.each([
+    ['image/png;q=0, application/json', 'application/json'],
+    ['image/png;q=0', 'application/json'],
+    ['image/png;q=0.2, application/json;q=0.9', 'application/json'],
+    ['image/png;q=oops, application/json', 'application/json'],
+    ['application/json;q=0.1, image/png', 'image/png'],
+    ['image/png;q=0.5, image/svg+xml;q=0.8, */*', 'image/svg+xml'],
+    ['IMAGE/PNG; Q=1.000', 'image/png'],
+    ['image/*', 'application/json'],
+  ])('Accept: %s gives %s', async (accept, type) => {
+    const answer = await post('static', { ...merchant, key: evp }, { Accept: accept })
+    expect(answer.headers.get('content-type')).toStartWith(type)
+  })
+
   test('the picture beside the payload, by the body', async () => {
     const png = await json(await post('static', { ...merchant, key: evp, image: 'png' }))
     expect(png.image.media_type).toBe('image/png')

@@ -1,3 +1,4 @@
+export { namedType } from './accept.ts'
 export {
   type Activity,
   type ActivityRows,
