@@ -60,13 +60,24 @@ export const isAddress = (bytes: Uint8Array, start: number, end: number): boolea
   )
 }
 
+/** Letters of Latin alphabets that are no letter with an accent, and signs within names, by what is written for them in ASCII. */
+const written: ReadonlyMap<string, string> = new Map(
+  "Æ:AE æ:ae Œ:OE œ:oe ß:ss ẞ:SS Þ:Th þ:th Ð:D ð:d Đ:D đ:d Ħ:H ħ:h ı:i ĸ:k Ł:L ł:l Ŋ:N ŋ:n Ø:O ø:o Ŧ:T ŧ:t ‘:' ’:' –:- —:-"
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.slice(2)]),
+)
+
 const accents = /\p{M}+/gu
 const others = /[^\x20-\x7e]/gu
 
 /**
- * The text in printable ASCII: removes accents, and drops all other characters that are not ASCII.
+ * The text in printable ASCII: removes accents, writes other Latin letters as is usual (ł as l, ß as ss), and drops all
+ * other characters that are not ASCII.
  *
  * @example toAscii('São João & Cª') // 'Sao Joao & Ca'
  */
 export const toAscii = (text: string): string =>
-  text.normalize('NFKD').replace(accents, '').replace(others, '')
+  text
+    .normalize('NFKD')
+    .replace(accents, '')
+    .replace(others, (other) => written.get(other) ?? '')

@@ -328,9 +328,18 @@ describe('a builder refuses', () => {
 
 test('accents are taken off for readers that know ASCII only', () => {
   expect(toAscii('São João & Cª')).toBe('Sao Joao & Ca')
+  expect(toAscii('Łódź, Ørsted, Straße, Æther, Đorđe, Þór, Œuvre, ıl, ħ, Ŋ, D’Água – Sul')).toBe(
+    "Lodz, Orsted, Strasse, AEther, Dorde, Thor, OEuvre, il, h, N, D'Agua - Sul",
+  )
   fc.assert(
     fc.property(asciiText(25), (text) => {
       expect(toAscii(text)).toBe(text)
     }),
   )
+  // Blocks of Latin letters with which European languages write.
+  for (let code = 0xc0; code < 0x180; code++) {
+    const letter = String.fromCodePoint(code)
+    if (/\p{L}/u.test(letter))
+      expect([letter, toAscii(letter)]).toEqual([letter, expect.stringMatching(/[A-Za-z]/)])
+  }
 })
