@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
-import { databaseUrl, defineSettings, setting } from '#src/platform/config/index.ts'
+import { databaseUrl, defineSettings, secretUrl, setting } from '#src/platform/config/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
 import { createRedactor, secretTexts } from '../../src/cli/support-bundle/redact.ts'
 import { commandHere } from '../support/command-here.ts'
@@ -59,8 +59,15 @@ test('a secret is found however JSON writes it, and digits of one leave the rest
 })
 
 test('what a setting keeps secret is known, also where its value does not parse', async () => {
-  const databases = defineSettings({ dsn: setting('DATABASE_DSN', databaseUrl(), { doc: 'x' }) })
+  const databases = defineSettings({
+    dsn: setting('DATABASE_DSN', databaseUrl(), { doc: 'x' }),
+    hook: setting('HOOK_URL', secretUrl('https'), { doc: 'x' }),
+  })
   for (const [password, form] of [
+    ['p@ss,w0rd', 'postgres://trilho:p%40ss%2Cw0rd@db1:5432,db2:5432/trilho'],
+    ['p@ss,w0rd', 'postgres://db1,db2/trilho?user=a&password=p%40ss%2Cw0rd&sslmode=require'],
+    ['p%40ssw0rd', 'postgres://db/trilho?password=p%40ssw0rd&sslmode=require'],
+    ['hunter+2', 'postgres://db/trilho?sslpassword=hunter%2B2#x'],
     ['p@ssw0rd', 'postgres://trilho:p@ssw0rd@db:5432/trilho'],
     ['s3cr/etAbc==', 'postgres://trilho:s3cr/etAbc==@db:5432/trilho'],
     ['trilho:secret99@db/x', 'trilho:secret99@db/x'],
@@ -68,6 +75,16 @@ test('what a setting keeps secret is known, also where its value does not parse'
     const texts = await secretTexts([{ settings: databases }], { DATABASE_DSN: form })
     expect(createRedactor(texts).json({ note: `with ${password}` })).not.toContain(password)
   }
+  const hook = 'https://chat.example/services/T012/token-of-a-path?channel=private-one'
+  const texts = await secretTexts([{ settings: databases }], {
+    DATABASE_DSN:
+      'postgres://a:hidden-one@db/trilho?sslmode=require&application_name=trilho-of-ours',
+    HOOK_URL: hook,
+  })
+  const told = createRedactor(texts).json(
+    'trilho-of-ours requires /services/T012/token-of-a-path private-one',
+  )
+  expect(told).toBe('"trilho-of-ours requires /*** ***"')
 })
 
 test('holds what helps, and nothing that the scrubber finds or the settings keep secret', async () => {

@@ -28,9 +28,8 @@ export const secretTexts = async (
       const { from, mask } = setting.kind
       if (text === '' || (from !== 'secret' && mask(text) === text)) continue
       texts.add(text)
-      for (const one of [text, ...text.split(',')]) {
-        const password = passwordOf(one)
-        texts.add(password).add(decodeURIComponentSafely(password))
+      for (const part of [text, ...text.split(',')].flatMap((one) => secretsIn(one, mask(text)))) {
+        texts.add(part).add(decodeURIComponentSafely(part))
       }
       // Lists of names with values: a header that a collector asks for.
       for (const part of text.split(',')) texts.add(part.slice(part.indexOf('=') + 1))
@@ -41,8 +40,30 @@ export const secretTexts = async (
   return long.sort((one, other) => other.length - one.length)
 }
 
-/** What may be the password of a URL, also of one that does not parse: it may hold `@` and `/`. */
-const passwordOf = (text: string): string => /:\/\/[^:@]*:(.*)@/s.exec(text)?.[1] ?? ''
+/** Parameters of an address that keep nothing secret: their values are words that stand elsewhere too. */
+const openParameters: ReadonlySet<string> = new Set([
+  'application_name',
+  'channel_binding',
+  'connect_timeout',
+  'options',
+  'sslmode',
+  'target_session_attrs',
+  'user',
+])
+
+/**
+ * What of an address is secret: its password, a path that its mask hides, and the values it is asked with. It may be one
+ * that does not parse: a password may hold `@` and `/`.
+ */
+const secretsIn = (address: string, masked: string): readonly string[] => {
+  const [, password = ''] = /:\/\/[^:@]*:(.*)@/s.exec(address) ?? []
+  const [, path = '', query = ''] = /:\/\/[^/?#]*([^?#]*)\??([^#]*)/s.exec(address) ?? []
+  const values = query.split('&').flatMap((parameter) => {
+    const at = parameter.indexOf('=')
+    return openParameters.has(parameter.slice(0, at)) ? [] : [parameter.slice(at + 1)]
+  })
+  return [password, ...(masked.includes(path) ? [] : [path.slice(1)]), ...values]
+}
 
 const decodeURIComponentSafely = (text: string): string => {
   try {
