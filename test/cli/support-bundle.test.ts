@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { databaseUrl, defineSettings, secretUrl, setting } from '#src/platform/config/index.ts'
@@ -21,12 +21,10 @@ const bundle = async (
   env: Readonly<Record<string, string>>,
   more: readonly string[] = [],
   input = '',
+  file = join(temporaryDirectory(), 'bundle.tar.gz'),
 ) => {
-  const file = join(temporaryDirectory(), 'bundle.tar.gz')
   const { code } = await commandHere(['support-bundle', '--out', file, ...more], env, input)
-  const archive = (await Bun.file(file).exists())
-    ? await new Bun.Archive(await Bun.file(file).bytes()).files()
-    : []
+  const archive = code === 0 ? await new Bun.Archive(await Bun.file(file).bytes()).files() : []
   const files: Record<string, string> = {}
   for (const [name, content] of archive) files[name] = await content.text()
   return { code, file, files }
@@ -170,4 +168,18 @@ test('says what cannot be had, and is made all the same', async () => {
   )
   expect(wrong.files['settings.json']).toContain('LOG_LEVEL')
   expect((await bundle(nowhere, ['--log', '/nowhere'])).code).toBe(1)
+})
+
+test('is written for its owner alone, in place of a file and through nothing else', async () => {
+  const nowhere = { HTTP_ADDR: '127.0.0.1:1', CARDGW_PORT: '1' }
+  const directory = temporaryDirectory()
+  const [file, link] = [join(directory, 'bundle.tar.gz'), join(directory, 'link.tar.gz')]
+  writeFileSync(file, 'an older one', { mode: 0o644 })
+  symlinkSync(file, link)
+  const through = await bundle(nowhere, [], '', link)
+  expect([through.code, readFileSync(file, 'utf8')]).toEqual([1, 'an older one'])
+  const { code, files } = await bundle(nowhere, [], '', file)
+  expect([code, Object.keys(files).includes('README.txt')]).toEqual([0, true])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readdirSync(directory).sort()).toEqual(['bundle.tar.gz', 'link.tar.gz'])
 })

@@ -1,4 +1,5 @@
-import { chmod } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, release, totalmem, uptime } from 'node:os'
 import { type Command, errorLogger, idleFeatures, print, withDatabase } from '../command.ts'
 import { allChecks } from '../doctor/index.ts'
@@ -56,12 +57,28 @@ had says why, and stops nothing. Every text is searched for the secrets of the s
       ...(await partsOf(program, loaded, io, redactor)),
       ...(await logOf(args.text('log'), io, redactor)),
     }
-    await Bun.write(out, await new Bun.Archive(files, { compress: 'gzip' }).bytes())
-    // Its content is not for everybody on the machine.
-    await chmod(out, 0o600)
+    await writePrivately(out, await new Bun.Archive(files, { compress: 'gzip' }).bytes())
     const names = Object.keys(files)
     return print(args, io, { file: out, holds: names }, () => `${out}: ${names.join(', ')}`)
   },
+}
+
+/** Its content is not for everybody on the machine: nobody else reads it meanwhile, or has it go elsewhere by a link. */
+const writePrivately = async (path: string, bytes: Uint8Array): Promise<void> => {
+  const there = await lstat(path).catch(unlessMissing)
+  if (there?.isFile() === false) throw new Error(`${path} is there, and no file`)
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    await writeFile(temporary, bytes, { mode: 0o600, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+const unlessMissing = (error: unknown): undefined => {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }
 
 const partsOf = async (
