@@ -44,6 +44,9 @@ export const centralBankSimulator: Simulator = {
     'from-acceptance': {
       doc: 'Counts the time of priority payments from their AccptncDtTm, as the real one does, not from receipt.',
     },
+    'any-ids': {
+      doc: 'Takes EndToEndIds and RtrIds of any institution and time, as old samples have them; else FF08.',
+    },
     signers: {
       value: 'folder',
       doc: 'With <ISPB>.pem or <ISPB>.<more>.pem: messages must be signed under their sender’s certificate.',
@@ -116,6 +119,7 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
   openingBalanceCents: centsOf(args, 'opening-balance-cents'),
   revision: revisionOf(args),
   fromAcceptance: args.flag('from-acceptance'),
+  anyIds: args.flag('any-ids'),
   hostWithoutPort: args.flag('host-without-port'),
   rateLimits: args.flag('rate-limits'),
   directory: args.text('directory'),

@@ -28,6 +28,8 @@ export type CentralBankOptions = CounterpartyOptions & {
   readonly scheduledLimitMs?: number | undefined
   /** Counts the time of priority payments from their AccptncDtTm, as the real one does; old samples are late then. */
   readonly fromAcceptance?: boolean
+  /** Takes EndToEndIds and RtrIds of any institution and any time, as old samples have them; else rejects them with FF08. */
+  readonly anyIds?: boolean
   /** How long a read waits for a message. */
   readonly longPollMs?: number | undefined
   /** The bank ends a read stream after so long without a request (410), and delivers its batch again. */
@@ -72,6 +74,7 @@ const defaults = {
   settlementLimitMs: 40_000,
   scheduledLimitMs: 45 * 60_000,
   fromAcceptance: false,
+  anyIds: false,
   longPollMs: 5_000,
   streamIdleMs: 60_000,
   /** R$ 1 000 000 000.00 */

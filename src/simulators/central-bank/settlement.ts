@@ -101,7 +101,7 @@ export class Settlement {
         origin,
         this.dueAt(serviceLevel, Date.parse(item.acceptanceDateTime)),
       ),
-      fault: paymentFault(message, item),
+      fault: paymentFault(message, item, this.idsAtMs()),
     }))
     this.begin(begun, xml, origin, (transactions) =>
       creditTransfer({ version, priority, serviceLevel, transactions }),
@@ -124,7 +124,13 @@ export class Settlement {
         },
         origin,
       ),
-      fault: returnFault(message, item, this.entries.get(item.originalEndToEndId), now()),
+      fault: returnFault(
+        message,
+        item,
+        this.entries.get(item.originalEndToEndId),
+        now(),
+        this.idsAtMs(),
+      ),
     }))
     this.begin(begun, xml, origin, (transactions) => paymentReturn(message.version, transactions))
   }
@@ -216,6 +222,11 @@ export class Settlement {
       ]
     })
     this.tell(over)
+  }
+
+  private idsAtMs(): number | undefined {
+    const { anyIds, now } = this.deps.options
+    return anyIds ? undefined : now()
   }
 
   /** With `fromAcceptance`, the time of a priority payment runs from its acceptance by the payer's institution. */

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import {
   acceptingPsp,
   type CentralBank,
@@ -122,6 +122,122 @@ test('the bank’s own rules reject at once: balance, zero, own account, count',
     'RJCT AGNT',
   ])
   expect(available(bankA)).toBe(100_000n)
+})
+
+describe('what contradicts itself is rejected', () => {
+  const key = 'chave@example.com'
+  const txid = 't'.repeat(26)
+  type Given = { readonly [name: string]: unknown; readonly local_instrument?: string }
+  const instruct = ({ local_instrument = 'MANU', service_level, proxy, ...more }: Given) => {
+    const plain = transfer(bankA, acceptingPsp, 1_000)
+    const creditor = { ...plain.creditor, ...(proxy === undefined ? {} : { proxy }) }
+    return Buffer.from(
+      build(bankA, 'PACS008', {
+        local_instrument,
+        ...(service_level === undefined ? {} : { service_level }),
+        transactions: [{ ...plain, creditor, ...more }],
+      }),
+    ).toString()
+  }
+  const cash = (purpose: string, more: object) => ({
+    local_instrument: 'QRDN',
+    transaction_id: txid,
+    proxy: key,
+    purpose,
+    withdrawal: { agent_type: 'AGTEC', agent_ispb: bankB, ...more },
+  })
+  const dict = { local_instrument: 'DICT', proxy: key }
+  const [qrdn, auto] = [
+    { local_instrument: 'QRDN', transaction_id: txid, proxy: key },
+    { local_instrument: 'AUTO', transaction_id: txid },
+  ]
+  const inic = {
+    local_instrument: 'INIC',
+    transaction_id: 'x',
+    proxy: key,
+    initiator_document: '33333333000191',
+  }
+  const changed: readonly (readonly [string, Given, string | RegExp, string, string])[] = [
+    ['NORM with PAGPRI', {}, '>HIGH<', '>NORM<', 'CH16'],
+    ['HIGH with PAGAGD', { service_level: 'PAGAGD' }, '>NORM<', '>HIGH<', 'CH16'],
+    ['MANU with a TxId', {}, '</EndToEndId>', '</EndToEndId><TxId>x</TxId>', 'CH16'],
+    ['MANU with a key', {}, /(<CdtrAcct>.*)(<.CdtrAcct>)/, '$1<Prxy><Id>k</Id></Prxy>$2', 'CH16'],
+    ['DICT without a key', dict, /<Prxy>.*<.Prxy>/, '', 'CH16'],
+    ['QRDN without a TxId', qrdn, /<TxId>.*<.TxId>/, '', 'CH16'],
+    ['QRDN without a key', qrdn, /<Prxy>.*<.Prxy>/, '', 'CH16'],
+    ['QRDN with a short TxId', qrdn, `>${txid}<`, '>x<', 'CH16'],
+    ['QRES with a long TxId', { ...qrdn, local_instrument: 'QRDN' }, '>QRDN<', '>QRES<', 'CH16'],
+    ['INIC without its initiator', inic, /<InitgPty>.*<.InitgPty>/, '', 'CH16'],
+    ['AUTO that is no purchase', auto, '>IPAY<', '>REFU<', 'CH16'],
+    ['REFU by key', dict, '>IPAY<', '>REFU<', 'CH16'],
+    ['to a salary account', {}, /(<CdtrAcct>.*>)CACC</, '$1SLRY<', 'CH16'],
+    [
+      'cash of less than the amount',
+      cash('OTHR', { cash_amount: 1_000 }),
+      /(<Amt[^>]*>)10.00</,
+      '$19.00<',
+      'AM12',
+    ],
+    ['a purchase that is none', cash('OTHR', { cash_amount: 1_000 }), '>VLDN<', '>VLCP<', 'FF07'],
+    [
+      'cash back of two parts that do not add up',
+      cash('GSCB', { cash_amount: 400, purchase_amount: 600 }),
+      '>6.00<',
+      '>5.00<',
+      'AM12',
+    ],
+    ['an id of another institution', {}, `<EndToEndId>E${bankA}`, `<EndToEndId>E${bankB}`, 'FF08'],
+    ['an id of another day', {}, /<EndToEndId>(E.{8}).{12}/, '<EndToEndId>$1202403021405', 'FF08'],
+    ['an id of no day', auto, /<EndToEndId>(E.{8}).{12}/, '<EndToEndId>$1202402301405', 'FF08'],
+  ]
+  test.each(changed)('%s', async (_, given, from, to, code) => {
+    const { a } = await open()
+    const message = instruct(given)
+    await a.sendAll([
+      Buffer.from(message),
+      Buffer.from(
+        message
+          .replace(from, to)
+          .replace(/(<BizMsgIdr>M.{8}|<MsgId>M.{8})..../g, '$1zzzz')
+          .replace(/(<EndToEndId>.{28})./, '$1z'),
+      ),
+    ])
+    expect((await a.receive(2)).flatMap(statuses).sort()).toEqual(['ACSC', `RJCT ${code}`])
+  })
+
+  test('an id may be of the initiator, that of a charge of who is paid and of any day, and of anybody where old samples are to be taken', async () => {
+    const { a, bank } = await open()
+    await a.sendAll([
+      Buffer.from(instruct(inic).replace(`<EndToEndId>E${bankA}`, '<EndToEndId>E33333333')),
+      Buffer.from(
+        instruct(auto).replace(
+          /<EndToEndId>E.{8}.{12}/,
+          `<EndToEndId>E${acceptingPsp}202403021405`,
+        ),
+      ),
+    ])
+    expect((await a.receive(2)).flatMap(statuses)).toEqual(['ACSC', 'ACSC'])
+    const old = Buffer.from(
+      Buffer.from(
+        build(bankA, 'PACS004', {
+          original_end_to_end_id: bank.book().operations[0]?.id,
+          amount: 1,
+          return_reason: 'MD06',
+          receiving_ispb: bankB,
+        }),
+      )
+        .toString()
+        .replace(/<RtrId>D.{20}/, `<RtrId>D${bankB}202403021405`),
+    )
+    await a.send(old)
+    expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT FF08'])
+    await bank.stop()
+    const lenient = await open({ anyIds: true })
+    await lenient.a.send(
+      Buffer.from(instruct({}).replace(/<EndToEndId>E.{20}/, `<EndToEndId>E${bankB}202402301405`)),
+    )
+    expect((await lenient.a.receive()).flatMap(statuses)).toEqual(['ACSC'])
+  })
 })
 
 test('a message of several payments: one request to each receiver, one report to the payer', async () => {
