@@ -236,6 +236,7 @@ const besuErrors: readonly (readonly [RegExp, number, string])[] = [
   [/already known|known transaction/i, -32000, knownText],
   [/underpriced/i, -32000, 'Replacement transaction underpriced'],
   [/chain id|EIP-155/i, -32000, 'Wrong chainId'],
+  [/^Method \S+ is not supported$/, -32601, 'Method not found'],
 ]
 
 /** A revert's payload is nested as `{ reason, data, transactionHash }`. */

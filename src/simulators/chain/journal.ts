@@ -107,6 +107,15 @@ const kept: ReadonlySet<string> = new Set([
   'hardhat_setBalance',
 ])
 
+/** Those that steer the engine; of them, what is not written down would not be there at the next start. */
+const steering = /^(?:evm|hardhat)_/
+/** Change nothing by themselves. */
+const harmless: ReadonlySet<string> = new Set(['evm_snapshot', 'hardhat_metadata'])
+
+const refused = (method: string): RpcOutcome => ({
+  error: { code: -32604, message: `Method not enabled: a chain in a file does not keep ${method}` },
+})
+
 const run = (engine: Engine, options: JournalOptions, isContinued: boolean): JournaledEngine => {
   let sent: [string, readonly unknown[]][] = []
   /** Ends when nothing is being sent or mined: a block holds exactly what was written down for it. */
@@ -147,7 +156,14 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
     engine: {
       ...engine,
       async request(method, params = []) {
-        if (!kept.has(method)) return engine.request(method, params)
+        if (method === 'evm_mine' && params.length === 0) {
+          await mine()
+          return { result: '0' }
+        }
+        if (!kept.has(method)) {
+          const isRefused = steering.test(method) && !harmless.has(method)
+          return isRefused ? refused(method) : engine.request(method, params)
+        }
         return inTurn(async () => {
           const outcome = await engine.request(method, params)
           note(outcome, method, params)

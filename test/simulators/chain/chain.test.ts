@@ -47,6 +47,10 @@ describe('embedded chain', () => {
     expect(new URL(chain.url).hostname).toBe('127.0.0.1')
   })
 
+  test('an unknown method is told as Besu tells it', async () => {
+    expect((await call('eth_fooBar')).error).toEqual({ code: -32601, message: 'Method not found' })
+  })
+
   test('a wallet without native coin transacts; the block’s receipts come together', async () => {
     const hash = (await call('eth_sendRawTransaction', await signed(await nonce()))).result
     expect((await call('eth_getTransactionReceipt', hash)).result).toBeNull()

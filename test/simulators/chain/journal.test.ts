@@ -108,6 +108,43 @@ test('what is sent is mined soon after, and is there after a stop', async () => 
   await next.stop()
 })
 
+test('what is mined over RPC is kept too; what would not be is refused', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const chain = await createKeptChain({ path, blockTimeMs: 60_000 })
+  const call = async (method: string, ...params: readonly unknown[]) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const answer = await fetch(chain.url, { method: 'POST', body })
+    return (await answer.json()) as { result?: unknown; error?: { code: number } }
+  }
+  await call('hardhat_setBalance', wallets[0]!, '0xff')
+  const snapshot = await call('evm_snapshot')
+  expect(await call('evm_mine')).toMatchObject({ result: '0' })
+  await call('evm_mine')
+  for (const [method, ...params] of [
+    ['evm_revert', snapshot.result ?? '0x1'],
+    ['evm_increaseTime', 60],
+    ['evm_setNextBlockTimestamp', 4_000_000_000],
+    ['evm_setAutomine', true],
+    ['evm_setIntervalMining', 10],
+    ['evm_mine', 4_000_000_000],
+    ['hardhat_mine', '0x5'],
+    ['hardhat_setNonce', wallets[0], '0x5'],
+    ['hardhat_reset'],
+    ['hardhat_dropTransaction', `0x${'0'.repeat(64)}`],
+  ] as const) {
+    expect([method, await call(method, ...params)]).toMatchObject([
+      method,
+      { error: { code: -32604 } },
+    ])
+  }
+  const history = await historyOf(chain)
+  expect(history).toHaveLength(3)
+  await chain.stop()
+  const next = await createKeptChain({ path, blockTimeMs: 60_000 })
+  expect([next.isContinued, (await historyOf(next)).slice(0, 3)]).toEqual([true, history])
+  await next.stop()
+})
+
 test('a file that cannot be run again is left behind', async () => {
   const path = join(temporaryDirectory(), 'chain.jsonl')
   const impossible = { at: 2_000_000_000, sent: [['eth_sendRawTransaction', ['0x01']]] }
