@@ -108,16 +108,22 @@ export class Book {
     if (oldest !== undefined) this.movements.delete(oldest)
   }
 
-  /** Takes one increment, capture or refund back; what it stood on stands again. */
-  reverseMovement(movement: Movement): void {
-    if (movement.isReversed) return
+  /**
+   * Takes one increment, capture or refund back; what it stood on stands again.
+   *
+   * @returns false: a refund has given a part of it back
+   */
+  reverseMovement(movement: Movement): boolean {
+    const { kind, entry, amount, isReversed } = movement
+    if (isReversed) return true
+    if (kind === 'captured' && entry.capturedAmount - amount < entry.refundedAmount) return false
     movement.isReversed = true
-    const { kind, entry, amount } = movement
     entry[`${kind}Amount`] -= amount
     // What was raised may be among what is taken back already.
     const standing = entry.authorizedAmount - entry.capturedAmount
     entry.reversedAmount = Math.min(entry.reversedAmount, standing)
     if (kind !== 'authorized') this.days.book(takenBack[kind], entry.currency, amount)
+    return true
   }
 
   /** Takes so much of the authorization back, with what was before; the same again changes nothing. */
@@ -125,12 +131,14 @@ export class Book {
     entry.reversedAmount = Math.max(entry.reversedAmount, reversed)
   }
 
-  /** Takes the whole payment back, captures too; a second time changes nothing. */
-  reverse(entry: BookEntry): void {
-    const { capturedAmount, currency } = entry
+  /** Takes the whole payment back, captures too; a second time changes nothing. @returns false: a part is refunded */
+  reverse(entry: BookEntry): boolean {
+    const { capturedAmount, currency, refundedAmount } = entry
+    if (refundedAmount > 0) return false
     if (capturedAmount > 0) this.days.book('debitReversals', currency, capturedAmount)
     entry.reversedAmount = entry.authorizedAmount
     entry.capturedAmount = 0
+    return true
   }
 
   /** Takes the hold back, and leaves what is captured; a second time changes nothing. */

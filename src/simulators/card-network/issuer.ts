@@ -16,6 +16,7 @@ import {
 import type { Book, BookEntry, Original } from './book.ts'
 
 const approved = '00'
+const invalidTransaction = '12'
 const invalidCard = '14'
 const notFound = '25'
 const formatError = '30'
@@ -328,11 +329,12 @@ export class Issuer {
     if (payment !== undefined) payment.reversals++
     answer.responseCode = approved
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
-    else if (moved !== undefined) this.book.reverseMovement(moved)
-    else if (opened === undefined) answer.responseCode = notFound
-    else if (request.originalData === undefined || isFinancial(opened.mti))
-      this.book.reverse(opened)
-    else if (request.replacementAmounts === undefined) this.book.release(opened)
+    else if (moved !== undefined) {
+      if (!this.book.reverseMovement(moved)) answer.responseCode = invalidTransaction
+    } else if (opened === undefined) answer.responseCode = notFound
+    else if (request.originalData === undefined || isFinancial(opened.mti)) {
+      if (!this.book.reverse(opened)) answer.responseCode = invalidTransaction
+    } else if (request.replacementAmounts === undefined) this.book.release(opened)
     else {
       const { transaction } = parseReplacementAmounts(request.replacementAmounts)
       const whole = Number(request.amount ?? opened.authorizedAmount)

@@ -97,6 +97,35 @@ describe('the book', () => {
     expect(rig.simulator.book().length).toBe(1)
   })
 
+  test('gives no more back than was paid, whether by refunds or by a reversal', async () => {
+    await using rig = await createNetworkRig()
+    const { rrn } = payment(1)
+    const send = async (number: number, mti: '0100' | '0200' | '0400', change = {}) =>
+      codeOf(await rig.network.exchange(payment(number, change, mti), 20_000))
+    const refund = { processingCode: '200000', amount: '000000004000' }
+    expect(await send(1, '0200')).toBe('00')
+    expect(await send(2, '0200', { rrn, ...refund })).toBe('00')
+    for (const named of [originalOf(1, '0200'), {}]) {
+      expect(await send(3, '0400', { rrn, ...named })).toBe('12')
+    }
+    expect(rig.simulator.book()).toMatchObject([{ capturedAmount: 10_000, refundedAmount: 4_000 }])
+    // What is refunded no more, the reversal gives back, once.
+    expect(await send(4, '0400', { rrn, ...originalOf(2, '0200') })).toBe('00')
+    for (const _ of [1, 2])
+      expect(await send(5, '0400', { rrn, ...originalOf(1, '0200') })).toBe('00')
+    const other = payment(6)
+    expect(await send(6, '0100')).toBe('00')
+    for (const number of [7, 8]) {
+      expect(await send(number, '0200', { rrn: other.rrn, amount: '000000003000' })).toBe('00')
+    }
+    expect(await send(9, '0200', { rrn: other.rrn, ...refund })).toBe('00')
+    expect(await send(10, '0400', { rrn: other.rrn, ...originalOf(7, '0200') })).toBe('12')
+    expect(rig.simulator.book()).toMatchObject([
+      { capturedAmount: 0, refundedAmount: 0 },
+      { capturedAmount: 6_000, refundedAmount: 4_000 },
+    ])
+  })
+
   test('shows what became of payments whose answers were lost', async () => {
     await using rig = await createNetworkRig()
     const kinds: string[] = []
