@@ -73,11 +73,10 @@ const instruments: Readonly<Record<string, { readonly txid: RegExp; readonly has
 const instrumentFault = (payment: CreditTransfer, serviceLevel: string): string | undefined => {
   const { localInstrument, transactionId, purpose, creditorAccount } = payment
   const rule = instruments[localInstrument]
-  const isInitiated = payment.initiatingPartyDocument !== null
   const holds =
     rule?.txid.test(transactionId ?? '') === true &&
     rule.hasKey === (creditorAccount.proxyId !== null) &&
-    isInitiated === (localInstrument === 'INIC') &&
+    (localInstrument !== 'INIC' || payment.initiatingPartyDocument !== null) &&
     (localInstrument !== 'AUTO' || purpose === 'IPAY') &&
     (!givesBack.has(purpose) || (localInstrument === 'MANU' && serviceLevel === 'PAGPRI')) &&
     creditorAccount.type !== 'SLRY'
@@ -93,12 +92,8 @@ const partsOf: Readonly<Record<string, string>> = { GSCB: 'VLCP,VLDN', OTHR: 'VL
 /** Only Saque and Troco state the parts of the amount. */
 const purposeFault = ({ purpose, remittance, amount }: CreditTransfer): string | undefined => {
   const adjustments = remittance?.structured?.adjustments
-  const parts =
-    adjustments
-      ?.map(({ reason }) => reason)
-      .sort()
-      .join() ?? ''
-  if (parts !== (partsOf[purpose] ?? '')) return 'FF07'
+  const reasons = (adjustments ?? []).map(({ reason }) => reason).sort()
+  if (reasons.join() !== (partsOf[purpose] ?? '')) return 'FF07'
   if (adjustments === undefined) return undefined
   const sum = adjustments.reduce((total, each) => total + each.amount.cents, 0n)
   return sum === amount.cents ? undefined : 'AM12'

@@ -199,7 +199,7 @@ describe('what contradicts itself is rejected', () => {
         message
           .replace(from, to)
           .replace(/(<BizMsgIdr>M.{8}|<MsgId>M.{8})..../g, '$1zzzz')
-          .replace(/(<EndToEndId>.{28})./, '$1z'),
+          .replace(/.{11}(?=<.EndToEndId>)/, 'z'.repeat(11)),
       ),
     ])
     expect((await a.receive(2)).flatMap(statuses).sort()).toEqual(['ACSC', `RJCT ${code}`])
@@ -209,6 +209,13 @@ describe('what contradicts itself is rejected', () => {
     const { a, bank } = await open()
     await a.sendAll([
       Buffer.from(instruct(inic).replace(`<EndToEndId>E${bankA}`, '<EndToEndId>E33333333')),
+      // An initiator may begin a payment by a key or a code too.
+      Buffer.from(
+        instruct({ ...dict, initiator_document: '33333333000191' }).replace(
+          `<EndToEndId>E${bankA}`,
+          '<EndToEndId>E33333333',
+        ),
+      ),
       Buffer.from(
         instruct(auto).replace(
           /<EndToEndId>E.{8}.{12}/,
@@ -216,7 +223,7 @@ describe('what contradicts itself is rejected', () => {
         ),
       ),
     ])
-    expect((await a.receive(2)).flatMap(statuses)).toEqual(['ACSC', 'ACSC'])
+    expect((await a.receive(3)).flatMap(statuses)).toEqual(['ACSC', 'ACSC', 'ACSC'])
     const old = Buffer.from(
       Buffer.from(
         build(bankA, 'PACS004', {
