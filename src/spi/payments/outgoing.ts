@@ -126,6 +126,7 @@ export const createPay = (deps: PaymentDeps, ports: PayeePorts): Pay => {
 }
 
 const ways = ['key', 'qr_code', 'account'] as const
+const wayOf = (body: PayBody) => ways.find((way) => body[way] !== undefined)
 
 /** @throws ApiError unless the body says one way to pay, and only what goes with it */
 const demandOne = (body: PayBody): void => {
@@ -185,7 +186,7 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
       const method = payable.kind === 'static' ? 'static_code' : 'dynamic_code'
       const amountCents = amountOf(payable, body.amount)
       const { key: payee, txid, withdrawal } = payable
-      demandCash(withdrawal, amountCents)
+      demandCash(withdrawal, amountCents, body)
       return byKey(payee, body, caller, { method, amountCents, txid, withdrawal })
     }
     const { ispb = '', document = '', branch, account_num = '', account_type = '' } = account ?? {}
@@ -212,17 +213,20 @@ const expected = (order: Order, { creditor_document: document }: PayBody): Order
   )
 }
 
-/** @throws ApiError if code and request do not agree on an amount */
+/** @throws ApiError if code and request do not agree on an amount; a code of nothing has none */
 const amountOf = (
-  { amountCents, isOpen }: { readonly amountCents: number | undefined; readonly isOpen: boolean },
+  {
+    amountCents = 0,
+    isOpen,
+  }: { readonly amountCents: number | undefined; readonly isOpen: boolean },
   asked: number | undefined,
 ): number => {
-  if (asked === undefined && amountCents !== undefined && amountCents > 0) return amountCents
+  if (asked === undefined && amountCents > 0) return amountCents
   if (asked === undefined) {
     const message = 'is needed: the code leaves it to the payer'
     throw refusedValue([{ pointer: '/amount', rule: 'required', message }])
   }
-  if (amountCents === undefined || isOpen || asked === amountCents) return asked
+  if (amountCents === 0 || isOpen || asked === amountCents) return asked
   throw new ApiError(
     paymentErrors.amount_differs,
     `The code asks for ${formatCents(BigInt(amountCents))}.`,
@@ -231,10 +235,15 @@ const amountOf = (
 }
 
 /** @throws ApiError if what is paid leaves nothing to hand out */
-const demandCash = (withdrawal: Withdrawal | undefined, amountCents: number): void => {
+const demandCash = (
+  withdrawal: Withdrawal | undefined,
+  amountCents: number,
+  { amount }: PayBody,
+): void => {
   if (withdrawal === undefined || amountCents > withdrawal.purchaseCents) return
   const message = 'must be more than the purchase, for the rest is handed out in cash'
-  throw refusedValue([{ pointer: '/amount', rule: 'minimum', message }])
+  const pointer = amount === undefined ? '/qr_code' : '/amount'
+  throw refusedValue([{ pointer, rule: 'minimum', message }])
 }
 
 /** The members of a pacs.008 that tell of cash. */
@@ -248,14 +257,8 @@ const cashIn = ({ withdrawal, amountCents }: Order): object => {
     : { purpose: 'GSCB', withdrawal: { ...cash, purchase_amount: purchaseCents } }
 }
 
-/** Where a member of the request went in the parameters of the message. */
-const pointersOf: Readonly<Record<string, string>> = {
-  '/transactions/0/amount': '/amount',
-  '/transactions/0/debtor': '/debtor',
-  '/transactions/0/creditor': '/account',
-  '/transactions/0/end_to_end_id': '/end_to_end_id',
-  '/transactions/0/remittance_information': '/remittance_information',
-}
+/** Members that a request and the parameters of its message name alike. */
+const sameMembers = ['amount', 'debtor', 'end_to_end_id', 'remittance_information'] as const
 
 const paramsOf = (body: PayBody, order: Order, ispb: string) => {
   const { creditor, txid, payee, amountCents } = order
@@ -295,7 +298,7 @@ const queue = async (
   const nowMs = now().getTime()
   const build = buildMessage('PACS008', params, { ispb, nowMs, random, revision })
   const problems = build.ok ? brokenRules('PACS008', params, { ispb, nowMs }) : build.problems
-  if (!build.ok || problems.length > 0) throw refusedValue(problems.map(pointed))
+  if (!build.ok || problems.length > 0) throw refusedValue(problems.map(pointed(body)))
   const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
   await enqueueMessages(tx, broker, [message])
   await writeAudit(tx, {
@@ -307,11 +310,16 @@ const queue = async (
   return viewOf(order, build.message.endToEndIds[0] ?? '', message.id)
 }
 
-const pointed = (problem: Violation): Violation => {
-  const place = Object.keys(pointersOf).find((one) => problem.pointer.startsWith(one))
-  if (place === undefined) return problem
-  return { ...problem, pointer: `${pointersOf[place]}${problem.pointer.slice(place.length)}` }
-}
+/** Names the member of the request that is refused; of what directory or code have told, key or code. */
+const pointed =
+  (body: PayBody) =>
+  (problem: Violation): Violation => {
+    const [, member, rest = ''] = /^\/transactions\/0\/([^/]+)(.*)$/.exec(problem.pointer) ?? []
+    const same = sameMembers.find((one) => one === member && body[one] !== undefined)
+    if (same !== undefined) return { ...problem, pointer: `/${same}${rest}` }
+    const isAccount = body.account !== undefined && member === 'creditor'
+    return { ...problem, pointer: isAccount ? `/account${rest}` : `/${wayOf(body)}` }
+  }
 
 const viewOf = (order: Order, endToEndId: string, messageId: string) => {
   const { ispb, name, document } = order.creditor
