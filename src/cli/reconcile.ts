@@ -79,23 +79,24 @@ const rowOf = (one: BookDifference): string[] => [
   one.our_status ?? '-',
 ]
 
+const totalOf = (totals: BookFigures['ours'], side: 'credits' | 'debits'): string =>
+  totals === null ? '-' : `${totals[side].count}: ${totals[side].amount}`
+
 /** Every figure of a period, and beside it what does not fit. */
 const figureRows = (period: BookFigures): string[][] => {
   const { from, until, opening, closing, ours, reported, others, differences } = period
   const name = `${from} to ${until}`
   const sides = (['credits', 'debits'] as const).map((side) => [
     side,
-    `${reported[side].count}: ${reported[side].amount}`,
-    ours === null ? '-' : `${ours[side].count}: ${ours[side].amount}`,
+    totalOf(reported, side),
+    totalOf(ours, side),
     '',
   ])
   const figures = [
     ...(opening === null ? [] : [['opening balance', opening, '', '']]),
     ...sides,
     ...(['credits', 'debits'] as const).flatMap((side) =>
-      others[side].count === 0
-        ? []
-        : [[`other ${side}`, `${others[side].count}: ${others[side].amount}`, '', '']],
+      others?.[side].count === 0 ? [] : [[`other ${side}`, totalOf(others, side), '', '']],
     ),
     ...(closing === null ? [] : [['closing balance', closing, '', '']]),
     ...differences.map((one) => [

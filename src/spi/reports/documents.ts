@@ -85,7 +85,8 @@ const differencesQuery = z.strictObject({
   ...pageQuery(cursorOfDay, limitMax, limitDefault),
   day: dayText.optional().meta({
     example: '2026-03-02',
-    description: 'On which the entries were booked; today in Brazil if it is not given.',
+    description:
+      'On which the entries were booked. If it is not given, that of the cursor, and without one today in Brazil.',
   }),
 })
 
@@ -190,9 +191,11 @@ const figures = z
     declared_entries: z.number().nullable().meta({
       description: 'Of the day, by a camt.052 that was asked for when the day was over.',
     }),
-    ours: totals.nullable().meta({ description: 'Told settled; null: too many to be counted.' }),
-    reported: totals.meta({ description: 'Booked entries of payments and returns.' }),
-    others: totals.meta({ description: 'Booked entries of anything else.' }),
+    ours: totals.nullable().meta({
+      description: 'Told settled; null, as the other two are then: too many to be counted.',
+    }),
+    reported: totals.nullable().meta({ description: 'Booked entries of payments and returns.' }),
+    others: totals.nullable().meta({ description: 'Booked entries of anything else.' }),
     differences: z.array(figureDifference),
   })
   .meta({ id: 'AccountFigures' })

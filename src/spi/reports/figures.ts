@@ -13,8 +13,13 @@ export type Figures = {
   readonly balances: { readonly opening: bigint; readonly closing: bigint } | null
   /** How many entries the file of the day has, as a camt.052 says. */
   readonly declaredEntries: number | null
-  /** What we were told settled, by our book; null: it is too much for one answer. */
-  readonly ours: Totals | null
+  /** Null: it is too much for one answer. */
+  readonly counts: Counts | null
+}
+
+export type Counts = {
+  /** What we were told settled, by our book. */
+  readonly ours: Totals
   /** Settlements told that are of no payment or return in our book, or of one that was refused. */
   readonly unknownSettlements: number
   /** Entries of payments and returns. */
@@ -62,23 +67,24 @@ const none = { direction: null, count: null, ourCount: null, cents: null, ourCen
 
 /** Names every figure of the central bank that our book, or its own entries, do not explain. */
 export const differencesIn = (figures: Figures): readonly FigureDifference[] => {
-  const { ours, unknownSettlements } = figures
-  if (ours === null) return [{ ...none, outcome: 'not_counted' }]
+  const { counts } = figures
+  if (counts === null) return [{ ...none, outcome: 'not_counted' }]
+  const { unknownSettlements } = counts
   const unknown: readonly FigureDifference[] =
     unknownSettlements === 0
       ? []
       : [{ ...none, outcome: 'settlement_unknown_here', count: unknownSettlements, ourCount: 0 }]
-  const sides = entryDifferences(figures, ours)
+  const sides = entryDifferences(counts)
   return [
     ...unknown,
     ...sides,
-    ...declaredDifference(figures, ours),
-    ...balanceDifferences(figures, ours, sides.length === 0),
+    ...declaredDifference(figures, counts),
+    ...balanceDifferences(figures, counts, sides.length === 0),
   ]
 }
 
 /** Where no entry was reported there is nothing to compare: the central bank tells entries only when it is asked. */
-const entryDifferences = ({ reported }: Figures, ours: Totals): readonly FigureDifference[] => {
+const entryDifferences = ({ reported, ours }: Counts): readonly FigureDifference[] => {
   if (number(reported) === 0) return []
   return (['credits', 'debits'] as const).flatMap((side): readonly FigureDifference[] => {
     const [there, here] = [reported[side], ours[side]]
@@ -95,8 +101,8 @@ const entryDifferences = ({ reported }: Figures, ours: Totals): readonly FigureD
 }
 
 const declaredDifference = (
-  { declaredEntries, others }: Figures,
-  ours: Totals,
+  { declaredEntries }: Figures,
+  { ours, others }: Counts,
 ): readonly FigureDifference[] => {
   const ourCount = number(ours) + number(others)
   return declaredEntries === null || declaredEntries === ourCount
@@ -105,8 +111,8 @@ const declaredDifference = (
 }
 
 const balanceDifferences = (
-  { balances, reported, others }: Figures,
-  ours: Totals,
+  { balances }: Figures,
+  { ours, reported, others }: Counts,
   entriesAgree: boolean,
 ): readonly FigureDifference[] => {
   if (balances === null) return []

@@ -1,8 +1,8 @@
 import { parseCents } from '#codecs/iso20022'
-import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { countsIn } from './booked.ts'
-import { type Figures, nothing, plus, type Totals } from './figures.ts'
+import { type Counts, type Figures, nothing, plus } from './figures.ts'
 import { directions, findOurs } from './project.ts'
 import type { Balance, ReportedEntry } from './reported.ts'
 
@@ -17,14 +17,19 @@ export type FigureQuery = {
   /** Brazil's days, the first and the last. */
   readonly days: readonly [from: string, to: string]
   readonly told?: Told
-  /** Settlements and entries that may be counted; more are not. */
+  readonly bounds: Bounds
+}
+
+/** What may be counted; more is not. */
+type Bounds = {
+  readonly balancesMax: number
+  /** Settlements and entries. */
   readonly countedMax: number
 }
 
 const readAtOnce = 2_000
 /** An opening balance is no older than this: what lies between is counted. */
 const openingDaysMax = 7
-const balancesMax = 1_000
 /** How long after the settlement we may have been told of it, and by how much clocks may differ. */
 const toldLateMs = dayMs
 const clocksDifferMs = 3_600_000
@@ -33,10 +38,7 @@ type Period = {
   readonly afterMs: number
   readonly untilMs: number
   readonly balances: Figures['balances']
-  ours: Totals
-  unknownSettlements: number
-  reported: Totals
-  others: Totals
+  readonly counts: { -readonly [Name in keyof Counts]: Counts[Name] }
 }
 
 /**
@@ -45,23 +47,22 @@ type Period = {
  */
 export const figuresOf = async (
   sql: Queryable,
-  { days, told = {}, countedMax }: FigureQuery,
+  { days, told = {}, bounds }: FigureQuery,
 ): Promise<readonly Figures[]> => {
   const fromMs = startOfDay(days[0]).getTime()
   const toMs = startOfDay(days[1]).getTime() + dayMs
-  const balances = await balancesBetween(sql, fromMs, toMs, told.balances)
+  const balances = await balancesBetween(sql, [fromMs, toMs], bounds, told.balances)
   const whole = period(fromMs - 1, toMs - 1, null)
-  const all = [whole, ...between(balances, told.balances)]
+  const all = [whole, ...between(balances ?? [], told.balances)]
   const declared = told.declaredEntries ?? (await declaredOn(sql, days, toMs))
-  const counted = { left: countedMax }
+  const counted = { left: balances === undefined ? -1 : bounds.countedMax }
   await countEntries(sql, all, { whole, days, told: told.entries }, counted)
   await countOurs(sql, all, counted)
-  return all.map(({ afterMs, untilMs, balances, ours, ...counts }) => ({
+  return all.map(({ afterMs, untilMs, balances, counts }) => ({
     after: new Date(afterMs),
     until: new Date(untilMs),
     balances,
-    ...counts,
-    ours: counted.left < 0 ? null : ours,
+    counts: counted.left < 0 ? null : counts,
     declaredEntries: balances === null ? declared : null,
   }))
 }
@@ -70,10 +71,7 @@ const period = (afterMs: number, untilMs: number, balances: Period['balances']):
   afterMs,
   untilMs,
   balances,
-  ours: nothing,
-  unknownSettlements: 0,
-  reported: nothing,
-  others: nothing,
+  counts: { ours: nothing, unknownSettlements: 0, reported: nothing, others: nothing },
 })
 
 const holds = ({ afterMs, untilMs }: Period, atMs: number): boolean =>
@@ -95,29 +93,45 @@ const momentOf = (balances: readonly Balance[]): readonly Moment[] => {
   return Number.isNaN(atMs) ? [] : [{ atMs, cents }]
 }
 
-/** The balances told in the days, oldest first, and before them the last one of the days before. */
+/**
+ * The balances told in the days, oldest first, and before them the last one of the days before.
+ *
+ * @returns undefined if more were told in the days than may be counted
+ */
 const balancesBetween = async (
   sql: Queryable,
-  fromMs: number,
-  toMs: number,
+  [fromMs, toMs]: readonly [number, number],
+  { balancesMax }: Bounds,
   more: Told['balances'] = [],
-): Promise<readonly Moment[]> => {
-  const since = uuidBound(new Date(fromMs - (openingDaysMax + 1) * dayMs))
-  const rows = await sql<{ balances: readonly Balance[] }[]>`
-    select balances from spi_reports
-    where id >= ${since}::uuid and id < ${uuidBound(new Date(toMs + dayMs))}::uuid
-      and balances is not null
-    order by id desc limit ${balancesMax}`
+): Promise<readonly Moment[] | undefined> => {
+  const oldestMs = fromMs - openingDaysMax * dayMs
+  const ofDays = await balancesTold(sql, [fromMs, toMs], balancesMax + 1)
+  if (ofDays.length > balancesMax) return undefined
+  const before = await balancesTold(sql, [oldestMs, fromMs], 1)
   const all = new Map(
-    [...rows.map(({ balances }) => balances), ...more]
-      .flatMap(momentOf)
-      .map((one) => [one.atMs, one]),
+    [...before, ...ofDays, ...more].flatMap(momentOf).map((one) => [one.atMs, one]),
   )
   const sorted = [...all.values()].sort((a, b) => a.atMs - b.atMs)
-  const oldest = fromMs - openingDaysMax * dayMs
-  const opening = sorted.findLast(({ atMs }) => atMs < fromMs && atMs >= oldest)
+  const opening = sorted.findLast(({ atMs }) => atMs < fromMs && atMs >= oldestMs)
   const inDays = sorted.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
   return opening === undefined ? inDays : [opening, ...inDays]
+}
+
+/** The balances of a time, those asked for last first; the answer to a request may come a day later. */
+const balancesTold = async (
+  sql: Queryable,
+  [fromMs, toMs]: readonly [number, number],
+  limit: number,
+): Promise<readonly (readonly Balance[])[]> => {
+  const [since, until] = [new Date(fromMs - dayMs), new Date(toMs + dayMs)]
+  const at = sql`jsonb_path_query_first(balances, ${`$[*] ? (@.type == "${available}").at`}::text::jsonpath) #>> '{}' collate "C"`
+  const rows = await sql<{ balances: readonly Balance[] }[]>`
+    select balances from spi_reports
+    where id >= ${uuidBound(since)}::uuid and id < ${uuidBound(until)}::uuid
+      and balances is not null
+      and ${at} >= ${new Date(fromMs).toISOString()} and ${at} < ${new Date(toMs).toISOString()}
+    order by id desc limit ${rowCount(sql, limit)}`
+  return rows.map(({ balances }) => balances)
 }
 
 /** @param only - of a document: what ends with another balance is not asked for */
@@ -174,7 +188,7 @@ const countEntries = async (
     { reference, direction, cents }: Omit<EntryRow, 'messageId' | 'position'>,
   ) => {
     const kind = /^[ED]/.test(reference) ? 'reported' : 'others'
-    one[kind] = plus(one[kind], direction === 'CRDT', cents)
+    one.counts[kind] = plus(one.counts[kind], direction === 'CRDT', cents)
   }
   for (const entry of told ?? []) {
     add(whole, { ...entry, cents: entry.amountCents, bookedOn: '', valuedMs: 0 })
@@ -182,7 +196,7 @@ const countEntries = async (
   const first = dayAt(new Date(Math.min(...all.map(({ afterMs }) => afterMs)) - dayMs))
   const last = dayAt(new Date(Math.max(...all.map(({ untilMs }) => untilMs)) + dayMs))
   let place: Pick<EntryRow, 'bookedOn' | 'messageId' | 'position'> | undefined
-  do {
+  while (counted.left >= 0) {
     const rows: readonly EntryRow[] = await entriesAfter(sql, first, last, place)
     counted.left -= rows.length
     for (const row of rows) {
@@ -190,8 +204,9 @@ const countEntries = async (
       if (isOfDays && told === undefined) add(whole, row)
       for (const one of all) if (one !== whole && holds(one, row.valuedMs)) add(one, row)
     }
-    place = rows.length < readAtOnce ? undefined : rows.at(-1)
-  } while (place !== undefined && counted.left >= 0)
+    if (rows.length < readAtOnce) return
+    place = rows.at(-1)
+  }
 }
 
 /** Reads the entries after a place. Where an entry was told twice, it reads the later one. */
@@ -244,8 +259,9 @@ const countOurs = async (
     for (const [index, { settledMs }] of wanted.entries()) {
       const known = ofBook.get(index)
       for (const one of all.filter((each) => holds(each, settledMs))) {
-        if (known === undefined) one.unknownSettlements++
-        else one.ours = plus(one.ours, known.direction === directions['CRDT'], known.cents)
+        const { counts } = one
+        if (known === undefined) counts.unknownSettlements++
+        else counts.ours = plus(counts.ours, known.direction === directions['CRDT'], known.cents)
       }
     }
     place = rows.length < readAtOnce ? undefined : rows.at(-1)

@@ -55,7 +55,10 @@ const readsMax = 20
 
 const theirs = 'theirs'
 const ours = 'ours'
-export const cursorOfDay = /^(?:theirs|ours) (?:[0-9a-f-]{36} \d{1,9})?$/
+/** The day stands before it: who asks for none walks that of the first page. */
+export const cursorOfDay = new RegExp(
+  `^${dayForm.source.slice(1, -1)} (?:theirs|ours) (?:[0-9a-f-]{36} \\d{1,9})?$`,
+)
 /** The entries of a file have no place of their own. */
 export const cursorOfFile = /^(?:theirs (?:\d{1,9})?|ours (?:[0-9a-f-]{36} \d{1,9})?)$/
 

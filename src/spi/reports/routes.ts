@@ -5,6 +5,7 @@ import {
   pageOf,
   pageResponse,
   type Route,
+  refusedValue,
   respond,
   route,
 } from '#src/platform/http/index.ts'
@@ -40,8 +41,15 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
 
 const comparisons = (service: ReportService): readonly Route[] => [
   route(documents.differences, async ({ query: { day, limit, cursor } }) => {
-    const statement = statementOfDay(day ?? dayAt(new Date()))
-    return differences(await service.differences(statement, { limit, cursor }))
+    const [begun] = cursor?.split(' ', 1) ?? []
+    if (begun !== undefined && day !== undefined && begun !== day) {
+      const message = 'is not the day of the cursor'
+      throw refusedValue([{ pointer: 'day', rule: 'cursor', message }])
+    }
+    const walked = begun ?? day ?? dayAt(new Date())
+    const place = cursor?.slice(walked.length + 1)
+    const page = await service.differences(statementOfDay(walked), { limit, cursor: place })
+    return differences({ ...page, next: page.next && `${walked} ${page.next}` })
   }),
   route(documents.compare, async ({ query: { limit, cursor }, c }) => {
     const statement = await service.statementIn(await readMessageBody(c))

@@ -83,8 +83,8 @@ export type ReportDeps = {
   readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
 }
 
-/** Settlements and entries that one answer counts: some seconds of the database's time. */
-const countedMax = 200_000
+/** What one answer counts: some seconds of the database's time. */
+const bounds = { balancesMax: 1_000, countedMax: 200_000 }
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
 /** Reports on our own account: asked for by camt.060, and what camt.052, camt.053 and camt.054 have told. */
@@ -125,10 +125,10 @@ export const createReportService = (deps: ReportDeps): ReportService => {
     list: (limit, before) => listReports(sql, limit, before),
     differences: (statement, page) => differencesOf(sql, statement, page),
     statementIn: async (document) => statementOf(await readFile(document)),
-    figures: (day) => figuresOf(sql, { days: [day, day], countedMax }),
+    figures: (day) => figuresOf(sql, { days: [day, day], bounds }),
     figuresIn: async (document) => {
       const query = await figureQueryOf(sql, await readFile(document))
-      return figuresOf(sql, { ...query, countedMax })
+      return figuresOf(sql, { ...query, bounds })
     },
     entries: (filter, limit, before) => listEntries(sql, filter, limit, before),
   }

@@ -29,7 +29,7 @@ export const isOfAccount = (file: ReportedFile): boolean =>
 export const figureQueryOf = async (
   sql: Queryable,
   file: ReportedFile,
-): Promise<Omit<FigureQuery, 'countedMax'>> => {
+): Promise<Omit<FigureQuery, 'bounds'>> => {
   const reported = reportedIn(file)
   const entries = bookedIn(entriesIn(reported))
   const bookedDays = daysOf(entries)

@@ -57,7 +57,7 @@ const totals = ({ credits, debits }: Totals) => ({
 
 /** A day ends where the next begins; what lies between two balances, with the second. */
 export const figuresView = (figures: Figures) => {
-  const { after, until, balances, declaredEntries, ours, reported, others } = figures
+  const { after, until, balances, declaredEntries, counts } = figures
   const shiftMs = balances === null ? 1 : 0
   return {
     from: new Date(after.getTime() + shiftMs).toISOString(),
@@ -65,9 +65,9 @@ export const figuresView = (figures: Figures) => {
     opening: money(balances?.opening ?? null),
     closing: money(balances?.closing ?? null),
     declared_entries: declaredEntries,
-    ours: ours === null ? null : totals(ours),
-    reported: totals(reported),
-    others: totals(others),
+    ours: counts && totals(counts.ours),
+    reported: counts && totals(counts.reported),
+    others: counts && totals(counts.others),
     differences: differencesIn(figures).map((one) => ({
       outcome: one.outcome,
       direction: one.direction,

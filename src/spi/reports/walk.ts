@@ -11,7 +11,7 @@ export type BookDifference = ReturnType<typeof differenceView>
 export type BookFigures = ReturnType<typeof figuresView>
 
 const pageMax = 500
-const countedMax = Number.MAX_SAFE_INTEGER
+const bounds = { balancesMax: 1_000_000, countedMax: Number.MAX_SAFE_INTEGER }
 
 /**
  * All differences between our book and the entries of a day, or of a camt.054, and between their figures and those of a
@@ -30,14 +30,14 @@ export const reconcile = async (
     const { day } = source
     return {
       differences: await all(sql, statementOfDay(day)),
-      figures: (await figuresOf(sql, { days: [day, day], countedMax })).map(figuresView),
+      figures: (await figuresOf(sql, { days: [day, day], bounds })).map(figuresView),
     }
   }
   const file = readReported(createMessageScanner(nativeText), source.document)
   const query = await figureQueryOf(sql, file)
   return {
     differences: isOfAccount(file) ? [] : await all(sql, statementOf(file)),
-    figures: (await figuresOf(sql, { ...query, countedMax })).map(figuresView),
+    figures: (await figuresOf(sql, { ...query, bounds })).map(figuresView),
   }
 }
 

@@ -7,8 +7,14 @@ import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
 import { readInbound } from '../../../src/spi/in/worker/read.ts'
 import type { MessageVerifier } from '../../../src/spi/out/signing/index.ts'
-import { differencesIn, type Figures, nothing } from '../../../src/spi/reports/figures.ts'
+import {
+  type Counts,
+  differencesIn,
+  type Figures,
+  nothing,
+} from '../../../src/spi/reports/figures.ts'
 import { figuresOf } from '../../../src/spi/reports/periods.ts'
+import { figuresView } from '../../../src/spi/reports/views.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
@@ -30,6 +36,9 @@ const quiet: Figures = {
   until: new Date(1),
   balances: { opening: 100n, closing: 130n },
   declaredEntries: null,
+  counts: null,
+}
+const alike: Counts = {
   unknownSettlements: 0,
   others: nothing,
   ours: { credits: some(2, 50n), debits: some(1, 20n) },
@@ -70,9 +79,9 @@ test.each([
   ['the number of a camt.052', { balances: null, declaredEntries: 4 }, ['declared_count_differs']],
   ['nothing, where that number fits', { balances: null, declaredEntries: 3 }, []],
   ['settlements of nothing that we have', { unknownSettlements: 1 }, ['settlement_unknown_here']],
-  ['that it was too much to count', { ours: null }, ['not_counted']],
-] as const)('what differs: %s', (_, over: Partial<Figures>, outcomes) => {
-  expect(differencesIn({ ...quiet, ...over }).map(({ outcome }) => outcome)).toEqual([...outcomes])
+] as const)('what differs: %s', (_, over: Partial<Figures & Counts>, outcomes) => {
+  const figures = { ...quiet, ...over, counts: { ...alike, ...over } }
+  expect(differencesIn(figures).map(({ outcome }) => outcome)).toEqual([...outcomes])
 })
 
 const database = await createTestDatabase()
@@ -328,9 +337,43 @@ test('what is not signed by the central bank settles nothing', async () => {
   expect([momentBy(true), momentBy(false)]).toEqual([new Date(noon(today, 61)), undefined])
 })
 
-test('too much for one answer is said to be so', async () => {
-  const [whole] = await figuresOf(sql, { days: [today, today], countedMax: 0 })
-  expect(whole?.ours).toBeNull()
+test('too much for one answer is said to be so, and no beginning of it is told', async () => {
+  const bounds = { balancesMax: 1_000, countedMax: 0 }
+  const [whole] = await figuresOf(sql, { days: [today, today], bounds })
+  expect(whole && figuresView(whole)).toMatchObject({
+    ours: null,
+    reported: null,
+    others: null,
+    differences: [{ outcome: 'not_counted' }],
+  })
+})
+
+test('the balances of a day are all compared, however many are told of the next', async () => {
+  const day = '2026-03-03'
+  for (const [moment, amount] of [
+    ['2026-03-02T15:00:00.000Z', '1.00'],
+    ['2026-03-02T16:00:00.000Z', '2.00'],
+    ['2026-03-03T15:00:00.000Z', '3.00'],
+    ['2026-03-03T16:00:00.000Z', '4.00'],
+    ['2026-03-04T15:00:00.000Z', '5.00'],
+    ['2026-03-04T16:00:00.000Z', '6.00'],
+    ['2026-03-04T17:00:00.000Z', '7.00'],
+  ] as const) {
+    const id = Bun.randomUUIDv7('hex', new Date(moment))
+    const balances = JSON.stringify([{ type: 'SADP', amount, at: moment }])
+    await sql`insert into spi_reports (id, request_id, report, balances)
+      values (${id}::uuid, ${id}, 'balances', ${balances}::text::jsonb)`
+  }
+  const told = async (balancesMax: number) => {
+    const bounds = { balancesMax, countedMax: 1_000 }
+    const [, ...periods] = (await figuresOf(sql, { days: [day, day], bounds })).map(figuresView)
+    return periods.map(({ opening, closing }) => `${opening} ${closing}`)
+  }
+  expect(await told(2)).toEqual(['2.00 3.00', '3.00 4.00'])
+  expect(await told(1)).toEqual([])
+  const bounds = { balancesMax: 1, countedMax: 1_000 }
+  const [whole] = await figuresOf(sql, { days: [day, day], bounds })
+  expect(whole && differencesIn(whole)).toMatchObject([{ outcome: 'not_counted' }])
 })
 
 test.each([

@@ -348,7 +348,7 @@ test.each([
   const day = today()
   await receive(notification({ endToEndId, day }))
   const counted = async () =>
-    (await reconcile(sql, { day })).figures[0]?.reported.credits.count as unknown as number
+    (await reconcile(sql, { day })).figures[0]?.reported?.credits.count as unknown as number
   const before = await counted()
   const { request_id: requestId = '' } = await ask({ report: 'entry', entry_id: endToEndId })
   await receive(notification({ endToEndId, day, requestId, ...later }))
@@ -370,6 +370,22 @@ test('what was told for information alone is not booked there', async () => {
   expect(differences.filter(({ reference }) => reference === endToEndId)).toMatchObject([
     { outcome: 'missing_there' },
   ])
+})
+
+test('a walk stays on its day, whatever day it is when it goes on', async () => {
+  const day = '2026-01-05'
+  const references = [fresh.endToEndId(), fresh.endToEndId()]
+  await receive(...references.map((endToEndId) => notification({ endToEndId, day })))
+  const first = await get(`/v1/pix/differences?day=${day}&limit=1`)
+  const next = `/v1/pix/differences?limit=1&cursor=${first['next_cursor']}`
+  const page = (reference: string | undefined) => ({ differences: [{ reference }] })
+  expect(first).toMatchObject(page(references[0]))
+  expect(await get(next)).toMatchObject(page(references[1]))
+  expect(await get(`${next}&day=${day}`)).toMatchObject(page(references[1]))
+  expect(await get(`${next}&day=2026-01-06`)).toMatchObject({
+    code: 'value_refused',
+    errors: [{ pointer: 'day' }],
+  })
 })
 
 test('what is no statement is refused', async () => {
