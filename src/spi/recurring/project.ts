@@ -200,7 +200,7 @@ type RefusedStep = {
 }
 
 /** The refusal of a message stands behind all that the message itself says. */
-const refusedPosition = 1_000_000
+export const refusedPosition = 1_000_000
 
 /**
  * Returns what takes back the requests of our messages that were refused as a whole, as their changes say.

@@ -54,9 +54,9 @@ const found = async (
   return one
 }
 
-const momentsOf = ({ createdBy, changedBy }: Recurrence) => ({
+const momentsOf = ({ createdBy, changedAt }: Recurrence) => ({
   created_at: momentOf(createdBy).toISOString(),
-  changed_at: changedBy === null ? null : momentOf(changedBy).toISOString(),
+  changed_at: changedAt?.toISOString() ?? null,
 })
 
 const mandateView = (one: Recurrence) => ({
@@ -76,7 +76,7 @@ const chargeView = (one: Recurrence) => ({
 })
 
 const stepView = (step: RecurrenceStep) => ({
-  at: momentOf(step.messageId).toISOString(),
+  at: step.at.toISOString(),
   type: step.type,
   direction: step.direction,
   message_id: step.messageId,

@@ -9,10 +9,12 @@ export type Recurrence = {
   readonly reconciliationId: string | null
   readonly terms: Readonly<Record<string, string | boolean | null>> | null
   readonly createdBy: string
-  readonly changedBy: string | null
+  /** When it became what it is. */
+  readonly changedAt: Date | null
 }
 
 export type RecurrenceStep = {
+  readonly at: Date
   readonly messageId: string
   readonly type: string
   readonly direction: 'INBOUND' | 'OUTBOUND'

@@ -260,6 +260,39 @@ test('what the central bank refuses as a message is not asked for any more', asy
   })
 })
 
+test('a refusal stands at the moment of the refusal, behind what was said before it', async () => {
+  const id = fresh.endToEndId()
+  await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  const asked = await send(
+    'CAMT055',
+    cancellationParams(id, {
+      requester_document: '98765432100',
+      reason: 'SLBD',
+      processing_type: 'DHSR',
+    }),
+  )
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  await receive(refusal(asked))
+  const at = new Date(Date.now() + 60_000).toISOString()
+  await sql`
+    update spi_history h set at = ${at}::timestamptz from spi_messages m
+    where m.id = h.message_id and m.biz_msg_idr = ${asked} and h.status = 'REJECTED'`
+  const told = async () => {
+    const charge = await get(`/v1/pix/charges/${id}`)
+    const { charges } = await get('/v1/pix/charges?state=scheduled&limit=1')
+    return { charge, listed: charges?.[0] as unknown }
+  }
+  const before = await told()
+  await rebuildRecurring(sql)
+  expect(await told()).toEqual(before)
+  expect(statesOf(before.charge)).toEqual([
+    ...['pain.013 requested', 'camt.055 cancellation_requested', 'pain.014 null'],
+    'camt.055 scheduled',
+  ])
+  expect(before.charge).toMatchObject({ changed_at: at, timeline: [{}, {}, {}, { at }] })
+  expect(before.listed).toMatchObject({ end_to_end_id: id, changed_at: at })
+})
+
 test('lists by state and mandate, page by page', async () => {
   const ids = Array.from({ length: 5 }, () => fresh.endToEndId())
   for (const id of ids) await send('PAIN013', chargeParams(id, ispb, '99999010'))
