@@ -48,6 +48,11 @@ const status = z.enum(outcomes).meta({
     'pending: no answer yet. unknown: no answer in time, asked for again. failed: the central bank never took it, and it may still be sent, until somebody throws it out of dlq: then it is rejected. All three hold their amount; settled and rejected are ends.',
 })
 
+const endedAt = z.iso.datetime().nullable().meta({
+  description:
+    'When it settled, by the central bank where its report tells it, or was refused; null: it may still do either.',
+})
+
 const refund = z
   .object({
     id: z.string().meta({ description: 'RtrId.' }),
@@ -59,7 +64,7 @@ const refund = z
     refusal: reason.nullable(),
     message_id: z.uuid().meta({ description: 'Of the pacs.004.' }),
     created_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
+    ended_at: endedAt,
   })
   .meta({ id: 'PaymentReturn' })
 
@@ -74,7 +79,7 @@ const payment = z
     refusal: reason.nullable(),
     message_id: z.uuid(),
     created_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
+    ended_at: endedAt,
     returned: money.meta({ description: 'Sum of the returns that are settled.' }),
     held: money.meta({ description: 'Sum of the returns that may still be settled.' }),
     refundable: money.meta({ description: 'What this institution can still give back.' }),

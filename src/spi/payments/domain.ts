@@ -22,6 +22,8 @@ export type PaymentMessage = {
   /** What the message says or, of one that we sent, what was answered. */
   readonly status: string | null
   readonly reason: string | null
+  /** Of a report, by the central bank. */
+  readonly settledAt: Date | null
   /** When a message that we sent became what it is, and why. */
   readonly changedAt: Date | null
   readonly detail: string | null
@@ -58,7 +60,7 @@ export type Payment = {
   readonly creditorIspb: string | null
   readonly outcome: Outcome
   readonly refusal: string | null
-  /** When the answer that ended it was stored here. */
+  /** When the central bank settled it; where it does not tell, and of a refusal, when its answer was stored here. */
   readonly endedAt: Date | null
   /** Given back by the one who was paid, in the order of their messages. */
   readonly returns: readonly PaymentReturn[]
@@ -140,8 +142,8 @@ const endOf = (
   const outcome =
     message.direction === 'INBOUND' ? outcomeBy(settled, refused) : sentOutcome(message)
   const report = outcome === 'settled' ? settled : refused
-  const reportedAt = report === undefined ? null : momentOf(report.messageId)
-  const hasEnded = outcome !== 'pending' && outcome !== 'unknown'
+  const reportedAt = report && (report.settledAt ?? momentOf(report.messageId))
+  const hasEnded = outcome === 'settled' || outcome === 'rejected'
   return {
     outcome,
     refusal:

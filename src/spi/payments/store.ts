@@ -21,7 +21,8 @@ export const messagesOfPayment = (
     select t.message_id as "messageId", t.position, m.type, m.direction,
       m.status as "messageStatus", m.signature, t.instruction_id as "instructionId",
       t.amount_cents as "amountCents", t.debtor_ispb as "debtorIspb",
-      t.creditor_ispb as "creditorIspb", t.status, t.reason, h.at as "changedAt", h.detail
+      t.creditor_ispb as "creditorIspb", t.status, t.reason, t.settled_at as "settledAt",
+      h.at as "changedAt", h.detail
     from (
         select * from spi_transactions where end_to_end_id = ${endToEndId} and message_id >= ${since}::uuid
         order by end_to_end_id, message_id limit ${paymentMessagesMax + 1}

@@ -327,6 +327,29 @@ test('a payment can be returned for 90 days, and not a millisecond longer', asyn
   }
 })
 
+test('the 90 days begin when the central bank settled, however late we heard of it', async () => {
+  const endToEndId = fresh.endToEndId()
+  const settledAt = new Date(Date.now() - 3 * 86_400_000).toISOString()
+  const told = report([{ endToEndId, status: 'ACCC' }]).replace(
+    '</TxInfAndSts>',
+    `<FctvIntrBkSttlmDt><DtTm>${settledAt}</DtTm></FctvIntrBkSttlmDt></TxInfAndSts>`,
+  )
+  await receive(payment({ endToEndId }), told)
+  const until = returnDeadline(new Date(settledAt))
+  expect(await read(endToEndId)).toMatchObject({
+    ended_at: settledAt,
+    refundable_until: until.toISOString(),
+  })
+  try {
+    clock = () => new Date(until.getTime() + 1)
+    expect(await refund(endToEndId, { amount: 1, reason: 'MD06' })).toMatchObject({
+      json: { code: 'refund_deadline_passed' },
+    })
+  } finally {
+    clock = () => new Date()
+  }
+})
+
 test.each([
   ['OTHR', { cash_amount: 10_000 }, { SL02: 10_000, MD06: 10_000, FR01: 10_000 }],
   [

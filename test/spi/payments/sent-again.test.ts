@@ -43,8 +43,12 @@ const receive = async (...documents: readonly string[]) => {
 }
 
 const stands = (id: string) => storedWhen(database, 'id', id)
-const become = (id: string, status: string) =>
-  sql`update spi_messages set status = ${status} where id = ${id}::uuid`
+const become = async (id: string, status: string): Promise<void> => {
+  await sql`update spi_messages set status = ${status} where id = ${id}::uuid`
+  await sql`
+    insert into spi_history (message_id, position, status)
+    values (${id}::uuid, 1, ${status}) on conflict do nothing`
+}
 
 /** A payment of ours that was refused as a message, and sent again. */
 const paidAgain = async () => {
@@ -88,7 +92,12 @@ test.each([
     }
     ids.push(id)
   }
-  expect(await read(endToEndId)).toMatchObject({ status, message_id: ids[place] })
+  const isEnd = status === 'settled' || status === 'rejected'
+  expect(await read(endToEndId)).toMatchObject({
+    status,
+    message_id: ids[place],
+    ended_at: isEnd ? expect.any(String) : null,
+  })
   const inBook = await findOurs(sql, [{ reference: endToEndId }], { refused: true })
   expect(inBook.get(0)).toMatchObject({
     cents: BigInt(place),
