@@ -18,6 +18,12 @@ export const isXml = (c: RequestContext): boolean => {
   return isXmlType(given) || isXmlType(mediaType(given))
 }
 
+/** True when the caller names XML and not JSON: anything else gets JSON. What is answered then varies by `Accept`. */
+export const wantsXml = (c: RequestContext): boolean => {
+  const accept = c.req.raw.headers.get('accept') ?? ''
+  return /application\/xml/i.test(accept) && !/application\/json/i.test(accept)
+}
+
 const isXmlType = (type: string): boolean => (xmlTypes as readonly string[]).includes(type)
 
 /**

@@ -1,12 +1,6 @@
 import { formatCents } from '#codecs/iso20022'
-import {
-  ApiError,
-  httpErrors,
-  pageOf,
-  type RequestContext,
-  type Route,
-  route,
-} from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, pageOf, type Route, route } from '#src/platform/http/index.ts'
+import { wantsXml } from '../api/message-body.ts'
 import { documents, uuidForm } from './documents.ts'
 import {
   type AmountRange,
@@ -67,12 +61,6 @@ const amountsOf = (query: AmountQuery): AmountRange | undefined => {
 }
 
 const notFound = (): ApiError => new ApiError(httpErrors.not_found, 'No such message.')
-
-/** True when the caller names XML and not JSON: anything else gets JSON. */
-const wantsXml = (c: RequestContext): boolean => {
-  const accept = c.req.raw.headers.get('accept') ?? ''
-  return /application\/xml/i.test(accept) && !/application\/json/i.test(accept)
-}
 
 const xmlOf = (document: Uint8Array | undefined): Response => {
   if (document === undefined) throw notFound()

@@ -2,7 +2,6 @@ import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import {
   ApiError,
-  mediaType,
   type RequestContext,
   type Route,
   route,
@@ -11,12 +10,12 @@ import {
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { type InterfaceClient, InterfaceError } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
+import { wantsXml, xmlTypes } from '../message-body.ts'
 import { catalogueDocument } from './documents.ts'
 import { catalogueErrors } from './errors.ts'
 
 /** How long we repeat an answer without asking again. */
 export const keptMs = 60_000
-const xmlMediaType = 'application/xml'
 
 type Direction = 'in' | 'out'
 type Kept = { readonly atMs: number; readonly answer: Promise<Uint8Array> }
@@ -69,10 +68,10 @@ const unavailable = (error: unknown): never => {
 }
 
 const answerOf = (c: RequestContext, xml: Uint8Array): Response => {
-  if (mediaType(c.req.raw.headers.get('accept') ?? '') === xmlMediaType) {
-    return new Response(new Uint8Array(xml), { headers: { 'Content-Type': xmlMediaType } })
-  }
-  return Response.json({ messages: namesOf(xml).map(entryOf) })
+  const headers = { Vary: 'Accept' }
+  return wantsXml(c)
+    ? new Response(new Uint8Array(xml), { headers: { ...headers, 'Content-Type': xmlTypes[0] } })
+    : Response.json({ messages: namesOf(xml).map(entryOf) }, { headers })
 }
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })

@@ -27,7 +27,16 @@ test('the central bank’s catalogues as JSON and as they came', async () => {
     })
     expect(xml.headers.get('Content-Type')).toBe('application/xml')
     expect(await xml.text()).toStartWith('<Catalog><Message>pacs.008')
+    expect(xml.headers.get('Vary')).toBe('Accept')
   }
+  const typeFor = async (accept: string) => {
+    const headers = { Accept: accept }
+    const given = await call('GET', '/v1/catalog/in', { key, headers })
+    expect(given.headers.get('Vary')).toBe('Accept')
+    return given.headers.get('Content-Type')
+  }
+  expect(await typeFor('text/html, application/xml;q=0.9, */*;q=0.1')).toBe('application/xml')
+  expect(await typeFor('application/json, application/xml')).toStartWith('application/json')
   const [check] = (await feature.checks?.()) ?? []
   expect(check).toMatchObject({ status: 'ok' })
   await bank.stop()
