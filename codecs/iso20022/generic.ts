@@ -1,4 +1,5 @@
-import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { CodecError } from '#codecs/bytes'
+import { absent, createXmlScanner, type XmlDocument, xmlLimits } from '#codecs/xml'
 import { escaped } from './building/template.ts'
 import {
   addChild,
@@ -44,6 +45,8 @@ export type FromJson =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly problems: readonly GenericProblem[] }
   | { readonly ok: false; readonly violations: readonly SchemaViolation[] }
+  /** What came of it is no document that we read: too much of something, or not well-formed. */
+  | { readonly ok: false; readonly error: CodecError }
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const encoder = new TextEncoder()
@@ -122,10 +125,15 @@ const typeOf = (schema: CompiledSchema, element: number): CompiledType => {
  */
 export const messageFromJson = (schema: CompiledSchema, message: unknown): FromJson => {
   const writer = new Writer(schema)
-  const bytes = encoder.encode(writer.whole(message))
-  if (writer.problems.length > 0) return { ok: false, problems: writer.problems }
-  const violations = violationsOf(schema, scanner.scan(bytes))
-  return violations.length === 0 ? { ok: true, bytes } : { ok: false, violations }
+  try {
+    const bytes = encoder.encode(writer.whole(message))
+    if (writer.problems.length > 0) return { ok: false, problems: writer.problems }
+    const violations = violationsOf(schema, scanner.scan(bytes))
+    return violations.length === 0 ? { ok: true, bytes } : { ok: false, violations }
+  } catch (error) {
+    if (error instanceof CodecError) return { ok: false, error }
+    throw error
+  }
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -242,8 +250,11 @@ class Writer {
     return xml
   }
 
-  /** An element of which no schema is known. */
-  #plain(name: string, value: unknown, pointer: string, outer: string): string {
+  /** An element of which no schema is known. @param depth how many such are around it */
+  #plain(name: string, value: unknown, pointer: string, outer: string, depth = 0): string {
+    if (depth === xmlLimits.depthMax) {
+      throw new CodecError('depth_exceeded', 0, 'elements nest deeper than the limit')
+    }
     if (!plainName.test(name)) return this.#problem(pointer, 'is no name of an element')
     if (typeof value === 'string') return `<${name}>${this.#text(value, pointer)}</${name}>`
     if (!isObject(value)) return this.#problem(pointer, 'must be a string or an object')
@@ -257,7 +268,7 @@ class Writer {
       const items = Array.isArray(inner) ? inner : [inner]
       if (key === '#text' && typeof inner === 'string') xml += this.#text(inner, at)
       else if (!key.startsWith('@')) {
-        xml += items.map((item) => this.#plain(key, item, at, namespace)).join('')
+        xml += items.map((item) => this.#plain(key, item, at, namespace, depth + 1)).join('')
       } else if (typeof inner !== 'string' || !plainName.test(key.slice(1))) {
         this.#problem(at, 'is no attribute')
       } else opened += ` ${key.slice(1)}="${this.#quoted(inner, at)}"`

@@ -59,7 +59,8 @@ const decompressed = (bytes: Uint8Array): Promise<Uint8Array> =>
     })
   })
 
-const tooLarge: ReadonlySet<string> = new Set([
+/** Codes of what is too much of something. */
+export const tooLarge: ReadonlySet<string> = new Set([
   'document_too_large',
   'depth_exceeded',
   'attributes_exceeded',

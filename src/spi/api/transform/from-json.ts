@@ -35,6 +35,10 @@ export const fromJson = (
   }
   const built = messageFromJson(schema, message)
   if (built.ok) return { xml: decoder.decode(built.bytes) }
+  if ('error' in built) {
+    const { code, message: reason } = built.error
+    return { kind: 'unwritable', code, reason }
+  }
   return 'problems' in built
     ? { kind: 'problems', problems: built.problems }
     : { kind: 'invalid', violations: built.violations }

@@ -1,4 +1,4 @@
-import { type SchemaViolation, violationsMax } from '#codecs/iso20022'
+import { type GenericProblem, type SchemaViolation, violationsMax } from '#codecs/iso20022'
 import {
   ApiError,
   httpErrors,
@@ -7,7 +7,7 @@ import {
   type Violation,
 } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
-import { unreadable } from '../message-body.ts'
+import { tooLarge, unreadable } from '../message-body.ts'
 import {
   acceptedPairs,
   defaultTarget,
@@ -87,13 +87,9 @@ const apiError = (failure: TransformFailure): Told => {
         failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
       )
     case 'problems':
-      return broken(
-        failure.problems.map(({ pointer, message }) => ({
-          pointer: pointer || '/message',
-          rule: 'json_form',
-          message,
-        })),
-      )
+      return brokenForm(failure.problems)
+    case 'unwritable':
+      return unwritable(failure)
     case 'not_json':
       return {
         status: 'parse_error',
@@ -104,6 +100,24 @@ const apiError = (failure: TransformFailure): Told => {
     case 'no_schema':
       return rejected(`There is no schema for ${failure.type} ${failure.version}.`)
   }
+}
+
+const brokenForm = (problems: readonly GenericProblem[]): Told =>
+  broken(
+    problems.map(({ pointer, message }) => ({
+      pointer: pointer || '/message',
+      rule: 'json_form',
+      message,
+    })),
+  )
+
+type Unwritable = Extract<TransformFailure, { readonly kind: 'unwritable' }>
+
+const unwritable = ({ code, reason }: Unwritable): Told => {
+  if (!tooLarge.has(code)) return brokenForm([{ pointer: '', message: reason }])
+  const told = `The XML of the message is too large: ${reason}.`
+  const error = new ApiError(httpErrors.body_too_large, told, { details: { reason, rule: code } })
+  return { status: 'validation_error', error }
 }
 
 const told = ({ path, rule, got, expected, line }: SchemaViolation): Violation => ({

@@ -51,6 +51,8 @@ export type TransformFailure =
   | { readonly kind: 'invalid'; readonly violations: readonly SchemaViolation[] }
   | { readonly kind: 'violations'; readonly violations: readonly ReadProblem[] }
   | { readonly kind: 'not_json' }
+  /** Its XML would be more than we read, or not well-formed. */
+  | { readonly kind: 'unwritable'; readonly code: string; readonly reason: string }
   | { readonly kind: 'problems'; readonly problems: readonly GenericProblem[] }
   | { readonly kind: 'no_schema'; readonly type: string; readonly version: string }
 

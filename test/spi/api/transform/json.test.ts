@@ -4,7 +4,7 @@ import { createMetrics } from '#src/platform/observe/index.ts'
 import { createTransform } from '#src/spi/index.ts'
 import { createTransformer } from '../../../../src/spi/api/transform/service.ts'
 import { testApp, testKey } from '../../../support/app.ts'
-import { pacs008 } from '../../../support/messages.ts'
+import { pacs008, utf8 } from '../../../support/messages.ts'
 
 const transform = createTransformer()
 
@@ -145,6 +145,52 @@ describe('from JSON', () => {
     expect(body.errors).toMatchObject([
       { pointer: '/Envelope/Document/FIToFICstmrCdtTrf/Other', message: 'is not known here' },
     ])
+  })
+
+  const noted = async (note: unknown): Promise<string> => {
+    const message = await jsonOf()
+    const Signature = { SignedInfo: {}, SignatureValue: { '#text': '' }, Object: [{ note }] }
+    message.Envelope.AppHdr.Sgntr = { Signature }
+    return JSON.stringify(message)
+  }
+  const inner = '"inner"'
+  const attributes = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`@a${i}`, '1']))
+
+  test.each([
+    [
+      'elements within elements',
+      { a: 'inner' },
+      (n: number) => `${'{"a":'.repeat(n)}"x"${'}'.repeat(n)}`,
+      70,
+    ],
+    [
+      'so many of them that no stack holds them',
+      { a: 'inner' },
+      (n: number) => `${'{"a":'.repeat(n)}"x"${'}'.repeat(n)}`,
+      50_000,
+    ],
+    ['a long text', { a: 'inner' }, (n: number) => `"${'x'.repeat(n)}"`, 1_048_577],
+    ['many attributes', { ...attributes, a: 'inner' }, () => '"x"', 1],
+  ])('too much of something is told as such: %s', async (_, note, write, count) => {
+    const text = (await noted({ '@xmlns': 'urn:x', ...note })).replace(inner, write(count))
+    expect(
+      transform({
+        sourceFormat: 'json',
+        targetFormat: 'pacs.008',
+        message: utf8(text),
+        options: { validate: false, enrich: false },
+      }),
+    ).toMatchObject({ ok: false, failure: { kind: 'unwritable' } })
+    if (text.length > 1_000_000) return
+    const { status, body } = await call('json', 'pacs.008', text)
+    expect([status, body.code]).toEqual([413, 'body_too_large'])
+  })
+
+  test('what would be no XML is refused by its form', async () => {
+    const text = await noted({ '@xmlns': 'http://www.w3.org/2000/xmlns/' })
+    const { status, body } = await call('json', 'pacs.008', text)
+    expect(status).toBe(422)
+    expect(body.errors).toMatchObject([{ pointer: '/message', rule: 'json_form' }])
   })
 
   test('a value that its schema refuses is named by its path', async () => {
