@@ -9,6 +9,7 @@ import {
   namespaceMember,
   plainJson,
 } from './generic-plain.ts'
+import { pointerStep } from './pointer.ts'
 import {
   type CompiledElement,
   type CompiledSchema,
@@ -209,7 +210,7 @@ class Writer {
   #simple(type: CompiledType, value: GenericMessage, pointer: string): string {
     const known = new Set(['#text', ...type.attributes.map(({ name }) => `@${name}`)])
     for (const name of Object.keys(value)) {
-      if (!known.has(name)) this.#problem(`${pointer}/${shown(name)}`, 'is not known here')
+      if (!known.has(name)) this.#problem(`${pointer}/${pointerStep(name)}`, 'is not known here')
     }
     const text = value['#text']
     return typeof text === 'string'
@@ -239,7 +240,7 @@ class Writer {
     }
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue
-      const at = `${pointer}/${shown(name)}`
+      const at = `${pointer}/${pointerStep(name)}`
       const global = type.wildcardMembers ? this.#global(name) : undefined
       const items = Array.isArray(value[name]) ? value[name] : [value[name]]
       if (global === undefined && type.wildcardMembers && items.every(isPlain)) {
@@ -263,7 +264,7 @@ class Writer {
     let opened = `${name}${namespace === outer ? '' : ` xmlns="${this.#quoted(namespace, pointer)}"`}`
     let xml = ''
     for (const [key, inner] of Object.entries(value)) {
-      const at = `${pointer}/${shown(key)}`
+      const at = `${pointer}/${pointerStep(key)}`
       if (key === namespaceMember) continue
       const items = Array.isArray(inner) ? inner : [inner]
       if (key === '#text' && typeof inner === 'string') xml += this.#text(inner, at)
@@ -290,6 +291,3 @@ class Writer {
     return undefined
   }
 }
-
-const shown = (name: string): string =>
-  name.slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')

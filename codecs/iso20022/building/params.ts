@@ -1,3 +1,4 @@
+import { pointerStep } from '../pointer.ts'
 import type { Form } from './forms.ts'
 
 /** A parameter that breaks a rule. Holds no value. */
@@ -135,7 +136,7 @@ export class Params {
     for (const name in this.fields) {
       if (this.problems.length === buildProblemsMax) return
       if (this.readNames.includes(name)) continue
-      this.refuse(name.slice(0, 64), 'unknown', 'is no parameter here')
+      this.refuse(pointerStep(name), 'unknown', 'is no parameter here')
     }
   }
 

@@ -126,4 +126,4 @@ export {
   roundTrip,
   systemRoutes,
 } from './system.ts'
-export { id, idParams, instant, text, traceId, whole } from './text.ts'
+export { escapeStep, id, idParams, instant, text, traceId, whole } from './text.ts'

@@ -1,4 +1,4 @@
-import type { Violation } from '#src/platform/http/index.ts'
+import { escapeStep, type Violation } from '#src/platform/http/index.ts'
 import { type ProjectedType, projectionTargets } from './formats.ts'
 import type { TransformOptions, TransformRequest } from './service.ts'
 
@@ -92,7 +92,6 @@ const violation = (pointer: string, rule: string, message: string): Violation =>
   message,
 })
 
-const nameLengthShown = 64
 /** An answer that lists what nobody reads is larger than the request. */
 export const unknownMembersShown = 50
 
@@ -111,8 +110,4 @@ const tellUnknown = (
 }
 
 const unknownMember = (parent: string, name: string): Violation =>
-  violation(
-    `${parent}/${name.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    'unknown',
-    'is not a member of this request',
-  )
+  violation(`${parent}/${escapeStep(name)}`, 'unknown', 'is not a member of this request')

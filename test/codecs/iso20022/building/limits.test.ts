@@ -201,3 +201,11 @@ describe('identifiers', () => {
     }
   })
 })
+
+test.each([
+  ['a/b~c', 'a~1b~0c'],
+  [`${'x'.repeat(63)}\u{1f600}yz`, `${'x'.repeat(63)}\u{1f600}`],
+  ['\u{1f600}'.repeat(65), '\u{1f600}'.repeat(64)],
+])('an unknown parameter %s is a step of a JSON Pointer, cut between characters', (name, step) => {
+  expect(problemsOf('PACS004', { ...examples.PACS004, [name]: 1 })).toEqual([`/${step} unknown`])
+})

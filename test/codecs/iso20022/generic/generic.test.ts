@@ -102,6 +102,8 @@ describe('JSON to XML', () => {
   test.each([
     ['/Envelope/Extra', ['Envelope'], 'Extra', '1'],
     ['', [], 'Other', 1],
+    ['/Envelope/a~1b~0c', ['Envelope'], 'a/b~c', '1'],
+    [`/Envelope/${'x'.repeat(63)}\u{1f600}`, ['Envelope'], `${'x'.repeat(63)}\u{1f600}y`, '1'],
     ['/Envelope/AppHdr/CreDt', ['Envelope', 'AppHdr'], 'CreDt', 5],
     ['/Envelope/AppHdr/CreDt', ['Envelope', 'AppHdr'], 'CreDt', '\u0000'],
     [
