@@ -93,6 +93,7 @@ export {
   type PaymentMessage,
   type PaymentMessageType,
   readMessage,
+  salvageMessage,
   type TypedMessage,
   type TypedMessages,
 } from './read.ts'

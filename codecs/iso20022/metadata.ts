@@ -66,9 +66,12 @@ const lookedUp = (document: XmlDocument): MessageMetadata => {
   const ispbs: number[] = []
   let businessMessageId = -1
   let inHeader = true
+  const namespace = document.namespaceId(root)
   for (let node = root + 1; node < endNode; node++) {
     if (!document.isElement(node)) continue
-    switch (roles[document.nameId(node)]) {
+    const role = roles[document.nameId(node)]
+    if (!role || document.namespaceId(node) !== namespace) continue
+    switch (role) {
       case headerId:
         if (inHeader && businessMessageId === -1) headerIds.push(node)
         break

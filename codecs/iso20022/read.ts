@@ -81,6 +81,20 @@ export const readMessage = <T extends MessageType>(
 }
 
 /**
+ * As {@link readMessage}, without the transactions that have problems of their own.
+ *
+ * @example const reading = salvageMessage(document, { type: 'pacs.008', version: '1.13' })
+ */
+export const salvageMessage = <T extends MessageType>(
+  document: XmlDocument,
+  { type, version }: MessageIdentity & { readonly type: T },
+): MessageReading<T> => {
+  const reader = new MessageReader(document, true)
+  const message = definitionOf(type).read(reader, document, version) as TypedMessages[T]
+  return reader.isSound ? { ok: true, message } : { ok: false, problems: reader.problems }
+}
+
+/**
  * The conditional rules of its type that a message breaks; no schema holds these rules.
  *
  * @example breachesOf(message).map(({ rule, path }) => `${path}: ${rule}`)

@@ -32,9 +32,21 @@ const currencyPattern = /^[A-Z]{3}$/
 export class MessageReader {
   readonly problems: ReadProblem[] = []
   private readonly document: XmlDocument
+  private readonly leavesOut: boolean
+  /** All problems, listed or not, and those of items that were left out. */
+  private found = 0
+  private leftOut = 0
+  private isInItem = false
 
-  constructor(document: XmlDocument) {
+  /** @param leavesOut true to leave out items that have a problem, of those that stand in no other item */
+  constructor(document: XmlDocument, leavesOut = false) {
     this.document = document
+    this.leavesOut = leavesOut
+  }
+
+  /** Whether all that was not left out could be read. */
+  get isSound(): boolean {
+    return this.found === this.leftOut
   }
 
   /** Finds the items of a layout beneath `node`. Unknown elements are left to schema validation. */
@@ -109,10 +121,25 @@ export class MessageReader {
     if (parent === undefined || first === undefined || first === absent) return all
     const document = this.document
     const id = document.nameId(first)
+    const namespace = document.namespaceId(first)
+    const one = this.leavesOut && !this.isInItem ? this.itemReader(read, all) : undefined
     for (let node = first; node !== absent; node = document.nextSibling(node, parent)) {
-      if (document.nameId(node) === id) all.push(read(node))
+      if (document.nameId(node) !== id || document.namespaceId(node) !== namespace) continue
+      if (one === undefined) all.push(read(node))
+      else one(node)
     }
     return all
+  }
+
+  private itemReader<T>(read: (node: number) => T, all: T[]): (node: number) => void {
+    return (node) => {
+      const before = this.found
+      this.isInItem = true
+      const item = read(node)
+      this.isInItem = false
+      if (this.found === before) all.push(item)
+      else this.leftOut += this.found - before
+    }
   }
 
   /** String value; empty if absent. */
@@ -163,6 +190,7 @@ export class MessageReader {
   }
 
   private report(node: number, rule: string, message: string, suffix = ''): void {
+    this.found++
     if (this.problems.length === readProblemsMax) return
     const path = pathOf(this.document, node) + suffix
     this.problems.push({ path, offset: this.document.start(node), rule, message })

@@ -151,6 +151,8 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
   const whole: Fields = {}
   const transactions: { readonly fields: Fields; readonly node: number }[] = []
   const container = containerIds.get(identity.type) ?? absent
+  // What a namespace of somebody else holds says nothing, whatever it is called.
+  const namespace = document.namespaceId(document.root)
   let current = whole
   let currentEnd = 0
   let scope: { readonly field: Field; readonly names: readonly number[] } | undefined
@@ -160,7 +162,7 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
     if (node >= currentEnd) current = whole
     if (node >= scopeEnd) scope = undefined
     const name = document.nameId(node)
-    if (name === container && current === whole) {
+    if (name === container && current === whole && document.namespaceId(node) === namespace) {
       current = {}
       currentEnd = document.next(node)
       transactions.push({ fields: current, node })
@@ -175,7 +177,8 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
       continue
     }
     const field = scope?.names.includes(name) === true ? scope.field : leafFields[name]
-    if (field !== undefined && current[field] === undefined) current[field] = document.textOf(node)
+    if (field === undefined || current[field] !== undefined) continue
+    if (document.namespaceId(node) === namespace) current[field] = document.textOf(node)
   }
   return {
     identity,
@@ -217,8 +220,12 @@ const headerIspbs = (document: XmlDocument): Pick<MessageView, 'fromIspb' | 'toI
 
 const childOf = (document: XmlDocument, parent: number, name: number): number => {
   if (parent === absent) return absent
+  const namespace = document.namespaceId(parent)
   let child = document.firstChild(parent)
-  while (child !== absent && document.nameId(child) !== name) {
+  while (
+    child !== absent &&
+    (document.nameId(child) !== name || document.namespaceId(child) !== namespace)
+  ) {
     child = document.nextSibling(child, parent)
   }
   return child

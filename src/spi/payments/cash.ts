@@ -2,7 +2,7 @@ import {
   type CreditTransfer,
   createMessageScanner,
   identifyMessage,
-  readMessage,
+  salvageMessage,
 } from '#codecs/iso20022'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import type { CashParts } from './domain.ts'
@@ -15,7 +15,7 @@ export const cashOf = (document: Uint8Array, endToEndId: string): CashParts | un
   const xml = scanner.scan(document)
   const identity = identifyMessage(xml)
   if (identity?.type !== 'pacs.008') return undefined
-  const reading = readMessage(xml, { ...identity, type: 'pacs.008' })
+  const reading = salvageMessage(xml, { ...identity, type: 'pacs.008' })
   if (!reading.ok) return undefined
   const payment = reading.message.transactions.find((one) => one.endToEndId === endToEndId)
   return payment && cashPartsOf(payment)

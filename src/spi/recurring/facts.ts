@@ -3,7 +3,7 @@ import {
   createMessageScanner,
   formatCents,
   identifyMessage,
-  readMessage,
+  salvageMessage,
   type TypedMessages,
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
@@ -161,7 +161,7 @@ const isRecurring = (type: string): type is RecurringType => Object.hasOwn(reade
 const keyCharactersMax = 64
 
 /**
- * What a message says about mandates and charges; nothing if it is of another type or cannot be read.
+ * What a message says about mandates and charges; nothing if it is of another type, nor of what in it cannot be read.
  *
  * @param identity as the document claims it
  */
@@ -171,7 +171,7 @@ export const factsOf = (
 ): readonly Fact[] => {
   const { type, version } = identity
   if (!isRecurring(type)) return []
-  const reading = readMessage(document, { type, version })
+  const reading = salvageMessage(document, { type, version })
   if (!reading.ok) return []
   // The reader of a type takes what its message is read into.
   const read = readers[type] as (message: TypedMessages[RecurringType]) => readonly Part[]

@@ -1,4 +1,4 @@
-import { formatCents, readMessage, type TypedMessages } from '#codecs/iso20022'
+import { formatCents, salvageMessage, type TypedMessages } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 
 /** One entry of a camt.054, or that there is none. */
@@ -72,13 +72,13 @@ type ReportType = keyof typeof readers
 
 const isReport = (type: string): type is ReportType => Object.hasOwn(readers, type)
 
-/** What a message reports of our account; nothing if it is of another type or cannot be read. */
+/** What a message reports of our account; nothing if it is of another type, nor of what in it cannot be read. */
 export const reportedBy = (
   document: XmlDocument,
   { type, version }: { readonly type: string; readonly version: string },
 ): readonly Reported[] => {
   if (!isReport(type)) return []
-  const reading = readMessage(document, { type, version })
+  const reading = salvageMessage(document, { type, version })
   if (!reading.ok) return []
   // The reader of a type takes what its message is read into.
   const read = readers[type] as (message: TypedMessages[ReportType]) => readonly Reported[]

@@ -1,4 +1,4 @@
-import { type CreditTransfer, readMessage } from '#codecs/iso20022'
+import { type CreditTransfer, salvageMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
@@ -69,13 +69,13 @@ export type Recurrences = {
   ) => Promise<readonly RecurringDraft[]>
 }
 
-/** The payments of a pacs.008; none of another message, or of one that cannot be read. */
+/** The payments of a pacs.008; none of another message, nor those that cannot be read. */
 export const paymentsIn = (
   document: XmlDocument,
   { type, version }: { readonly type: string; readonly version: string },
 ): readonly ReceivedPayment[] => {
   if (type !== 'pacs.008') return []
-  const reading = readMessage(document, { type, version })
+  const reading = salvageMessage(document, { type, version })
   if (!reading.ok) return []
   const found = reading.message.transactions.map((one) => ({
     endToEndId: one.endToEndId,
