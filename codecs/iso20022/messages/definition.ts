@@ -62,6 +62,8 @@ export type Check =
   | 'end_to_end_id'
   /** As the one before, but transactions of the type may lack it. */
   | 'given_end_to_end_id'
+  /** EndToEndId of a payment, or the id that the SPI gave to what is none. */
+  | 'booked_id'
   | 'return_id'
   /** EndToEndId of a payment, or RtrId of a return. */
   | 'original_instruction_id'

@@ -84,7 +84,7 @@ export const camt054 = {
   projection: null,
   facts: {
     transaction: 'Ntry',
-    checks: ['some_transaction', 'end_to_end_id', 'amount'],
+    checks: ['some_transaction', 'booked_id', 'amount'],
     rules: null,
     answers: null,
   },

@@ -165,6 +165,12 @@ test('the other types with rules of their own', () => {
   expect(make('camt.029', '1.1', '<RsltnOfInvstgtn></RsltnOfInvstgtn>')).toEqual(['Transactions'])
   expect(make('camt.025', '1.0', '<Rct><RctDtls></RctDtls></Rct>')).toEqual(['Status'])
   expect(make('camt.054', '1.15', '<Ntry><Amt>1.00</Amt></Ntry>')).toEqual(['EndToEndId'])
+  const booked = (id: string) => `<Ntry><EndToEndId>${id}</EndToEndId><Amt>1.00</Amt></Ntry>`
+  const id = fresh.endToEndId().slice(1)
+  for (const letter of 'EL') expect(make('camt.054', '1.15', booked(letter + id))).toEqual([])
+  for (const letter of 'DX') {
+    expect(make('camt.054', '1.15', booked(letter + id))).toEqual(['EndToEndId'])
+  }
   expect(make('camt.055', '1.1', '<OrgnlPmtInfAndCxl></OrgnlPmtInfAndCxl>')).toEqual(['EndToEndId'])
   expect(make('pain.013', '2.2', '<GrpHdr><NbOfTxs>1</NbOfTxs></GrpHdr>')).toEqual([
     'Transactions',

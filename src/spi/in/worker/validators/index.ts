@@ -10,6 +10,7 @@ import { headerValidators } from './header.ts'
 import { type Subject, unless, type Validator, warningsMax } from './rule.ts'
 import {
   amount,
+  bookedId,
   count,
   endToEndId,
   givenEndToEndId,
@@ -52,6 +53,7 @@ const validators: Readonly<Record<Exclude<Check, StatusCheck>, Validator>> = {
   count,
   end_to_end_id: endToEndId,
   given_end_to_end_id: givenEndToEndId,
+  booked_id: bookedId,
   return_id: returnId,
   original_instruction_id: originalInstructionId,
   amount,

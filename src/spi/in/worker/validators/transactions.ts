@@ -1,10 +1,10 @@
 import type { StatusCheck } from '#codecs/iso20022'
 import { eachTransaction, unless, type Validator } from './rule.ts'
 
-const idForm = /^[ED][0-9A-Z]{8}\d{12}[a-zA-Z0-9]{11}$/
+const idForm = /^[DEL][0-9A-Z]{8}\d{12}[a-zA-Z0-9]{11}$/
 
 /** Whether its minute exists is a rule of values. */
-const isTransactionId = (text: string, kind: 'E' | 'D'): boolean =>
+const isTransactionId = (text: string, kind: 'D' | 'E' | 'L'): boolean =>
   text.startsWith(kind) && idForm.test(text)
 
 export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
@@ -18,6 +18,15 @@ export const givenEndToEndId: Validator = eachTransaction(({ endToEndId: id, pat
     'EndToEndId',
     path,
     'is no EndToEndId with a UTC minute',
+  ),
+)
+
+export const bookedId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
+  unless(
+    isTransactionId(id, 'E') || isTransactionId(id, 'L'),
+    'EndToEndId',
+    path,
+    'is no id of an entry with a UTC minute',
   ),
 )
 
