@@ -14,7 +14,8 @@ const structured = template(`
 const remittance = template('<RmtInf><Ustrd>{text}</>{cash}</>')
 
 /** Only Pix Troco and Pix Saque hand out cash. */
-const isCash = (purpose: string | undefined): boolean => purpose === 'GSCB' || purpose === 'OTHR'
+export const isCash = (purpose: string | undefined): boolean =>
+  purpose === 'GSCB' || purpose === 'OTHR'
 
 /**
  * Reads `withdrawal`, which only transactions of Pix Saque (OTHR) and Pix Troco (GSCB) have: who hands out cash, and

@@ -13,8 +13,13 @@ export type TaxedPayment = {
 }
 
 const referenceForm = patternForm(/^[a-zA-Z0-9]{1,50}$/, '1 to 50 letters or digits')
-const taxedInstruments = ['QRES', 'APES', 'MANU', 'DICT']
+/** The instruments of payments that may have a tax split. */
+export const taxedInstruments: readonly string[] = ['QRES', 'APES', 'MANU', 'DICT']
 const cnpjLength = 14
+
+/** Only companies split a tax. */
+export const areCompanies = (...documents: readonly string[]): boolean =>
+  documents.every(({ length }) => length === cnpjLength)
 
 const taxTemplate = template('<Tax><RefNb>{reference}</>{records}</>')
 const recordTemplate = template(
@@ -51,7 +56,7 @@ const splitOf = (
     tax.refuse('', 'forbidden', `is not given with local_instrument ${instrument}`)
   }
   if (debtorDocument !== '' && creditorDocument !== '') {
-    if (debtorDocument.length !== cnpjLength || creditorDocument.length !== cnpjLength) {
+    if (!areCompanies(debtorDocument, creditorDocument)) {
       tax.refuse('', 'consistency', 'needs a CNPJ as document of debtor and creditor')
     }
   }
@@ -77,7 +82,7 @@ export const chargeTaxOf = (tax: Params, amountCents: number, debtorDocument: st
   if ((correctedCbsCents ?? cbsCents) + (correctedIbsCents ?? ibsCents) > amountCents) {
     tax.refuse('', 'sum', 'what counts of CBS and IBS must not exceed amount')
   }
-  if (debtorDocument !== '' && debtorDocument.length !== cnpjLength) {
+  if (debtorDocument !== '' && !areCompanies(debtorDocument)) {
     tax.refuse('', 'consistency', 'needs a CNPJ as document of the debtor')
   }
   tax.done()

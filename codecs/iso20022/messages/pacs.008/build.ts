@@ -6,6 +6,7 @@ import { endToEndId } from '../../building/identifiers.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { taxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
+import { type InstrumentRules, instrumentRules, isMisplaced } from './instruments.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
 export const priorityTransactionsMax = 10
@@ -48,32 +49,6 @@ const editionOf = (version: string): Edition => {
 const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const name140 = textForm(140)
 const key77 = textForm(77)
-
-/** The fields that a local instrument takes. */
-type InstrumentRules = {
-  /** Undefined if it must be absent. */
-  readonly transactionId: Form | undefined
-  readonly needsTransactionId: boolean
-  /** True if it is required; false if it is forbidden. */
-  readonly proxy: boolean
-}
-
-const rules = (
-  transactionId: Form | undefined,
-  needsTransactionId: boolean,
-  proxy: boolean,
-): InstrumentRules => ({ transactionId, needsTransactionId, proxy })
-
-const instrumentRules: ReadonlyMap<string, InstrumentRules> = new Map([
-  ['MANU', rules(undefined, false, false)],
-  ['DICT', rules(undefined, false, true)],
-  ['QRES', rules(forms.shortTransactionId, false, true)],
-  ['APES', rules(forms.shortTransactionId, false, true)],
-  ['INIC', rules(forms.shortTransactionId, true, true)],
-  ['QRDN', rules(forms.reconciliationId, true, true)],
-  ['APDN', rules(forms.reconciliationId, true, true)],
-  ['AUTO', rules(forms.reconciliationId, true, false)],
-])
 
 const header = template(`
   <NbOfTxs>{count}</><SttlmInf/SttlmMtd>CLRG</>
@@ -219,11 +194,11 @@ const refusePurpose = (
   instrument: string,
   serviceLevel: string,
 ): void => {
-  if (instrument === 'AUTO' && purpose !== 'IPAY') {
+  if (!isMisplaced(purpose, instrument, serviceLevel)) return
+  if (instrument === 'AUTO') {
     params.refuse('purpose', 'consistency', 'must be IPAY with local_instrument AUTO', 'IPAY')
   }
-  const isRefund = purpose === 'REFU' || purpose === 'IPRT'
-  if (isRefund && (instrument !== 'MANU' || serviceLevel !== 'PAGPRI')) {
+  if (purpose === 'REFU' || purpose === 'IPRT') {
     params.refuse('purpose', 'consistency', `${purpose} needs local_instrument MANU and PAGPRI`)
   }
 }

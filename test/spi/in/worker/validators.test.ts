@@ -1,14 +1,35 @@
 import { describe, expect, test } from 'bun:test'
-import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
+import { readdirSync } from 'node:fs'
+import {
+  breachesOf,
+  knownVersions,
+  messageTypes,
+  messageVocabulary,
+  ourCatalogue,
+  readMessage,
+} from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { viewMessage } from '#src/spi/messages/view.ts'
 import { validate, warningsMax } from '../../../../src/spi/in/worker/validators/index.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'
 import { createRandom } from '../../../support/mutations.ts'
-import { envelope, fresh, ispb, payment, paymentReturn, refusal, report } from './support.ts'
+import { hasSharedData, readSharedData, sharedDataPath } from '../../../support/shared-data.ts'
+import {
+  envelope,
+  fresh,
+  ispb,
+  type PaymentParts,
+  payment,
+  paymentReturn,
+  refusal,
+  report,
+} from './support.ts'
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const now = Date.now()
+const samples = hasSharedData
+  ? readdirSync(sharedDataPath('spi/pacs008')).filter((name) => name.endsWith('.xml'))
+  : []
 
 /** `rule path` of each warning. */
 const warningsOf = (
@@ -23,6 +44,18 @@ const warningsOf = (
   return validate(subject).map(({ rule, path }) => `${rule} ${path}`)
 }
 const rules = (xml: string): string[] => warningsOf(xml).map((text) => text.split(' ')[0] ?? '')
+
+const txId = (length: number): string => `<TxId>${'a'.repeat(length)}</TxId>`
+
+const part = (reason: string, amount: string): string =>
+  `<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amount}</Amt><Rsn>${reason}</Rsn></AdjstmntAmtAndRsn>`
+const withCash = (...parts: readonly string[]): string =>
+  `<RmtInf><Strd><RfrdDocInf><Tp><CdOrPrtry><Prtry>AGTEC</Prtry></CdOrPrtry><Issr>01234567</Issr></Tp></RfrdDocInf><RfrdDocAmt>${parts.join('')}</RfrdDocAmt></Strd></RmtInf>`
+const purchase = withCash(part('VLCP', '10.00'), part('VLDN', '0.50'))
+const split = (amount: string): string =>
+  `<Tax><RefNb>NF1</RefNb><Rcrd><Tp>CBSSPLIT</Tp><Ctgy>INF</Ctgy><TaxAmt><TtlAmt Ccy="BRL">${amount}</TtlAmt></TaxAmt></Rcrd></Tax>`
+const ofCompanies = (xml: string): string =>
+  xml.replaceAll('<PrvtId><Othr><Id>12345678909<', '<PrvtId><Othr><Id>11222333000181<')
 
 /** Of documents that are too short to be read whole. */
 const besides = (all: readonly string[]): readonly string[] =>
@@ -109,6 +142,58 @@ describe('pacs.008', () => {
     expect(rules(payment({ proxy: '' }))).toEqual(['Prxy'])
     expect(rules(payment({ transactionId: '<TxId>T1</TxId>' }))).toEqual(['TxId'])
     expect(rules(payment({ instrument: 'QRDN' }))).toEqual(['TxId'])
+  })
+
+  const manual = { instrument: 'MANU', proxy: '' }
+  const recurring = { instrument: 'AUTO', proxy: '', transactionId: txId(26) }
+
+  test.each([
+    [manual, []],
+    [{ ...manual, proxy: undefined }, ['Prxy']],
+    [recurring, []],
+    [{ ...recurring, proxy: undefined }, ['Prxy']],
+    [{ ...recurring, purpose: 'REFU' }, ['Purp']],
+    [{ ...recurring, transactionId: '' }, ['TxId']],
+    [{ instrument: 'QRDN', transactionId: txId(35) }, []],
+    [{ instrument: 'QRDN', transactionId: txId(23) }, []],
+    [{ instrument: 'QRES', transactionId: txId(25) }, []],
+    [{ instrument: 'QRES', transactionId: txId(26) }, ['TxId']],
+    [{ instrument: 'INIC', transactionId: txId(25) }, ['InitgPty']],
+    [{ ...manual, purpose: 'REFU' }, []],
+    [{ purpose: 'REFU' }, ['Purp']],
+    [{ purpose: 'GSCB', remittance: purchase }, []],
+    [{ purpose: 'GSCB' }, ['Strd']],
+    [{ purpose: 'GSCB', remittance: withCash(part('VLDN', '10.50')) }, ['Strd']],
+    [{ purpose: 'GSCB', remittance: purchase, amount: '10.51' }, ['Strd']],
+    [{ purpose: 'OTHR', remittance: withCash(part('VLDN', '10.50')) }, []],
+    [{ purpose: 'OTHR', remittance: withCash(part('VLDN', '10.49')) }, ['Strd']],
+    [{ purpose: 'OTHR', remittance: purchase }, ['Strd']],
+    [{ remittance: purchase }, ['Strd']],
+    [{ ...manual, purpose: 'REFU', remittance: purchase }, ['Strd']],
+    [{ remittance: split('1.00') }, ['Tax']],
+  ])('what the sheet asks for and forbids, %#: %p', (parts, broken) => {
+    expect(rules(payment(parts as PaymentParts))).toEqual(broken)
+  })
+
+  test('a refund goes with priority, and a tax is split between companies', () => {
+    const refund = { ...manual, purpose: 'REFU' }
+    expect(rules(payment(refund, {}, { priority: 'NORM', level: 'PAGAGD' }))).toEqual(['Purp'])
+    for (const [amount, broken] of [
+      ['10.50', []],
+      ['10.51', ['Tax']],
+    ] as const) {
+      expect(rules(ofCompanies(payment({ remittance: split(amount) })))).toEqual([...broken])
+    }
+    const charged = { instrument: 'QRDN', transactionId: txId(26), remittance: split('1.00') }
+    expect(rules(ofCompanies(payment(charged)))).toEqual(['Tax'])
+  })
+
+  test('no sample of the central bank breaks one', () => {
+    for (const name of samples) {
+      const document = scanner.scan(readSharedData(`spi/pacs008/${name}`))
+      const reading = readMessage(document, { type: 'pacs.008', version: '1.13' })
+      expect([name, reading.ok && breachesOf(reading.message)]).toEqual([name, []])
+    }
     expect(rules(payment([]))).toEqual(['Structure', 'Transactions'])
   })
 
@@ -266,7 +351,7 @@ describe('values that cannot be what they stand for', () => {
       `E${ispb}${created(offsetMs).replace(/\D/g, '').slice(0, 12)}aaaaaaaaaaa`
     expect(rules(payment({ endToEndId: idAt(-half + 120_000) }))).toEqual([])
     expect(rules(payment({ endToEndId: idAt(-half - 120_000) }))).toEqual(['EndToEndId'])
-    const recurring = { instrument: 'AUTO', proxy: '', transactionId: '<TxId>T1</TxId>' }
+    const recurring = { instrument: 'AUTO', proxy: '', transactionId: txId(26) }
     expect(rules(payment({ endToEndId: idAt(-20 * half), ...recurring }))).toEqual([])
     expect(rules(payment().replaceAll('99999010', ispb))).toEqual(['Settlement'])
     const returned = paymentReturn(fresh.endToEndId(), fresh.returnId())
