@@ -13,7 +13,13 @@ const predefinedIds: ReadonlyMap<string, number> = new Map([
   [xmlNamespace, xmlNamespaceId],
 ])
 
-type Binding = { readonly prefix: string; readonly id: number; readonly depth: number }
+type Binding = {
+  readonly prefix: string
+  readonly id: number
+  readonly depth: number
+  /** The binding that it hides. */
+  readonly outer: Binding | undefined
+}
 
 /** The bindings in scope while a document is scanned, and the URIs it names. */
 export class Namespaces {
@@ -25,6 +31,8 @@ export class Namespaces {
   uris: string[] = []
   private readonly ids = new Map<string, number>()
   private readonly bindings: Binding[] = []
+  /** The innermost binding of each prefix: elements within elements may bind thousands. */
+  private readonly bound = new Map<string, Binding>()
   /** Where the prefix stands that was looked for last, its bytes, and its namespace; none if bindings have changed. */
   lastAt = 0
   lastBytes = 0
@@ -35,7 +43,10 @@ export class Namespaces {
     this.innermost = 0
     this.uris = ['', xmlNamespace, xmlnsNamespace]
     this.ids.clear()
-    if (this.bindings.length > 0) this.bindings.length = 0
+    if (this.bindings.length > 0) {
+      this.bindings.length = 0
+      this.bound.clear()
+    }
     this.lastBytes = 0
   }
 
@@ -51,7 +62,9 @@ export class Namespaces {
       throw xmlError('namespace_invalid', offset)
     }
     const id = this.idOf(uri)
-    this.bindings.push({ prefix, id, depth })
+    const binding = { prefix, id, depth, outer: this.bound.get(prefix) }
+    this.bindings.push(binding)
+    this.bound.set(prefix, binding)
     this.lastBytes = 0
     this.innermost = depth
     if (prefix === '') this.defaultId = id
@@ -59,21 +72,23 @@ export class Namespaces {
 
   /** Ends the scope of what an element at this depth declared. */
   leave(depth: number): void {
-    const { bindings } = this
-    while (bindings.at(-1)?.depth === depth) bindings.pop()
+    const { bindings, bound } = this
+    let last = bindings.at(-1)
+    for (; last?.depth === depth; last = bindings.at(-1)) {
+      bindings.pop()
+      if (last.outer === undefined) bound.delete(last.prefix)
+      else bound.set(last.prefix, last.outer)
+    }
     this.lastBytes = 0
-    this.innermost = bindings.at(-1)?.depth ?? 0
-    this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? noNamespaceId
+    this.innermost = last?.depth ?? 0
+    this.defaultId = bound.get('')?.id ?? noNamespaceId
   }
 
   /** The namespace of a prefix; `''` stands for none. @param offset of the name that has it */
   ofPrefix(prefix: string, offset: number): number {
     if (prefix === '') return this.defaultId
-    const { bindings } = this
-    for (let i = bindings.length - 1; i >= 0; i--) {
-      const binding = bindings[i] as Binding
-      if (binding.prefix === prefix) return binding.id
-    }
+    const binding = this.bound.get(prefix)
+    if (binding !== undefined) return binding.id
     if (prefix === 'xml') return xmlNamespaceId
     throw xmlError('prefix_unbound', offset)
   }

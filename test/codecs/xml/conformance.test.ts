@@ -127,6 +127,14 @@ describe('hostile input costs linear time', () => {
       `<a>${Array.from({ length: size / 12 }, (_, i) => `<n${i}/>`).join('')}</a>`,
     'many distinct namespaces': (size) =>
       `<a>${Array.from({ length: size / 24 }, (_, i) => `<b xmlns="u${i}"/>`).join('')}</a>`,
+    'prefixes bound by the elements around': (size) => {
+      const bindings = size / 90
+      const open = Array.from({ length: 60 }, (_, depth) => {
+        const own = Array.from({ length: 60 }, (_, i) => depth * 60 + i).filter((i) => i < bindings)
+        return `<e${own.map((i) => ` xmlns:p${i}="u"`).join('')}>`
+      }).join('')
+      return open + '<x p0:a="" p1:b="" p2:c=""/>'.repeat(size / 56) + '</e>'.repeat(60)
+    },
     'an unclosed comment': (size) => `<a><!--${'-x'.repeat(size / 2)}`,
     'line breaks before an error': (size) => `<a>${'\r\n'.repeat(size / 2)}<</a>`,
   }
