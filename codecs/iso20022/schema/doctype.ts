@@ -7,10 +7,11 @@ export const entityCharsMax = 256
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Comments and instructions may stand before it. */
-const opening = /^(?:\ufeff)?(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*<!DOCTYPE\b/
+/** What may stand before it, one at a time: tried in one pattern, they would be tried in every combination. */
+const before = /\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->/y
+const opening = /<!DOCTYPE\b/y
 /** What an internal subset consists of: texts that hide brackets, and all else. */
-const part = /"[^"]*"|'[^']*'|<!--[\s\S]*?-->|[[\]>]|[^"'[\]><]+|</g
+const part = /"[^"]*"|'[^']*'|<!--(?:[\s\S]*?-->)?|[[\]>]|[^"'[\]><]+|</g
 const declaration = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>/g
 
 /**
@@ -22,9 +23,9 @@ const declaration = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>
  */
 export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
   // The whole is decoded only where there is one.
-  if (!opening.test(decoder.decode(bytes.subarray(0, 65_536)))) return bytes
+  const from = beginningOf(decoder.decode(bytes.subarray(0, 65_536)))
+  if (from === undefined) return bytes
   const text = decoder.decode(bytes)
-  const from = text.indexOf('<!DOCTYPE')
   const to = endOf(text, from, file)
   const written = text.slice(from, to)
   const entities = [...written.replace(/<!--[\s\S]*?-->/g, '').matchAll(declaration)]
@@ -42,11 +43,23 @@ export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
   return encoder.encode(text.slice(0, from) + written.replace(/[^\n]/g, ' ') + rest)
 }
 
+/** Where the declaration begins; undefined where none stands before the first element. */
+const beginningOf = (text: string): number | undefined => {
+  for (let at = 0; ; at = before.lastIndex) {
+    opening.lastIndex = at
+    if (opening.test(text)) return at
+    before.lastIndex = at
+    if (!before.test(text)) return undefined
+  }
+}
+
 const endOf = (text: string, from: number, file: string): number => {
   let depth = 0
   part.lastIndex = from + '<!DOCTYPE'.length
   for (let found = part.exec(text); found !== null; found = part.exec(text)) {
     const [mark] = found
+    // Behind a comment without end nothing ends.
+    if (mark === '<!--') break
     if (mark === '[') depth++
     else if (mark === ']') depth--
     else if (mark === '>' && depth === 0) return part.lastIndex

@@ -38,3 +38,13 @@ test('what has no end, too many entities, long ones and ones of ones are refused
     expect(() => cut(wrong)).toThrow(SchemaError)
   }
 })
+
+test('what stands before it is read once, whatever it looks like', () => {
+  const comments = '<!-- --><!-- <!DOCTYPE b> -->'.repeat(3)
+  expect(cut(`\ufeff${comments}<a/>`)).toEndWith('<a/>')
+  expect(
+    cut(`<?xml version="1.0"?> ${comments}<!DOCTYPE a [${entities(1)}]><a>&e0;</a>`),
+  ).toEndWith(`${comments}${' '.repeat(13 + entities(1).length + 2)}<a>x</a>`)
+  expect(cut(`${'<!-- -->'.repeat(2_000)}<!-- -- >`)).toEndWith('<!-- -- >')
+  expect(() => cut(`<!DOCTYPE a [${'<!--'.repeat(20_000)}`)).toThrow(SchemaError)
+})
