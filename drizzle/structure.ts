@@ -92,6 +92,7 @@ export const structure: readonly string[] = [
   'constraint webhook_endpoints_pkey on webhook_endpoints',
   'constraint webhook_events_pkey on webhook_events',
   'constraint webhook_sequences_pkey on webhook_sequences',
+  'function pix_collected',
   'index api_keys_account on api_keys',
   'index audit_log_action on audit_log',
   'index audit_log_actor on audit_log',
