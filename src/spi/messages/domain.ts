@@ -36,6 +36,9 @@ export const trustedVerdicts = ['VALID', 'NOT_CHECKED'] as const satisfies Signa
 export const isTrusted = (verdict: string): boolean =>
   trustedVerdicts.some((one) => one === verdict)
 
+/** TxSts of what is refused. */
+export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
+
 /** TxSts of what has settled. */
 export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
@@ -275,4 +278,28 @@ export const momentIn = (text: string | undefined | null): Date | undefined => {
   if (typeof text !== 'string' || !momentForm.test(text)) return undefined
   const moment = new Date(text)
   return Number.isNaN(moment.getTime()) ? undefined : moment
+}
+
+/** Messages that order what their central bank does once: payments, returns and charges. */
+export const orderTypes = ['pacs.008', 'pacs.004', 'pain.013'] as const
+type OrderType = (typeof orderTypes)[number]
+
+export type Orders = {
+  readonly kind: OrderType
+  /** RtrIds of pacs.004, else EndToEndIds. */
+  readonly ids: readonly string[]
+}
+
+/** What a message of ours orders; undefined: nothing. */
+export const ordersOf = ({
+  direction,
+  type,
+  transactions,
+}: Pick<NewMessage, 'direction' | 'type' | 'transactions'>): Orders | undefined => {
+  const kind = direction === 'OUTBOUND' ? orderTypes.find((one) => one === type) : undefined
+  if (kind === undefined) return undefined
+  const ids = transactions.map(({ endToEndId, instructionId }) =>
+    kind === 'pacs.004' ? instructionId : endToEndId,
+  )
+  return { kind, ids: [...new Set(ids.filter((id) => id !== undefined))] }
 }

@@ -5,6 +5,7 @@ import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { factsIn } from '../recurring/facts.ts'
 import { applyFacts, type Stated } from '../recurring/project.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
+import { insertOrders } from './orders.ts'
 import { allOf, insertMessages, rowsMax } from './store.ts'
 
 /** A built message, not yet signed: canonical bytes and the places a signer needs, as the codec's builders give. */
@@ -53,6 +54,7 @@ const topic = 'spi.outbound'
  * statements for up to a thousand.
  *
  * @returns ids of the messages queued now; we do not queue a BizMsgIdr again that we know already
+ * @throws ApiError `payment_sent_already`
  */
 export const enqueueMessages = async (
   tx: Queryable,
@@ -60,7 +62,7 @@ export const enqueueMessages = async (
   messages: readonly OutboundMessage[],
 ): Promise<ReadonlySet<string>> => {
   if (messages.length === 0) return new Set()
-  const stored = await insertMessages(tx, messages.map(recordOf))
+  const stored = await insertOrders(tx, messages.map(recordOf))
   const queued = messages.filter(({ id }) => stored.has(id))
   await outbox.publishIn(tx, queued.map(queuedOf))
   await applyFacts(tx, queued.flatMap(statedBy))
@@ -124,6 +126,7 @@ export const requeueMessages = (
  * is still QUEUED at `requeueAfter`, the queue gets the same bytes, so a sender may die at any moment.
  *
  * @returns false when we know its BizMsgIdr already
+ * @throws ApiError `payment_sent_already`
  */
 export const storeForSending = async (
   tx: Queryable,
@@ -138,7 +141,7 @@ export const storeForSending = async (
     inDoubtSince: new Date(),
     requeueAfter,
   }
-  const stored = await insertMessages(tx, [own])
+  const stored = await insertOrders(tx, [own])
   return stored.has(message.id)
 }
 

@@ -3,6 +3,7 @@ import { routesWithout } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { messageErrors } from './errors.ts'
 import { createMessageRetention, messageTables } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
@@ -26,6 +27,7 @@ export {
   momentOf,
   operationMoment,
   outcomeOfAll,
+  refusedStatuses,
   replyOutcome,
 } from './domain.ts'
 export {
@@ -41,6 +43,7 @@ export {
   type UnsignedMessage,
   unsignedMessageOf,
 } from './enqueue.ts'
+export { messageErrors } from './errors.ts'
 export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { createOpenMessages } from './open.ts'
@@ -90,8 +93,9 @@ const everyMs = 6 * 3_600_000
 /** Stored instant-payment messages: their tables, and the endpoints that read them. */
 export const createMessages = (deps: MessagesDeps): Feature => {
   const { sql, logger, archiveDirectory, retentionDays: days, partitionUnit: unit } = deps
-  const name = 'messages'
-  if (sql === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], messageRoutes) }
+  const common = { name: 'messages', errors: messageErrors }
+  if (sql === undefined)
+    return { ...common, routes: routesWithout(['DATABASE_DSN'], messageRoutes) }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const partitions = createJob({
     name: 'partitions of messages',
@@ -107,7 +111,7 @@ export const createMessages = (deps: MessagesDeps): Feature => {
   })
   const retention = createMessageRetention({ sql, days, archiveDirectory, logger })
   return {
-    name,
+    ...common,
     routes: messageRoutes(createMessageService(sql)),
     start: async () => {
       await partitions.start()

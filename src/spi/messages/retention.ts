@@ -9,6 +9,7 @@ import {
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { orderTypes } from './domain.ts'
 
 /** Types whose answer decides what becomes of money. */
 export const answeredTypes: readonly string[] = messageTypes.filter(
@@ -73,7 +74,7 @@ const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void>
     with old as materialized (
       select m.*, null::text as nothing from unnest(${textArray(ids)}::text::uuid[]) as given(id)
         cross join lateral (
-          select id, direction, biz_msg_idr, resource_id from spi_messages
+          select id, direction, type, biz_msg_idr, resource_id from spi_messages
           where id = given.id limit 1
         ) m
     )
@@ -81,6 +82,13 @@ const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void>
       select direction || ':BizMsgIdr' as kind, biz_msg_idr as key, id, nothing from old
       union all
       select direction || ':ResourceId', resource_id, id, nothing from old
+      union all
+      select type, case type when 'pacs.004' then instruction_id else end_to_end_id end, id, nothing
+      from old cross join lateral (
+        select end_to_end_id, instruction_id from spi_transactions
+        where message_id = old.id offset 0
+      ) t
+      where direction = 'OUTBOUND' and type = any(${textArray(orderTypes)}::text::text[])
     ) gone
     where ${looksLikeOne(sql)} and spi_message_keys.kind = gone.kind
       and spi_message_keys.key = gone.key and spi_message_keys.message_id = gone.id`

@@ -10,13 +10,19 @@ import {
   withoutTold,
 } from '#src/platform/database/index.ts'
 import { zstdCompressed } from '#src/platform/runtime/index.ts'
-import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
+import {
+  type Direction,
+  type NewMessage,
+  ordersOf,
+  predecessorsOf,
+  type StatusChange,
+} from './domain.ts'
 
 /** We split more rows than this into several statements. */
 export const rowsMax = 1_000
 
 /** The natural keys of a message. Each direction has its own: our answer may cite the same id. */
-const keysOf = (
+export const keysOf = (
   message: NewMessage,
 ): readonly { readonly kind: string; readonly key: string }[] => {
   const { direction, bizMsgIdr, resourceId } = message
@@ -80,11 +86,15 @@ export const othersUnderKnownKeys = async (
   return new Set(messages.filter(isOther).map(({ id }) => id))
 }
 
-/** Returns the messages without those that share a key with an earlier one. */
+/** Returns the messages without those that share a key or an order with an earlier one. */
 const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
   const seen = new Set<string>()
   return messages.filter((message) => {
-    const keys = keysOf(message).map(({ kind, key }) => `${kind} ${key}`)
+    const orders = ordersOf(message)
+    const keys = [
+      ...keysOf(message).map(({ kind, key }) => `${kind} ${key}`),
+      ...(orders?.ids.map((id) => `${orders.kind} ${id}`) ?? []),
+    ]
     if (keys.some((key) => seen.has(key))) return false
     for (const key of keys) seen.add(key)
     return true
@@ -99,13 +109,15 @@ export const allOf = (count: number): Rider => ({
 })
 
 /**
- * Claims the natural keys, as {@link keysOf} tells them, in the one order in which all writers do: two with the same keys
- * wait for one another instead of deadlocking, and if messages share only some keys, one of them gets all of its own.
+ * Claims the natural keys, as {@link keysOf} and {@link ordersOf} tell them, in the one order in which all writers do:
+ * two with the same keys wait for one another instead of deadlocking, and if messages share only some keys, one of them
+ * gets all of its own.
  */
 const claiming = (sql: Queryable) => sql`
   insert into spi_message_keys (kind, key, message_id)
   select kind, key, id from given cross join lateral (
     values (direction || ':BizMsgIdr', "bizMsgIdr"), (direction || ':ResourceId', "resourceId")
+    union all select "orderKind", unnest("orderIds")
   ) natural_key(kind, key)
   where key is not null order by kind collate "C", key collate "C"
   on conflict do nothing returning message_id`
@@ -116,12 +128,18 @@ const insertFresh = async (
   messages: readonly NewMessage[],
   riders: readonly Rider[],
 ): Promise<readonly { readonly id: string }[]> => {
-  const rows = messages.map(({ xml: _xml, transactions, ...row }) => ({
-    ...row,
-    endToEndId: transactions[0]?.endToEndId,
-    transactionCount: transactions.length,
-    warnings: row.warnings.length === 0 ? undefined : row.warnings,
-  }))
+  const rows = messages.map((message) => {
+    const { xml: _xml, transactions, ...row } = message
+    const orders = ordersOf(message)
+    return {
+      ...row,
+      endToEndId: transactions[0]?.endToEndId,
+      transactionCount: transactions.length,
+      warnings: row.warnings.length === 0 ? undefined : row.warnings,
+      orderKind: orders?.kind,
+      orderIds: orders?.ids,
+    }
+  })
   const { bytes, starts, lengths } = joinedBytes(messages.map(({ xml }) => zstdCompressed(xml)))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
@@ -159,12 +177,12 @@ const insertFresh = async (
           "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
           "errorCode" text, signature text, warnings jsonb, envelope text,
           "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
-          traceparent text, "receivedAt" timestamptz),
+          traceparent text, "receivedAt" timestamptz, "orderKind" text, "orderIds" text[]),
         unnest(${starts}::text::int[]), unnest(${lengths}::text::int[])
       ) as message(id, type, definition, direction, status, channel, "sourceIspb",
         "destinationIspb", "endToEndId", "bizMsgIdr", "resourceId", "transactionCount",
         "errorCode", signature, warnings, envelope, "isScheduled", "inDoubtSince",
-        "requeueAfter", traceparent, "receivedAt", start, length)
+        "requeueAfter", traceparent, "receivedAt", "orderKind", "orderIds", start, length)
     ), claimed as (
       ${claiming(sql)}
     ), fresh as materialized (
@@ -174,6 +192,7 @@ const insertFresh = async (
       ) own on own.message_id = given.id
       where coalesce(own.count, 0)
         = ("bizMsgIdr" is not null)::int + ("resourceId" is not null)::int
+          + coalesce(cardinality("orderIds"), 0)
     ), messages as (
       insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
         destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,

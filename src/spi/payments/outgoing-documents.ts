@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
+import { messageErrors } from '../messages/index.ts'
 import { paymentErrors } from './errors.ts'
 
 /** R$ 90 071 992 547 409.91: beyond it a number of JSON is not exact. */
@@ -123,5 +124,9 @@ export const payDocument = {
     key: { key: 'joao@example.com', amount: 1_050, debtor },
   },
   responses: { 202: { description: 'Stored and queued.', schema: outgoing } },
-  errors: [...[paymentErrors.payee_differs, paymentErrors.amount_differs]],
+  errors: [
+    paymentErrors.payee_differs,
+    paymentErrors.amount_differs,
+    messageErrors.payment_sent_already,
+  ],
 } as const satisfies RouteContract

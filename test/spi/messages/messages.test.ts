@@ -348,7 +348,7 @@ describe('the list', () => {
       message({ sourceIspb: 'PARTTEST', direction, transactions: statuses.map(part) })
     const mixed = stored(['ACSC', 'RJCT', 'RJCT'], 'OUTBOUND')
     const refused = stored(['RJCT'], 'INBOUND')
-    const accepted = stored(['ACSC', 'ACSC'], 'OUTBOUND')
+    const accepted = stored(['ACSC', 'ACSC'], 'INBOUND')
     await insertMessages(sql, [mixed, refused, accepted])
     const found = async (query: string) =>
       ids((await get(`/v1/messages?source_ispb=PARTTEST&${query}`)).body)

@@ -87,6 +87,8 @@ test.each([
     const amountCents = BigInt(ids.length)
     const { id } = await queued(database, 'pacs.008', [{ endToEndId, amountCents }])
     await become(id, messageStatus)
+    // As versions did that knew no orders: a second one beside the first.
+    await sql`delete from spi_message_keys where kind = 'pacs.008' and key = ${endToEndId}`
     if (messageStatus === 'ACCEPTED') {
       await sql`update spi_transactions set status = 'ACSC' where message_id = ${id}::uuid`
     }

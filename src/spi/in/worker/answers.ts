@@ -40,9 +40,6 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   REJT: 'REJECTED',
 }
 
-/** Statuses that refuse a transaction. */
-export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
-
 export const outcomeOf = (status: string | undefined | null): Outcome | undefined =>
   typeof status === 'string' && Object.hasOwn(outcomes, status) ? outcomes[status] : undefined
 

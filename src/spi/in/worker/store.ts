@@ -4,10 +4,11 @@ import {
   type AnsweredStatus,
   type MessageStatus,
   operationMoment,
+  refusedStatuses,
   replyType,
   type SentMessage,
 } from '../../messages/index.ts'
-import { refusedStatuses, type TransactionAnswer } from './answers.ts'
+import type { TransactionAnswer } from './answers.ts'
 
 /** A sent transaction that an answer is about. */
 export type AnsweredTransaction = {

@@ -21,6 +21,8 @@ type IdRule = {
   readonly near?: (message: Fields) => boolean
   /** One of them made it; undefined: anybody may have. */
   readonly by?: (one: Fields, context: RuleContext, message: Fields) => Makers | undefined
+  /** True: it stands once in its message. */
+  readonly once?: true
   /** None of them made it. */
   readonly notBy?: (one: Fields, context: RuleContext) => Makers
 }
@@ -82,12 +84,19 @@ const isReturnedToItself = (one: Fields, { ispb }: RuleContext): boolean => {
 const messageRules: Readonly<Partial<Record<BuildableMessage, MessageRules>>> = {
   PACS008: {
     list: 'transactions',
-    ids: [{ field: 'end_to_end_id', near: (message) => !isRecurring(message), by: byPayer }],
+    ids: [
+      {
+        field: 'end_to_end_id',
+        once: true,
+        near: (message) => !isRecurring(message),
+        by: byPayer,
+      },
+    ],
     settles: ['creditor/ispb', (one, { ispb }) => recordOf(one['creditor'])['ispb'] === ispb],
   },
   PACS004: {
     list: 'transactions',
-    ids: [{ field: 'return_id', near: always, by: byReturner }],
+    ids: [{ field: 'return_id', once: true, near: always, by: byReturner }],
     settles: ['receiving_ispb', isReturnedToItself],
   },
   PACS002: {
@@ -101,7 +110,10 @@ const messageRules: Readonly<Partial<Record<BuildableMessage, MessageRules>>> = 
       },
     ],
   },
-  PAIN013: { list: 'charges', ids: [{ field: 'end_to_end_id', by: byCreditor }] },
+  PAIN013: {
+    list: 'charges',
+    ids: [{ field: 'end_to_end_id', once: true, by: byCreditor }],
+  },
   CAMT055: { list: undefined, ids: [{ field: 'cancellation_id', notBy: byOther }] },
   CAMT029: {
     list: undefined,
@@ -128,13 +140,14 @@ export const brokenRules = (
   const rules = messageType === 'CAMT060' ? undefined : messageRules[messageType]
   if (rules === undefined) return faults
   const message = recordOf(params)
-  const broken = partsOf(message, rules.list).flatMap(([place, one]) => [
+  const parts = partsOf(message, rules.list)
+  const broken = parts.flatMap(([place, one]) => [
     ...rules.ids
       .filter(({ field }) => !unreal.has(`${place}/${field}`))
       .flatMap((rule) => brokenById(rule, one, message, context).map(at(`${place}/${rule.field}`))),
     ...brokenBySettlement(rules, one, context).map(at(`${place}/${rules.settles?.[0]}`)),
   ])
-  return [...faults, ...broken]
+  return [...faults, ...broken, ...repeatedIds(rules, parts)]
 }
 
 type Problem = Omit<BuildProblem, 'pointer'>
@@ -150,6 +163,27 @@ const partsOf = (
   const all = list === undefined ? undefined : message[list]
   if (!Array.isArray(all)) return [['', message]]
   return all.map((one, index) => [`/${list}/${index}`, recordOf(one)])
+}
+
+const repeatedIds = (
+  { ids }: MessageRules,
+  parts: readonly (readonly [place: string, one: Fields])[],
+): readonly BuildProblem[] =>
+  ids
+    .filter(({ once }) => once)
+    .flatMap(({ field }) => {
+      const given = parts.map(([, one]) => one[field])
+      const isRepeated = (id: unknown, index: number) =>
+        id !== undefined && given.indexOf(id) < index
+      return parts.flatMap(([place], index) =>
+        isRepeated(given[index], index) ? [at(`${place}/${field}`)(repeated)] : [],
+      )
+    })
+
+const repeated: Problem = {
+  rule: 'unique',
+  message: 'stands in the message before',
+  expected: 'an id of its own',
 }
 
 const brokenById = (

@@ -50,6 +50,14 @@ test.each([
   expect(broken(paymentWith({ end_to_end_id: id }))).toEqual([`${at} ${rule}`])
 })
 
+test('an id that a message orders by stands in it once', () => {
+  const twice = { end_to_end_id: idOf(nowMs) }
+  const payments = { local_instrument: 'MANU', transactions: [twice, {}, twice, {}] }
+  expect(broken(payments)).toEqual(['/transactions/2/end_to_end_id unique'])
+  const charges = { charges: [twice, twice] }
+  expect(broken(charges, 'PAIN013')).toEqual(['/charges/1/end_to_end_id unique'])
+})
+
 test('a recurring payment repeats the id of its charge, but that has a real minute too', () => {
   const old = { end_to_end_id: idOf(nowMs - 240 * hourMs, '87654321') }
   expect(broken(paymentWith(old, 'AUTO'))).toEqual([])

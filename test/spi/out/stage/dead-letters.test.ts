@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
-import { ispb, rigOn, runningOn, signingWith } from './support.ts'
+import { accepting, ispb, rigOn, runningOn, signingWith } from './support.ts'
 
 const database = await createTestDatabase(10)
 const rig = await rigOn(database)
@@ -143,6 +143,7 @@ describe('dead letters', () => {
       original_end_to_end_id: endToEndId(1),
       amount: 100,
       return_reason: 'MD06',
+      receiving_ispb: accepting,
     }
     // A return has one channel; a payment may take another.
     await rig.pay(1, { message_type: 'PACS004', channel: 'SECONDARY', params: giveBack })
@@ -208,7 +209,12 @@ describe('dead letters', () => {
       'a return',
       {
         message_type: 'PACS004',
-        params: { original_end_to_end_id: endToEndId(1), amount: 100, return_reason: 'MD06' },
+        params: {
+          original_end_to_end_id: endToEndId(1),
+          amount: 100,
+          return_reason: 'MD06',
+          receiving_ispb: accepting,
+        },
       },
     ],
   ])('no clock throws away the letter of %s that FAILED', async (_, body) => {

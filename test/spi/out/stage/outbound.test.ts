@@ -9,7 +9,7 @@ import { endToEndId } from '../../../support/messages.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { subscribe } from '../../../support/webhooks.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
-import { ispb, rigOn, runningOn, signingWith } from './support.ts'
+import { accepting, ispb, rigOn, runningOn, signingWith } from './support.ts'
 
 const database = await createTestDatabase(10)
 const rig = await rigOn(database)
@@ -163,7 +163,12 @@ describe('sending', () => {
     const half = interfaceClient({ PRIMARY: away.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
     const giveBack = (index: number) => ({
       message_type: 'PACS004',
-      params: { original_end_to_end_id: endToEndId(index), amount: 1, return_reason: 'MD06' },
+      params: {
+        original_end_to_end_id: endToEndId(index),
+        amount: 1,
+        return_reason: 'MD06',
+        receiving_ispb: accepting,
+      },
     })
     for (let index = 0; index < 20; index++) await rig.pay(1, giveBack(index))
     const notSent = async () => {

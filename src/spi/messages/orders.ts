@@ -1,0 +1,78 @@
+/**
+ * Each payment and each charge, by its EndToEndId, and each return, by its RtrId, is ordered once for as long as its
+ * message is kept: an answer could not tell two apart. What was refused may be ordered again under its id.
+ */
+import { constants, type Queryable } from '#src/platform/database/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
+import { type NewMessage, ordersOf, refusedStatuses } from './domain.ts'
+import { messageErrors } from './errors.ts'
+import { insertMessages, keysOf } from './store.ts'
+
+/**
+ * Stores messages of ours; leaves out those whose BizMsgIdr is known.
+ *
+ * @throws ApiError `payment_sent_already`
+ */
+export const insertOrders = async (
+  tx: Queryable,
+  messages: readonly NewMessage[],
+): Promise<ReadonlySet<string>> => {
+  const stored = await insertMessages(tx, messages)
+  const left = messages.filter((one) => !stored.has(one.id) && ordersOf(one) !== undefined)
+  if (left.length === 0) return stored
+  await forgetClaims(tx, left)
+  await freeRefused(tx, left)
+  const again = await insertMessages(tx, left)
+  const known = left.filter(({ id }) => !again.has(id))
+  if (known.length > 0) await refuseSent(tx, known)
+  return new Set([...stored, ...again])
+}
+
+type ClaimedKey = { readonly kind: string; readonly key: string; readonly messageId: string }
+
+const ordersIn = (messages: readonly NewMessage[]): readonly ClaimedKey[] =>
+  messages.flatMap((message) => {
+    const { kind, ids } = ordersOf(message) ?? { kind: '', ids: [] }
+    return ids.map((key) => ({ kind, key, messageId: message.id }))
+  })
+
+/** A message that was left out may have claimed some of its keys. */
+const forgetClaims = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+  const named = messages.flatMap((message) =>
+    keysOf(message).map((key) => ({ ...key, messageId: message.id })),
+  )
+  await tx`
+    delete from spi_message_keys known
+    using json_to_recordset(${JSON.stringify([...named, ...ordersIn(messages)])}::text::json)
+      as own(kind text, key text, "messageId" uuid)
+    where known.kind = own.kind and known.key = own.key and known.message_id = own."messageId"`
+}
+
+const freeRefused = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+  await tx`
+    delete from spi_message_keys known
+    using json_to_recordset(${JSON.stringify(ordersIn(messages))}::text::json)
+      as wanted(kind text, key text)
+    where known.kind = wanted.kind and known.key = wanted.key and exists (
+      select from spi_messages m join spi_transactions t on t.message_id = m.id
+      where m.id = known.message_id
+        and case known.kind when 'pacs.004' then t.instruction_id else t.end_to_end_id end = known.key
+        and (m.status = 'REJECTED' or t.status in (${constants(tx, refusedStatuses)}))
+    )`
+}
+
+const refuseSent = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+  const [found] = await tx<ClaimedKey[]>`
+    select known.kind, known.key, known.message_id as "messageId"
+    from json_to_recordset(${JSON.stringify(ordersIn(messages))}::text::json)
+        as wanted(kind text, key text, "messageId" uuid)
+      join spi_message_keys known on known.kind = wanted.kind and known.key = wanted.key
+    where known.message_id <> wanted."messageId" limit 1`
+  if (found === undefined) return
+  const name = found.kind === 'pacs.004' ? 'RtrId' : 'EndToEndId'
+  throw new ApiError(
+    messageErrors.payment_sent_already,
+    `A ${found.kind} with the ${name} ${found.key} was sent before.`,
+    { details: { message_id: found.messageId } },
+  )
+}
