@@ -1,9 +1,10 @@
 import { formatCents } from '../amount.ts'
+import { codeLists } from '../codes/lists.ts'
 import { codeForm, forms } from './forms.ts'
 import type { Params } from './params.ts'
 import { type Piece, template } from './template.ts'
 
-const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
+const agentForm = codeForm(codeLists.withdrawal_agent.keys())
 
 const adjustment = template('<AdjstmntAmtAndRsn><Amt Ccy="BRL">{amount}</><Rsn>{reason}</></>')
 const structured = template(`

@@ -3,7 +3,7 @@ import { codeForm, forms, listForm } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
 
-const answers = codeForm(['ACCR', 'RJCR'])
+const answers = codeForm(codeLists.cancellation_status.keys())
 
 const answer = template(`{assignment}
   <Sts/Conf>INFO</>

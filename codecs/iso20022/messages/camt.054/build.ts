@@ -12,16 +12,16 @@ import { codeLists } from '../../codes/lists.ts'
 export const notificationsMax = 500
 
 const directions = codeForm(['CRDT', 'DBIT'])
-const entryStatuses = codeForm(['BOOK', 'INFO'])
+const entryStatuses = codeForm(codeLists.entry_status.keys())
 const domains = codeForm(['PMNT', 'CAMT'])
 const families = codeForm(['IRCT', 'RRCT', 'MCOP', 'MDOP'])
 const returnSubFamily = 'RRTN'
 const subFamilies = codeForm(['DMCT', returnSubFamily, 'NTAV'])
-const serviceLevels = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
-const priorities = codeForm(['HIGH', 'NORM'])
-const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO'])
-const purposes = codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT'])
-const accountTypes = codeForm(['CACC', 'SVGS', 'TRAN', 'SLRY', 'OTHR'])
+const serviceLevels = codeForm(codeLists.service_level.keys())
+const priorities = codeForm(codeLists.priority.keys())
+const instruments = codeForm(codeLists.local_instrument.keys())
+const purposes = codeForm(codeLists.purpose.keys())
+const accountTypes = codeForm(codeLists.account_type.keys())
 const counterpartyTypes = codeForm(['ContraparteSTR', 'ContraparteSelic'])
 const reasons = codeForm(codeLists.return_reason.keys())
 const text4 = textForm(4)

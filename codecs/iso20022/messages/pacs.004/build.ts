@@ -12,7 +12,7 @@ import { codeLists } from '../../codes/lists.ts'
  */
 export const returnsMax = 10
 
-const priorityForm = codeForm(['HIGH', 'NORM'])
+const priorityForm = codeForm(codeLists.priority.keys())
 const reasonForm = codeForm(codeLists.return_reason.keys())
 const informationForm = textForm(105)
 const remittanceForm = textForm(140)

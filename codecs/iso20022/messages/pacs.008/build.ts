@@ -1,11 +1,12 @@
 import { formatCents } from '../../amount.ts'
 import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
 import { cashOf, remittanceOf } from '../../building/cash.ts'
-import { codeForm, type Form, forms, textForm } from '../../building/forms.ts'
+import { codeForm, type Form, forms, listForm, textForm } from '../../building/forms.ts'
 import { endToEndId } from '../../building/identifiers.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { taxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
+import { codeLists } from '../../codes/lists.ts'
 import { type InstrumentRules, instrumentRules, isMisplaced } from './instruments.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
@@ -22,20 +23,23 @@ type Edition = {
   readonly hasInstructionId: boolean
 }
 
+const codesOf = (version: string) => ({
+  instrument: listForm(codeLists.local_instrument, version),
+  // No payment goes to a salary account.
+  accountType: listForm(codeLists.account_type, version, ({ code }) => code !== 'SLRY'),
+  purpose: listForm(codeLists.purpose, version),
+})
+
 const upTo114: Edition = {
-  instrument: codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APDN', 'INIC', 'AUTO']),
+  ...codesOf('1.14'),
   account: forms.numericAccount,
-  accountType: codeForm(['CACC', 'SVGS', 'TRAN']),
-  purpose: codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU']),
   hasTax: false,
   hasInstructionId: false,
 }
 /** Contactless static codes, PI accounts, IPRT, lettered accounts and the tax split came with 1.15. */
 const of115: Edition = {
-  instrument: codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO']),
+  ...codesOf('1.15'),
   account: forms.accountNumber,
-  accountType: codeForm(['CACC', 'SVGS', 'TRAN', 'OTHR']),
-  purpose: codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT']),
   hasTax: true,
   hasInstructionId: false,
 }
@@ -46,7 +50,7 @@ const editionOf = (version: string): Edition => {
   return minor < 15 ? upTo114 : minor === 15 ? of115 : since116
 }
 
-const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
+const serviceLevelForm = codeForm(codeLists.service_level.keys())
 const name140 = textForm(140)
 const key77 = textForm(77)
 

@@ -4,7 +4,7 @@ import { mandateOf, processingSteps, townIn } from '../../building/mandate.ts'
 import { template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
 
-const statuses = codeForm(['PDNG', 'CFDB', 'CCLD'])
+const statuses = codeForm(codeLists.mandate_status.keys())
 
 const report = template(`
   <UndrlygAccptncDtls>

@@ -5,12 +5,13 @@ import { endToEndId } from '../../building/identifiers.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { chargeTaxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 /** Charges of one PAIN013. */
 export const chargesMax = 500
 
 const accountTypes = codeForm(['CACC', 'SVGS', 'TRAN'])
-const purposes = codeForm(['AGND', 'NTAG', 'RIFL'])
+const purposes = codeForm(codeLists.charge_purpose.keys())
 const name140 = textForm(140)
 
 const header = template('<NbOfTxs>{count}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</>')

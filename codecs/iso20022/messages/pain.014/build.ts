@@ -7,7 +7,7 @@ import { codeLists } from '../../codes/lists.ts'
 /** Answers of one PAIN014: as many as one PAIN013 has charges. */
 const answersMax = 500
 
-const statusForm = codeForm(['ACSP', 'RJCT'])
+const statusForm = codeForm(codeLists.charge_status.keys())
 
 const noOrganisation = template('<InitgPty/Id/OrgId/Othr/Id>00000000000000</>')({})
 const message = template(`{header}
