@@ -11,7 +11,7 @@ type Place = { readonly until: Date; readonly failing: readonly Failing[] }
 
 /** An item that failed so often is passed over. */
 const triesMax = 20
-/** Of so many items at once we count how often they failed; what fails beside them waits until these are over. */
+/** We count how often items failed, of so many at once; what fails beside them waits until these are over. */
 const failingMax = 1_000
 
 /**

@@ -385,8 +385,12 @@ const storedDelivery = async () => {
 }
 
 const resultOf = (outcome: AttemptOutcome): AttemptResult => ({
-  ...{ at: new Date(), durationMs: 1, outcome },
-  ...{ statusCode: undefined, answer: undefined, errorClass: undefined },
+  at: new Date(),
+  durationMs: 1,
+  outcome,
+  statusCode: undefined,
+  answer: undefined,
+  errorClass: undefined,
 })
 
 const exhausted = { state: 'exhausted', disable: 'gone' } as const

@@ -22,7 +22,7 @@ export type PaymentMessage = {
   /** What the message says or, of one that we sent, what was answered. */
   readonly status: string | null
   readonly reason: string | null
-  /** Of a report, by the central bank. */
+  /** What a report says: when the central bank settled. */
   readonly settledAt: Date | null
   /** When a message that we sent became what it is, and why. */
   readonly changedAt: Date | null
@@ -100,7 +100,7 @@ const standings: Readonly<Record<Outcome, number>> = {
 }
 
 /**
- * Of the messages of one operation the one that counts: an operation whose message was refused may be sent again under
+ * The one that counts among the messages of one operation: an operation whose message was refused may be sent again under
  * its id. `findOurs` of the reports chooses in the same order.
  */
 const counting = (messages: readonly PaymentMessage[]): PaymentMessage | undefined =>
