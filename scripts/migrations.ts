@@ -1,10 +1,10 @@
 /**
  * Writes the list of `drizzle/*.sql` that the executable embeds; `--check` fails where it is not fresh.
  *
- * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this, then
- * `scripts/structure.ts`. This marks the new file by its first line: `-- expand` if versions that do not know it can go
- * on, or else `-- contract`. Whoever knows better changes the mark by hand. An index of a table that is there stands in a
- * migration of its own: generate the columns first, then the index.
+ * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this. It marks the
+ * new file by its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Whoever knows
+ * better changes the mark by hand. An index of a table that is there stands in a migration of its own: generate the
+ * columns first, then the index. `structure.ts` follows: this runs all migrations on a database that it starts.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,4 +71,5 @@ if (process.argv.includes('--check')) {
     writeFileSync(path, `${isExpanding(sql) ? marks[0] : marks[1]}\n${sql}`)
   }
   await Bun.write(target, text)
+  await import('./structure.ts')
 }
