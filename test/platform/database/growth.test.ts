@@ -23,7 +23,7 @@ const reasons: Readonly<Record<string, string>> = {
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
   removed_certificates: 'people remove them; their numbers are given to no other',
-  audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
+  audit_links: 'the chain goes on from the hash of each, which is all that is kept of an old one',
   dict_claims: 'owners of keys ask about them for good',
   dict_claim_lists: 'a row for each role, of former versions',
   dict_disputes: 'they are why money went back',

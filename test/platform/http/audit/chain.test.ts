@@ -1,12 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
 import { type Anchor, type Verification, verifyAudit } from '#src/platform/http/index.ts'
-import {
-  lateMs,
-  sealEntries,
-  sealLate,
-  settleMs,
-} from '../../../../src/platform/http/audit/chain/seal.ts'
+import { sealEntries, sealLate, settleMs } from '../../../../src/platform/http/audit/chain/seal.ts'
+import { lateMs } from '../../../../src/platform/http/audit/chain/store.ts'
 import { verifyPage } from '../../../../src/platform/http/audit/chain/verify.ts'
 import { forgetAudit } from '../../../../src/platform/http/audit/feature.ts'
 import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'

@@ -6,6 +6,8 @@ import {
   entriesOf,
   type Link,
   lastLink,
+  lateMs,
+  madeMs,
   type Span,
   sealedUntil,
   unsealedSince,
@@ -15,8 +17,6 @@ import {
 const entriesMax = 2_000
 /** An id is made before its transaction commits: entries are sealed once those beside them are committed too. */
 export const settleMs = 30_000
-/** What is committed later still than that is sealed by a late link, within so long. */
-export const lateMs = 3_600_000
 const first = '00000000-0000-7000-8000-000000000000'
 
 type Sealing = { readonly sql: Client; readonly logger: Logger; readonly nowMs?: () => number }
@@ -59,7 +59,7 @@ export const sealLate = async ({ sql, logger, nowMs = Date.now }: Sealing): Prom
 
 /** What one link may seal: retention drops entries by the month, and then those of whole links. */
 const withinMonth = (found: readonly SealedEntry[], endId: string) => {
-  const at = new Date(Number.parseInt((found[0]?.id ?? '').replace('-', '').slice(0, 12), 16))
+  const at = new Date(madeMs(found[0]?.id ?? ''))
   const monthEnd = uuidBound(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)))
   const entries = found.filter(({ id }) => id < monthEnd).slice(0, entriesMax)
   const next = found[entries.length]?.id ?? endId

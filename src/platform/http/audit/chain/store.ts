@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import type { SealedEntry } from './hash.ts'
 
 /** A span of ids: the first is in it, the last is not. */
@@ -13,6 +13,12 @@ export type Link = Span & {
   readonly hash: Uint8Array
   readonly droppedAt: Date | null
 }
+
+/** What is committed into a span that was sealed is sealed by a late link, whose own span is at most so long. */
+export const lateMs = 3_600_000
+
+/** When a UUIDv7 was made. */
+export const madeMs = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
 const columns = (sql: Queryable) => sql`
   seq, from_id as "fromId", to_id as "toId", is_late as "isLate", ids, hashes, hash,
@@ -55,7 +61,11 @@ export const entriesById = (
     select id, actor, action, object, outcome, request_id as "requestId" from audit_log
     where id = any(${textArray(ids)}::text::uuid[])`
 
-/** Entries of spans that are sealed, which no link knows: they were committed after their span was. */
+/**
+ * Entries of spans that are sealed, which no link knows: they were committed after their span was. Links that are not
+ * late touch each other, so the first of them that ends behind the span ends the search, and no late one that reaches
+ * into the span ends much later.
+ */
 export const unsealedSince = (
   sql: Queryable,
   { fromId, toId }: Span,
@@ -65,6 +75,9 @@ export const unsealedSince = (
     with known as materialized (
       select unnest(ids) as id from audit_links
       where to_id > ${fromId}::uuid and from_id < ${toId}::uuid and ids is not null
+        and to_id <= greatest(${uuidBound(new Date(madeMs(toId) + lateMs))}::uuid, (
+          select to_id from audit_links where to_id >= ${toId}::uuid and not is_late and ids is not null
+          order by to_id limit 1))
     )
     select a.id, a.actor, a.action, a.object, a.outcome, a.request_id as "requestId" from audit_log a
     where a.id >= ${fromId}::uuid and a.id < ${toId}::uuid
@@ -97,8 +110,10 @@ export const forgettable = async (
   before: string,
 ): Promise<{ readonly first: bigint; readonly last: bigint } | undefined> => {
   const [span] = await sql<{ first: string | null; last: string | null }[]>`
-    select min(seq)::text as first, max(seq)::text as last from audit_links
-    where to_id <= ${before}::uuid and ids is not null`
+    with old as materialized (
+      select seq from audit_links where to_id <= ${before}::uuid and ids is not null
+    )
+    select min(seq)::text as first, max(seq)::text as last from old`
   if (span?.first == null || span.last === null) return undefined
   return { first: BigInt(span.first), last: BigInt(span.last) }
 }

@@ -2,12 +2,12 @@ import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
 import { UnknownLinkError } from './lines.ts'
-import { lateMs } from './seal.ts'
 import {
   entriesById,
   entriesOf,
   type Link,
   lastLink,
+  lateMs,
   linksAfter,
   sealedUntil,
   unsealedSince,
