@@ -20,7 +20,13 @@ const keptMs = 300_000
 const freshMs = 10_000
 const setsMax = 64
 
-type Kept = { readonly atMs: number; readonly keys: Promise<readonly VerificationKey[]> }
+type Kept = {
+  readonly atMs: number
+  readonly keys: Promise<readonly VerificationKey[]>
+  isRead: boolean
+  /** What serves until this one is read, and again if it cannot be. */
+  readonly former: Kept | undefined
+}
 
 /** Reads key sets, and keeps each for some minutes. */
 export const createRemoteKeys = (
@@ -44,17 +50,26 @@ export const createRemoteKeys = (
   }
 
   return (url, isFresh = false) => {
+    const isYoung = ({ atMs }: Kept, maxMs = keptMs) => nowMs() - atMs < maxMs
     const known = kept.get(url)
-    if (known !== undefined && nowMs() - known.atMs < (isFresh ? freshMs : keptMs))
-      return known.keys
-    const made = { atMs: nowMs(), keys: readSet(url) }
+    const former = known?.isRead === false ? known.former : known
+    if (!isFresh && former !== undefined && isYoung(former)) return former.keys
+    if (known !== undefined && isYoung(known, isFresh ? freshMs : keptMs)) return known.keys
+    const made: Kept = { atMs: nowMs(), keys: readSet(url), isRead: false, former }
     kept.delete(url)
     kept.set(url, made)
     const [oldest] = kept.keys()
     if (kept.size > setsMax && oldest !== undefined) kept.delete(oldest)
-    made.keys.catch(() => {
-      if (kept.get(url) === made) kept.delete(url)
-    })
+    made.keys.then(
+      () => {
+        made.isRead = true
+      },
+      () => {
+        if (kept.get(url) !== made) return
+        if (former !== undefined && isYoung(former)) kept.set(url, former)
+        else kept.delete(url)
+      },
+    )
     return made.keys
   }
 }

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { OutsideError } from '#src/platform/http/index.ts'
+import { createRemoteKeys } from '../../src/jose/remote-keys.ts'
+
+const url = 'https://partner.example/keys'
+
+/** A partner who can go away, or answer when told. */
+const partner = async () => {
+  const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+    'sign',
+    'verify',
+  ])
+  const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey)
+  const body = Buffer.from(JSON.stringify({ keys: [{ kty, crv, x, y, kid: 'a' }] }))
+  const state = { nowMs: 0, asked: 0, answer: Promise.resolve() }
+  const keys = createRemoteKeys(
+    async () => {
+      state.asked++
+      await state.answer
+      return { status: 200, mediaType: 'application/jwk-set+json', body }
+    },
+    () => state.nowMs,
+  )
+  return { state, keys }
+}
+
+const isAway = () => {
+  const answer = Promise.reject(new OutsideError('timeout', 'away'))
+  answer.catch(() => undefined)
+  return answer
+}
+
+test('a set that was read serves on while its partner is away, until it is too old', async () => {
+  const { state, keys } = await partner()
+  const known = await keys(url)
+  expect(known).toHaveLength(1)
+  state.nowMs = 20_000
+  state.answer = isAway()
+  await expect(keys(url, true)).rejects.toThrow('away')
+  expect(await keys(url)).toBe(known)
+  state.nowMs = 300_000
+  await expect(keys(url, true)).rejects.toThrow('away')
+  await expect(keys(url)).rejects.toThrow('away')
+})
+
+test('while a newer one is read, only who needs it waits', async () => {
+  const { state, keys } = await partner()
+  const known = await keys(url)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.nowMs = 20_000
+  state.answer = promise
+  const newer = [keys(url, true), keys(url, true)]
+  expect(await keys(url)).toBe(known)
+  resolve()
+  const [first, second] = await Promise.all(newer)
+  expect(second).toBe(first)
+  expect<unknown>(await keys(url)).toBe(first)
+  expect(state.asked).toBe(2)
+})
