@@ -174,9 +174,10 @@ const leasedTurn = async (
   restMs: () => number,
   failuresBefore: number,
 ): Promise<number> => {
+  const askedMs = clock.nowMs()
   const claim = await lease.claim()
   if ('leftMs' in claim) return Math.min(claim.leftMs, everyMs, lookEveryMsMax)
-  const held = keep(lease, claim.fence, clock)
+  const held = keep(lease, claim.fence, askedMs, clock)
   // A process that stops gives the job back at once.
   const pauseMs = (ms: number): number => (round.signal.aborted ? 0 : ms)
   try {
@@ -191,32 +192,42 @@ const leasedTurn = async (
   return restMs()
 }
 
-/** Renews a lease while a round runs. */
-const keep = (lease: Lease, fence: bigint, clock: Clock) => {
+/**
+ * Renews a lease while a round runs. It is lost when it has not been renewed in its time, whatever has become of the
+ * renewal: another process may then begin a round.
+ *
+ * @param claimedMs before the claim was asked for
+ */
+const keep = (lease: Lease, fence: bigint, claimedMs: number, clock: Clock) => {
   const lost = new AbortController()
-  let heldUntilMs = clock.nowMs() + lease.leaseMs
   let cancel = (): void => {}
+  let cancelLoss = (): void => {}
   let isOver = false
   let isRenewed = false
+  const holdFrom = (ms: number): void => {
+    cancelLoss()
+    cancelLoss = clock.after(Math.max(0, ms + lease.leaseMs - clock.nowMs()), () => lost.abort())
+  }
   const renew = async (): Promise<void> => {
     const askedMs = clock.nowMs()
     isRenewed = true
     try {
-      if (await lease.renew(fence)) heldUntilMs = askedMs + lease.leaseMs
-      else lost.abort()
+      if (!(await lease.renew(fence))) lost.abort()
+      else if (!isOver) holdFrom(askedMs)
     } catch {
       // The database is away: the lease holds for what is left of it.
-      if (clock.nowMs() >= heldUntilMs) lost.abort()
     }
     if (!isOver && !lost.signal.aborted) schedule()
   }
   const schedule = (): void => {
     cancel = clock.after(lease.leaseMs / 3, () => void renew())
   }
+  holdFrom(claimedMs)
   schedule()
   const end = (): void => {
     isOver = true
     cancel()
+    cancelLoss()
   }
   return {
     lost: lost.signal,

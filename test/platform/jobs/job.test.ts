@@ -289,6 +289,31 @@ describe('a job of the fleet', () => {
     await Promise.all([slow.stop(), other.stop()])
   })
 
+  test('is lost by a process whose renewals get no answer, when its lease ends', async () => {
+    await fresh()
+    const never = new Promise(() => {})
+    const sql = ((strings: TemplateStringsArray, ...values: never[]) =>
+      strings.join().includes('and until >') ? never : database.sql(strings, ...values)) as never
+    let isLost = () => false
+    const { promise, resolve } = gate()
+    const hung = jobOf({
+      fleet: { sql, owner: 'hung', leaseMs: 3_000 },
+      run: ({ signal }) => {
+        isLost = () => signal.aborted
+        return promise
+      },
+    })
+    await hung.start()
+    await settled()
+    await hung.pass(2_900)
+    expect(isLost()).toBe(false)
+    await hung.pass(200)
+    expect(isLost()).toBe(true)
+    resolve()
+    await hung.stop()
+    expect(hung.waiting()).toBe(0)
+  })
+
   test('that is brief holds its lease for a period, gives nothing back, and finds it over', async () => {
     await fresh()
     const brief = jobOf({
