@@ -94,6 +94,15 @@ const txidForm = /^[A-Za-z0-9]{26,35}$/
 const keyForm = /^[!-~]{1,77}$/
 const secondMs = 1_000
 
+const endOf = (made: unknown, seconds: unknown): number => {
+  const endsMs =
+    typeof made === 'string' && typeof seconds === 'number'
+      ? Date.parse(made) + seconds * secondMs
+      : Number.NaN
+  if (!Number.isNaN(endsMs)) return endsMs
+  throw notPayable('malformed', 'The charge has an expiry that cannot be read.')
+}
+
 /** A charge as its location shows it (API Pix: CobPayload, CobVPayload). */
 const payableOf = (charge: Fields, now: Date): Payable => {
   const { status, chave: key, txid } = charge
@@ -108,12 +117,10 @@ const payableOf = (charge: Fields, now: Date): Payable => {
     throw notPayable('malformed', 'The charge has no key or txid that can be read.')
   }
   const { criacao: made, expiracao: seconds } = calendar
-  const endsMs =
-    typeof made === 'string' && typeof seconds === 'number'
-      ? Date.parse(made) + seconds * secondMs
-      : Number.NaN
   // A charge with a due date shows no expiry: its location refuses what is too late.
-  if (endsMs <= now.getTime()) throw notPayable('expired', 'The charge has expired.')
+  if (seconds !== undefined && endOf(made, seconds) <= now.getTime()) {
+    throw notPayable('expired', 'The charge has expired.')
+  }
   return {
     kind: 'dynamic',
     key,
@@ -128,7 +135,11 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   }
 }
 
-const agents: Readonly<Record<string, string>> = { AGTEC: 'AGTEC', AGTOT: 'AGTOT', AGPSS: 'AGFSS' }
+const agents = new Map<unknown, string>([
+  ['AGTEC', 'AGTEC'],
+  ['AGTOT', 'AGTOT'],
+  ['AGPSS', 'AGFSS'],
+])
 
 /** CobPayload, `valor.retirada`. */
 const withdrawalOf = (
@@ -138,7 +149,7 @@ const withdrawalOf = (
   const kind = saque === undefined ? 'troco' : 'saque'
   const cash = fieldsOf(saque ?? troco)
   const { modalidadeAgente: agent, prestadorDoServicoDeSaque: facilitator } = cash
-  const spelt = typeof agent === 'string' ? agents[agent] : undefined
+  const spelt = agents.get(agent)
   if (
     spelt === undefined ||
     typeof facilitator !== 'string' ||

@@ -286,6 +286,23 @@ describe('by code', () => {
       { calendario: { criacao: '2020-01-01T00:00:00Z', expiracao: 60 } },
       'expired',
     ],
+    ['of no time', { calendario: { expiracao: 60 } }, 'malformed'],
+    [
+      'of a time in words',
+      { calendario: { criacao: '2020-01-01T00:00:00Z', expiracao: '60' } },
+      'malformed',
+    ],
+    ['made at no time', { calendario: { criacao: '2020-01-01 00h', expiracao: 60 } }, 'malformed'],
+    [
+      'of cash by an agent that is none',
+      {
+        valor: {
+          ...saque,
+          retirada: { saque: { valor: '20.00', ...agency, modalidadeAgente: 'constructor' } },
+        },
+      },
+      'malformed',
+    ],
     ['of cash by nobody', { valor: { original: '0.00', retirada: { saque: {} } } }, 'malformed'],
     ['without a key', { chave: 7 }, 'malformed'],
     ['with a short txid', { txid: 'a'.repeat(25) }, 'malformed'],
