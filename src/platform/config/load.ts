@@ -26,7 +26,21 @@ export type EffectiveSetting = {
   readonly source: 'environment' | 'file' | 'default' | 'unset'
 }
 
-const ourPrefixes = ['SPI_', 'CARDGW_', 'DREX_', 'WEBHOOK_', 'TRILHO_', 'RSFN_'] as const
+/** Others have variables of these prefixes too: a name that is near to one of ours is a misspelling of it. */
+const sharedPrefixes: ReadonlySet<string> = new Set([
+  'API',
+  'BROKER',
+  'CA',
+  'CERT',
+  'DATABASE',
+  'GRPC',
+  'HTTP',
+  'KEY',
+  'LOG',
+  'METRICS',
+])
+/** OpenTelemetry has many, with names near to each other. */
+const foreignPrefix = 'OTEL'
 const fileBytesMax = 1_048_576
 const none = Symbol('nothing set')
 
@@ -193,16 +207,20 @@ const unknownVariables = (
       if (companion !== undefined) known.add(companion)
     }
   }
+  const prefixes = new Set([...known].filter((name) => name.includes('_')).map(prefixOf))
+  prefixes.delete(foreignPrefix)
   return Object.keys(env)
-    .filter((name) => !known.has(name) && ourPrefixes.some((prefix) => name.startsWith(prefix)))
+    .filter((name) => !known.has(name) && name.includes('_') && prefixes.has(prefixOf(name)))
     .sort()
-    .map((name) => {
+    .flatMap((name) => {
       const near = nearest(name, known)
-      return near === undefined
-        ? `${name} is no setting of this program and has no effect`
-        : `${name} is no setting of this program and has no effect; did you mean ${near}?`
+      if (near === undefined && sharedPrefixes.has(prefixOf(name))) return []
+      const told = `${name} is no setting of this program and has no effect`
+      return near === undefined ? told : `${told}; did you mean ${near}?`
     })
 }
+
+const prefixOf = (name: string): string => name.split('_', 1)[0] ?? ''
 
 const nearest = (name: string, known: ReadonlySet<string>): string | undefined => {
   let best: string | undefined

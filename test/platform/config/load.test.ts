@@ -231,9 +231,27 @@ describe('loading', () => {
   })
 
   test('unknown names with our prefixes are warned of, others are not ours', () => {
-    const { warnings } = loadSettings({ group }, { CARDGW_PROT: '1', SPI_ABC: '1', OTHER: '1' })
+    const names = ['SPI_NSU', 'PIX_API_ADDR', 'DICT_URL', 'GRPC_ADDR', 'OTEL_SERVICE_NAME']
+    const more = names.map((name) => [name, setting(name, text(), { doc: 'x' })])
+    const groups = { group, more: defineSettings(Object.fromEntries(more)) }
+    const env = {
+      CARDGW_PROT: '1',
+      SPI_ABC: '1',
+      OTHER: '1',
+      PIX_API_ADR: '1',
+      DICT_URI: '1',
+      GRPC_ADR: '1',
+      GRPC_TRACE: 'all',
+      OTEL_SERVICE_NAMES: '1',
+    }
+    const { warnings } = loadSettings(groups, env)
+    const told = (name: string, near: string) =>
+      `${name} is no setting of this program and has no effect; did you mean ${near}?`
     expect(warnings).toEqual([
-      'CARDGW_PROT is no setting of this program and has no effect; did you mean CARDGW_PORT?',
+      told('CARDGW_PROT', 'CARDGW_PORT'),
+      told('DICT_URI', 'DICT_URL'),
+      told('GRPC_ADR', 'GRPC_ADDR'),
+      told('PIX_API_ADR', 'PIX_API_ADDR'),
       'SPI_ABC is no setting of this program and has no effect',
     ])
   })
