@@ -72,6 +72,7 @@ export const buildGateway = (
     cardsLogger,
     metrics: crew === undefined ? metrics : crew.share(metrics),
     isShared: crew !== undefined,
+    onLogLevel: crew?.shareLevel([logger, cardsLogger]),
     metricsEnabled: platform.metricsEnabled,
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },

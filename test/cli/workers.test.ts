@@ -16,9 +16,11 @@ const script = (name: string, text: string): string => {
 
 const supervise = (command: readonly string[], change: Partial<SupervisorOptions> = {}) => {
   const pids: number[] = []
-  const logger: typeof quietLogger = Object.assign(Object.create(quietLogger), {
-    info: ({ pid }: { readonly pid: number }) => pids.push(pid),
-  })
+  const logger: typeof quietLogger = {
+    ...quietLogger,
+    error: () => {},
+    info: ({ pid }) => pids.push(Number(pid)),
+  }
   const supervisor = createSupervisor({
     count: 1,
     command,
@@ -51,6 +53,36 @@ test('a worker that the system cannot start for a while is started once it can',
   symlinkSync(process.execPath, runtime)
   await until(() => pids.length === 2)
   expect(await supervisor.stop('SIGKILL')).toBe(false)
+}, 20_000)
+
+test('the level that one worker is told to log from is that of all, also of one that starts later', async () => {
+  const crew = join(import.meta.dir, '../../src/cli/workers/crew.ts')
+  const logging = script(
+    'logging',
+    `import { joinCrew } from ${JSON.stringify(crew)}
+    const logger = { level: 'info' }
+    const crew = joinCrew(Number(process.env.NUMBER))
+    const share = crew.shareLevel([logger])
+    process.on('SIGUSR2', () => share('debug'))
+    setInterval(() => console.log(process.env.NUMBER + ' ' + logger.level), 20)
+    crew.listening({})`,
+  )
+  let lines = ''
+  const { supervisor, pids } = supervise([process.execPath, logging], {
+    count: 2,
+    environmentOf: (number) => ({ PATH: process.env['PATH'] ?? '', NUMBER: String(number) }),
+    onLines: (text) => {
+      lines += text
+    },
+  })
+  await supervisor.start()
+  process.kill(Number(pids[0]), 'SIGUSR2')
+  await until(() => lines.includes('1 debug') && lines.includes('2 debug'))
+  process.kill(Number(pids[1]), 'SIGKILL')
+  await until(() => pids.length === 3)
+  lines = ''
+  await until(() => lines.includes('2 debug'))
+  await supervisor.stop('SIGKILL')
 }, 20_000)
 
 test('a worker that hangs before it listens is ended', async () => {

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import type { Metrics, MetricValues } from '#src/platform/observe/index.ts'
+import type { Logger, LogLevel, Metrics, MetricValues } from '#src/platform/observe/index.ts'
 import { collectMsMax, type FromWorker, type ToWorker } from './messages.ts'
 
 /** The workers of one `trilho serve`, as one of them sees them. */
@@ -10,6 +10,8 @@ export type Crew = {
   readonly feature: Feature
   /** Renders the metrics of all workers, and of this one alone when the others cannot be asked. */
   readonly share: (metrics: Metrics) => Metrics
+  /** Lets the other workers set the level of these loggers; what it returns sets that of theirs. */
+  readonly shareLevel: (loggers: readonly Logger[]) => (level: LogLevel) => void
   readonly listening: (urls: Readonly<Record<string, string>>) => void
   /** Resolves when whoever started the workers is gone. */
   readonly abandoned: Promise<void>
@@ -20,6 +22,7 @@ export const joinCrew = (worker: number): Crew => {
   const asked = new Map<number, (text: string) => void>()
   let lastId = 0
   let own: Metrics | undefined
+  let levelled: readonly Logger[] = []
   let crew = { running: 1, of: 1 }
   const tell = (message: FromWorker): void => {
     if (process.connected) process.send?.(message)
@@ -32,7 +35,10 @@ export const joinCrew = (worker: number): Crew => {
     if (message.kind === 'ping') tell({ kind: 'pong' })
     else if (message.kind === 'collect') void collect(message.id)
     else if (message.kind === 'rendered') asked.get(message.id)?.(message.text)
-    else crew = message
+    else {
+      crew = message
+      for (const logger of levelled) logger.level = message.level ?? logger.level
+    }
   })
   process.on('disconnect', () => abandoned.resolve())
 
@@ -53,6 +59,10 @@ export const joinCrew = (worker: number): Crew => {
     abandoned: abandoned.promise,
     listening: (urls) => tell({ kind: 'listening', urls }),
     feature: { name: 'workers', health: () => healthOf(crew) },
+    shareLevel: (loggers) => {
+      levelled = loggers
+      return (level) => tell({ kind: 'log_level', level })
+    },
     share: (metrics) => {
       own = metrics
       const { contentType } = metrics.registry

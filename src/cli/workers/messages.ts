@@ -1,4 +1,4 @@
-import type { MetricValues } from '#src/platform/observe/index.ts'
+import type { LogLevel, MetricValues } from '#src/platform/observe/index.ts'
 
 /** What the process that starts workers tells them. */
 export type ToWorker =
@@ -7,7 +7,13 @@ export type ToWorker =
   | { readonly kind: 'collect'; readonly id: number }
   /** The metrics of all, which it asked for. */
   | { readonly kind: 'rendered'; readonly id: number; readonly text: string }
-  | { readonly kind: 'crew'; readonly running: number; readonly of: number }
+  | {
+      readonly kind: 'crew'
+      readonly running: number
+      readonly of: number
+      /** From which on all log; undefined: each as its settings say. */
+      readonly level: LogLevel | undefined
+    }
 
 /** What a worker tells it. */
 export type FromWorker =
@@ -16,6 +22,8 @@ export type FromWorker =
   | { readonly kind: 'collected'; readonly id: number; readonly values: MetricValues }
   /** Asks for the metrics of all. */
   | { readonly kind: 'render'; readonly id: number }
+  /** It was asked to log from another level on, as all then do. */
+  | { readonly kind: 'log_level'; readonly level: LogLevel }
 
 /** The variable that tells a worker its number. Nobody else sets it. */
 export const workerVariable = 'TRILHO_WORKER'

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Logger, LogLevel, Metrics } from '#src/platform/observe/index.ts'
 import { createCollector } from './collector.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -90,6 +90,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const workers = Array.from({ length: count }, (_, index) => newWorker(index + 1))
   let isStopping = false
   let isRunning = false
+  let level: LogLevel | undefined
   const running = () => workers.filter(({ isListening }) => isListening)
   const collector = createCollector({ metrics, workers: running, send })
   const restarts = metrics.counter(
@@ -97,15 +98,10 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
     'Workers that ended and were started again.',
     ['worker'],
   )
-  metrics.gauge('trilho_workers', 'Workers that serve.', [], (gauge) =>
-    gauge.set({}, running().length),
-  )
+  const serving = 'Workers that serve.'
+  metrics.gauge('trilho_workers', serving, [], (gauge) => gauge.set({}, running().length))
 
-  const tellCrew = (): void => {
-    for (const worker of workers) {
-      send(worker, { kind: 'crew', running: running().length, of: count })
-    }
-  }
+  const tellCrew = (): void => tellAll(workers, level)
 
   /** @throws what the system says where it starts no process now */
   const begin = async (worker: Worker): Promise<Readonly<Record<string, string>>> => {
@@ -118,6 +114,10 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
         logger.info({ worker: worker.number, pid: child.pid }, 'a worker serves')
         tellCrew()
         listening.resolve(message.urls)
+      } else if (message.kind === 'log_level') {
+        level = message.level
+        logger.level = level
+        tellCrew()
       } else collector.hear(worker, message)
     })
     worker.child = child
@@ -167,6 +167,11 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       return codes.every((code) => code === undefined || code === 0)
     },
   }
+}
+
+const tellAll = (workers: readonly Worker[], level: LogLevel | undefined): void => {
+  const running = workers.filter(({ isListening }) => isListening).length
+  for (const worker of workers) send(worker, { kind: 'crew', running, of: workers.length, level })
 }
 
 /** One may have ended while the next began. */

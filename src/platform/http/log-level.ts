@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Logger, logLevels } from '../observe/index.ts'
+import { type Logger, type LogLevel, logLevels } from '../observe/index.ts'
 import { route } from './asked.ts'
 import type { Route, RouteContract } from './route.ts'
 
@@ -27,11 +27,19 @@ const documents = {
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 
-/** The lowest level that any logger logs; a change lasts as long as the process. */
-export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => [
+/**
+ * The lowest level that any logger logs; a change lasts as long as the process.
+ *
+ * @param onChange tells the other processes that serve at the same addresses
+ */
+export const logLevelRoutes = (
+  loggers: readonly Logger[],
+  onChange: (level: LogLevel) => void = () => {},
+): readonly Route[] => [
   route(documents.getLogLevel, ({ c }) => c.json({ level: loggers[0]?.level })),
   route(documents.setLogLevel, async ({ body: { level }, c }) => {
     for (const logger of loggers) logger.level = level
+    onChange(level)
     return c.json({ level })
   }),
 ]

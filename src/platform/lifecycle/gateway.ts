@@ -15,7 +15,7 @@ import {
   systemRoutes,
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
-import type { Logger, Metrics } from '../observe/index.ts'
+import type { Logger, LogLevel, Metrics } from '../observe/index.ts'
 import { inTimeOr } from '../runtime/index.ts'
 import type { Authenticator, KeyMaterial, Networks } from '../security/index.ts'
 import type { Feature } from './feature.ts'
@@ -44,6 +44,8 @@ export type GatewayOptions = {
   readonly adminTls?: boolean | undefined
   /** Other processes of ours listen at the same addresses. */
   readonly isShared?: boolean
+  /** Tells them from which level on to log. */
+  readonly onLogLevel?: ((level: LogLevel) => void) | undefined
   readonly rates?: RateLimits
   /** Room for the requests of each rail; undefined: as many as come. */
   readonly rooms?: RailRooms
@@ -135,7 +137,7 @@ const openListeners = (
   const { features, authenticator, metrics, logger, cardsLogger } = options
   const allRoutes = [
     ...features.flatMap((feature) => (feature.listener === 'admin' ? [] : (feature.routes ?? []))),
-    ...logLevelRoutes([logger, cardsLogger]),
+    ...logLevelRoutes([logger, cardsLogger], options.onLogLevel),
   ]
   const system = systemRoutes({
     version: options.version,

@@ -10,7 +10,9 @@ test('the level of every logger changes while the process runs', async () => {
   )
   const { key, record } = testKey('ops:admin', 'ops:read')
   const reader = testKey('ops:read')
-  const { call } = testApp(logLevelRoutes(loggers), { keys: [record, reader.record] })
+  const told: string[] = []
+  const routes = logLevelRoutes(loggers, (level) => told.push(level))
+  const { call } = testApp(routes, { keys: [record, reader.record] })
   const put = (level: unknown, by = key) =>
     call('PUT', '/v1/ops/log-level', { key: by, body: { level } })
 
@@ -22,6 +24,7 @@ test('the level of every logger changes while the process runs', async () => {
   for (const logger of loggers) logger.debug({}, 'seen')
   await put('error')
   for (const logger of loggers) logger.warn({}, 'unseen')
+  expect(told).toEqual(['debug', 'error'])
   expect(lines).toHaveLength(2)
   expect(lines.every((line) => line.includes('"msg":"seen"'))).toBe(true)
 })
