@@ -42,18 +42,20 @@ export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 /** TxSts of what has settled. */
 export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
+const answerable = ['QUEUED', 'SENT', 'UNKNOWN', 'FAILED'] as const
+
 /**
  * What each status may follow. An answer can overtake the record of the sending, so QUEUED may be answered. Only an
  * explicit answer ends UNKNOWN: if the sending was in doubt, its PI-ResourceId is one, unless an answer is overdue too
- * ({@link StatusChange}). The central bank never stored a FAILED message, so a person may have it sent after all, or
- * give it up: then it is REJECTED.
+ * ({@link StatusChange}). The central bank never stored a FAILED message, as far as we know, so a person may have it sent
+ * after all, or give it up: then it is REJECTED. An answer knows better, and ends it.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   QUEUED: ['FAILED'],
   SENT: ['QUEUED'],
-  ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
-  PARTIALLY_ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
-  REJECTED: ['QUEUED', 'SENT', 'UNKNOWN', 'FAILED'],
+  ACCEPTED: answerable,
+  PARTIALLY_ACCEPTED: answerable,
+  REJECTED: answerable,
   FAILED: ['QUEUED', 'RECEIVED'],
   UNKNOWN: ['QUEUED', 'SENT'],
   RECEIVED: [],

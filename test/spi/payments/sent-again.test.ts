@@ -155,11 +155,31 @@ test('what is refused as a message stays so, whatever its transactions are answe
   }
 })
 
-test('what was never taken, as far as we knew, is settled all the same when its answer comes', async () => {
-  const endToEndId = fresh.endToEndId()
-  const { id } = await queued(database, 'pacs.008', [{ endToEndId }])
+test.each([
+  ['ACSC', 'ACCEPTED', 'settled'],
+  ['RJCT', 'REJECTED', 'rejected'],
+])(
+  'what was never taken, as far as we knew, ends by its answer all the same: %s',
+  async (answer, status, outcome) => {
+    const endToEndId = fresh.endToEndId()
+    const { id } = await queued(database, 'pacs.008', [{ endToEndId }])
+    await become(id, 'FAILED')
+    const [told] = await receive(report([{ endToEndId, status: answer, reason: 'AB03' }]))
+    expect(told?.warnings).toEqual([])
+    expect(await stands(id)).toMatchObject({ status, statuses: [answer] })
+    expect(await read(endToEndId)).toMatchObject({ status: outcome })
+    // What contradicts that answer moves nothing, and says so.
+    const other = answer === 'ACSC' ? 'RJCT' : 'ACSC'
+    const [late] = await receive(report([{ endToEndId, status: other, reason: 'AB03' }]))
+    expect(late?.warnings).toMatchObject([{ message: 'contradicts an earlier answer' }])
+    expect(await stands(id)).toMatchObject({ status, statuses: [answer] })
+  },
+)
+
+test('a message that FAILED ends by a refusal of it as a whole, which contradicts nothing', async () => {
+  const { id, bizMsgIdr } = await queued(database, 'pacs.008', [{ endToEndId: fresh.endToEndId() }])
   await become(id, 'FAILED')
-  await receive(report([{ endToEndId, status: 'ACSC' }]))
-  expect(await stands(id)).toMatchObject({ statuses: ['ACSC'] })
-  expect(await read(endToEndId)).toMatchObject({ status: 'settled' })
+  const [told] = await receive(refusal(bizMsgIdr))
+  expect(told?.warnings).toEqual([])
+  expect(await stands(id)).toMatchObject({ status: 'REJECTED', statuses: [null] })
 })

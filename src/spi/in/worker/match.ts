@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { predecessorsOf } from '../../messages/domain.ts'
 import {
-  endStatuses,
   findSent,
   idsByKey,
   type MessageOutcome,
@@ -124,8 +124,9 @@ const contradictsBefore = (
   return endsOtherwise(status, outcomeFor(answer, about))
 }
 
+/** Of one that moves the message it is no news that another state was before. */
 const endsOtherwise = (status: MessageStatus | undefined, outcome: MessageOutcome): boolean =>
-  status !== undefined && endStatuses.includes(status) && status !== outcome
+  status !== undefined && status !== outcome && !predecessorsOf(outcome).includes(status)
 
 /** The SPI's report on a payment ends the payment or, at the receiver, the reply to it. */
 export const outcomeFor = (

@@ -1,9 +1,11 @@
 import {
+  constants,
   type Queryable,
   type Transaction,
   textArray,
   uuidBound,
 } from '#src/platform/database/index.ts'
+import { settledStatuses } from '../../messages/domain.ts'
 import {
   answeredTypes,
   type Channel,
@@ -68,7 +70,7 @@ const queuedOutboundOf = ({
 
 /**
  * Returns those of the ids that are payments or returns of ours and FAILED: they hold their sums, since they may be sent
- * after all. UNKNOWN is not FAILED: only an answer ends it.
+ * after all. UNKNOWN is not FAILED: only an answer ends it. What has settled was sent, whatever its message says.
  */
 export const findFailedPayments = async (
   sql: Queryable,
@@ -77,7 +79,11 @@ export const findFailedPayments = async (
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${textArray(ids.filter((id) => uuidForm.test(id)))}::text::uuid[]) as wanted(wanted_id)
       cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
-    where direction = 'OUTBOUND' and status = 'FAILED' and type in ('pacs.004', 'pacs.008')`
+    where direction = 'OUTBOUND' and status = 'FAILED' and type in ('pacs.004', 'pacs.008')
+      and (
+        select position from spi_transactions t
+        where message_id = wanted_id and t.status in (${constants(sql, settledStatuses)}) limit 1
+      ) is null`
   return new Set(rows.map(({ id }) => id))
 }
 

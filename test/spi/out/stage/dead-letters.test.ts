@@ -203,6 +203,19 @@ describe('dead letters', () => {
     }
   })
 
+  test('what is thrown out of dlq stays settled where its answer came in spite of all', async () => {
+    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    await rig.pay(1, { channel: 'SECONDARY' })
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+    // As an earlier version left it.
+    await sql`update spi_transactions set status = 'ACSC'`
+    const [letter] = await letters.list(1)
+    expect(await letters.drop(letter?.id ?? 0n)).toBe(true)
+    expect(await rig.statuses()).toEqual({ FAILED: 1 })
+  })
+
   test.each([
     ['a payment', {}],
     [
