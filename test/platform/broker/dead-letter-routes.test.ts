@@ -5,6 +5,7 @@ import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 
 const base = '/v1/ops/dead-letters'
+const noSubjects = { reopen: async () => {}, end: async () => {} }
 const operator = testKey('ops:*')
 const reader = testKey('ops:read')
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   const { routes = [] } = createDeadLetters({
     sql: database.sql,
     isRelayed: false,
-    subjects: { end: async () => {}, held: async () => [] },
+    subjects: { ...noSubjects, held: async () => [] },
     retentionDays: 7,
     logger: quietLogger,
   })
@@ -60,7 +61,7 @@ test('doctor is told of those that stay though they are past their retention', a
   const feature = createDeadLetters({
     sql: database.sql,
     isRelayed: false,
-    subjects: { end: async () => {}, held: async (_, letters) => letters },
+    subjects: { ...noSubjects, held: async (_, letters) => letters },
     retentionDays: 7,
     logger: quietLogger,
   })

@@ -38,6 +38,7 @@ test('those that somebody has to decide on stay, and hide no others from the clo
   const isHeld = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
     Number(headers['n']) > 1_500
   const letters = openDeadLetters(sql, false, {
+    reopen: async () => {},
     end: async () => {},
     held: async (_, page) => page.filter(isHeld),
   })

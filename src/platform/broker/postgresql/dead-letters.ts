@@ -50,6 +50,8 @@ export type DeadLetterBox = {
 
 /** What letters were kept for. The broker does not know it. */
 export type LetterSubjects = {
+  /** Takes it up again, in the transaction that publishes the letter's message. */
+  readonly reopen: (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
   /** Ends it, in the transaction that throws the letter away. */
   readonly end: (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
   /** Those of the letters that `end` would end something of: no clock throws them away. */
@@ -59,7 +61,11 @@ export type LetterSubjects = {
   ) => Promise<readonly L[]>
 }
 
-const noSubjects: LetterSubjects = { end: async () => {}, held: async () => [] }
+const noSubjects: LetterSubjects = {
+  reopen: async () => {},
+  end: async () => {},
+  held: async () => [],
+}
 
 type LetterClass = {
   readonly code: string | null
@@ -100,6 +106,7 @@ export const openDeadLetters = (
         'It holds only the beginning of its message: it can only be thrown away.',
       )
     }
+    await subjects.reopen(tx, letter)
     const { key, value } = letter
     const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
     const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }

@@ -6,7 +6,7 @@ import {
   type OutgoingMessage,
   type TransactionalBroker,
 } from '#src/platform/broker/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { endingReturns, type Receivables } from '../../in/worker/received.ts'
 import {
   changeStatuses,
@@ -57,24 +57,32 @@ export const createBury =
 export const isRetried = ({ headers }: Delivery, stored: QueuedOutbound): boolean =>
   stored.status === 'FAILED' && headers[deadLetterHeaders.retried] === 'true'
 
-/** Makes a FAILED message QUEUED again; it never reached the central bank, so if we sign, we sign it anew. */
+/** Does for a letter that an earlier version retried what retrying it does now. */
 export const reopen = async (
   stored: QueuedOutbound,
   { sql, emitEvents }: Pick<DeadLetterDeps, 'sql' | 'emitEvents'>,
 ): Promise<QueuedOutbound | undefined> => {
+  await sql.begin((tx) => queueAgain(tx, stored, emitEvents))
+  return (await findOutbound(sql, [stored.id])).get(stored.id)
+}
+
+/** Makes a FAILED message QUEUED again; it never reached the central bank, so if we sign, we sign it anew. */
+const queueAgain = async (
+  tx: Transaction,
+  stored: QueuedOutbound,
+  emitEvents: Emit,
+): Promise<void> => {
   const { id } = stored
   const change = { id, status: 'QUEUED', detail: 'taken out of dlq' } as const
-  await sql.begin(async (tx) => {
-    if ((await changeStatuses(tx, [change])).size === 0) return
-    await withdraw(tx, [id])
-    await emitEvents(tx, [statusEvent(stored, change)])
-  })
-  return (await findOutbound(sql, [id])).get(id)
+  if ((await changeStatuses(tx, [change])).size === 0) return
+  await withdraw(tx, [id])
+  await emitEvents(tx, [statusEvent(stored, change)])
 }
 
 /**
  * Payments and returns that FAILED hang on their letters: as long as one is there the message can be sent, and holds its
- * sum. Thrown away by a person, it ends the message.
+ * sum. Thrown away by a person, it ends the message. Retried, it makes any message QUEUED at once: from then on it does
+ * not depend on what the queue keeps.
  */
 export const createLetterSubjects = (
   emit: Emit,
@@ -82,6 +90,11 @@ export const createLetterSubjects = (
 ): LetterSubjects => {
   const emitEvents = endingReturns(emit, receivables)
   return {
+    reopen: async (tx, letter) => {
+      const id = messageIdOf(letter)
+      const stored = (await findOutbound(tx, [id])).get(id)
+      if (stored?.status === 'FAILED') await queueAgain(tx, stored, emitEvents)
+    },
     held: async (sql, letters) => {
       const failed = await findFailedPayments(sql, letters.map(messageIdOf))
       return letters.filter((letter) => failed.has(messageIdOf(letter)))

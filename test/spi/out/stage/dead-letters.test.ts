@@ -203,6 +203,23 @@ describe('dead letters', () => {
     }
   })
 
+  test('what is retried is QUEUED with that, and sent even if its queue entry is lost', async () => {
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    await rig.pay(1, { channel: 'SECONDARY' })
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+    const [letter] = await letters.list(1)
+    expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
+    expect(await rig.statuses()).toEqual({ QUEUED: 1 })
+    await sql`delete from broker_queue where id > 0`
+    const parts = { settings: impatient, requeueEveryMs: 20, watchTimes }
+    await running(() => rig.until('SENT', 1), client, parts)
+    const history = await sql<{ status: string }[]>`
+      select status from spi_history order by position`
+    expect(history.map(({ status }) => status)).toEqual(['QUEUED', 'FAILED', 'QUEUED', 'SENT'])
+  })
+
   test('what is thrown out of dlq stays settled where its answer came in spite of all', async () => {
     const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
