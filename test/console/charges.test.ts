@@ -1,6 +1,7 @@
 /** What receivers charge by the API Pix, in a real browser: made, looked for, ended, each with its consequence. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hasBrowser } from '../support/browser.ts'
+import { farYear } from '../support/far-year.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import {
   expectNone,
@@ -135,7 +136,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     const { sql } = gateway.database
     const { idRec } = await api('POST', '/pix/v2/rec', {
       vinculo: { contrato: 'C-1', objeto: 'Academia', devedor: debtor },
-      calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+      calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
       valor: { valorRec: '35.00' },
       politicaRetentativa: 'PERMITE_3R_7D',
     })
@@ -183,12 +184,12 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await page.goto(`${url}/console/charges/rec/${idRec}`)
     await act('Cobrar', 'sem ser consultado de novo', {
       amount: '35,00',
-      day: '2099-01-20',
+      day: `${farYear}-01-20`,
       account: '19682',
     })
     await dialog.getByRole('link').click()
     await page.locator('h1', { hasText: '35,00' }).waitFor()
-    await page.getByText('2099-01-20', { exact: true }).waitFor()
+    await page.getByText(`${farYear}-01-20`, { exact: true }).waitFor()
     await settled(page)
     expect(await serious(page)).toEqual([])
     await act('Cancelar cobrança', 'não será recebida')
@@ -205,7 +206,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     const { id } = await api('POST', '/pix/v2/locrec')
     const { idRec: other } = await api('POST', '/pix/v2/rec', {
       vinculo: { contrato: 'C-2', devedor: debtor },
-      calendario: { dataInicial: '2099-01-01', periodicidade: 'ANUAL' },
+      calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'ANUAL' },
       politicaRetentativa: 'NAO_PERMITE',
       loc: id,
     })

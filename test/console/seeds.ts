@@ -3,6 +3,7 @@ import { insertMessages } from '#src/spi/messages/index.ts'
 import { fresh, payment } from '../spi/in/worker/support.ts'
 import { message } from '../spi/messages/support.ts'
 import type { TestDatabase } from '../support/database.ts'
+import { farYear } from '../support/far-year.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
 import type { SeenConsole } from './visit.ts'
@@ -69,7 +70,7 @@ export const seedCharges = async (
   const { id: location } = await api('POST', '/pix/v2/locrec')
   const { idRec } = await api('POST', '/pix/v2/rec', {
     vinculo: { contrato: 'C-1', objeto: 'Academia', devedor: debtor },
-    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
     valor: { valorRec: '35.00' },
     politicaRetentativa: 'PERMITE_3R_7D',
     loc: location,
@@ -88,7 +89,7 @@ export const seedCharges = async (
   })} where id = ${idRec}`
   const { txid } = await api('POST', '/pix/v2/cobr', {
     idRec,
-    calendario: { dataDeVencimento: '2099-01-20' },
+    calendario: { dataDeVencimento: `${farYear}-01-20` },
     valor: { original: '35.00' },
     recebedor: { conta: '19682', tipoConta: 'CORRENTE' },
   })

@@ -12,6 +12,7 @@ import {
   workerOn,
 } from '../spi/in/worker/support.ts'
 import { rigOn, runningOn } from '../spi/out/stage/support.ts'
+import { farYear } from '../support/far-year.ts'
 import { subscribe } from '../support/webhooks.ts'
 import { startPix } from './support.ts'
 
@@ -124,7 +125,7 @@ test.each(ways)('refused %s, the request for a recurrence has ended', async (_, 
     pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
   const rec = await call('POST', '/rec', {
     vinculo: { contrato: 'C-1', devedor: { cpf: '45164632481', nome: 'Fulano de Tal' } },
-    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
     politicaRetentativa: 'NAO_PERMITE',
   })
   const recipient = { agencia: '2569', conta: '550689', cpf: '15231470190' }

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:tls'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { farYear } from '../support/far-year.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { until } from '../support/until.ts'
 import { startReceiver, startWebhooks } from '../webhooks/support.ts'
@@ -192,7 +193,7 @@ describe('what a webhook tells', () => {
     await call('PUT', '/webhookrec', { webhookUrl: receiver.url })
     const body = {
       vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Francisco' } },
-      calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+      calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
       politicaRetentativa: 'NAO_PERMITE',
     }
     const { idRec } = (await call('POST', '/rec', body)).json

@@ -10,6 +10,7 @@ import {
 import { emitEvents } from '#src/webhooks/index.ts'
 import { rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
+import { farYear } from '../support/far-year.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
@@ -193,7 +194,7 @@ const makeRecurrence = async (): Promise<Pick<Made, MadeForPayers>> => {
   const { id } = (await demand('/pix/v2/locrec', undefined)) as Record<string, string>
   const { idRec } = await demand('/pix/v2/rec', {
     vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Bia' } },
-    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
     politicaRetentativa: 'NAO_PERMITE',
     loc: id,
   })
@@ -205,7 +206,7 @@ const makeRecurrence = async (): Promise<Pick<Made, MadeForPayers>> => {
   })
   const { txid } = await demand('/pix/v2/cobr', {
     idRec,
-    calendario: { dataDeVencimento: '2099-01-01' },
+    calendario: { dataDeVencimento: `${farYear}-01-01` },
     valor: { original: '1.00' },
     recebedor: { conta: '1', tipoConta: 'CORRENTE' },
   })
