@@ -173,6 +173,24 @@ describe('a charge of a recurrence', () => {
     expect(violated(refused)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
   })
 
+  test('is neither cancelled nor tried again while it is being paid', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    expect(await pay(endToEndId)).toBe('accepted')
+    const cancelled = await call('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    expect(violated(cancelled)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
+    // The day of the attempt is over before the payment has its end.
+    const again = await at('2026-03-21T12:00:00Z', () =>
+      call('POST', `/cobr/${txid}/retentativa/2026-03-23`),
+    )
+    expect(violated(again)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
+    expect(sentTypes()).not.toContain('CAMT055')
+    await settle(endToEndId)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      status: 'CONCLUIDA',
+      tentativas: [{ status: 'PAGA' }],
+    })
+  })
+
   test('is tried again three times in seven days', async () => {
     const { txid, endToEndId } = await approvedAndScheduled()
     const retry = (day: string, moment: string) =>

@@ -9,7 +9,7 @@ import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
-import { pixByIds } from '../received/store.ts'
+import { isAnyPending, pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
@@ -224,6 +224,14 @@ const locked = async (tx: Transaction, { account, txid }: Named) => {
   return { recurrence, collection }
 }
 
+/** What we have accepted a payment of is left alone until that has its end; whoever takes one locks the charge, as we do. */
+const requireUnpaid = async (tx: Transaction, { status, attempts }: Collection): Promise<void> => {
+  const ids = attempts.map(({ endToEndId }) => endToEndId)
+  if (!(await isAnyPending(tx, ids))) return
+  const razao = 'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.'
+  throw refuseCollection({ razao, propriedade: 'cobr.status', valor: status })
+}
+
 const cancel = async (
   tx: Transaction,
   named: Named,
@@ -247,6 +255,7 @@ const cancel = async (
       'Não é possível cancelar uma cobrança agendada depois das 22:00 do dia anterior à liquidação.'
     throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
   }
+  await requireUnpaid(tx, collection)
   const drafts = cancellationsOf(collection, { recurrence, ispb, at, calendar })
   const after = cancelledCollection(collection, cancelledByReceiver, at)
   await changeCollection(tx, after)
@@ -265,6 +274,7 @@ const retry = async (
   const { recurrence, collection: before } = await locked(tx, named)
   const { collection } = advance(before, { recurrence, ispb, at, calendar })
   judgeRetry(collection, recurrence, day, at)
+  await requireUnpaid(tx, collection)
   const { collection: after, drafts } = attempted(collection, 'NTAG', day, {
     recurrence,
     ispb,
