@@ -6,6 +6,7 @@ import {
   contentCodingOf,
   httpErrors,
   mediaType,
+  namedType,
   type RequestContext,
   readEncodedBytes,
 } from '#src/platform/http/index.ts'
@@ -21,7 +22,8 @@ export const isXml = (c: RequestContext): boolean => {
 /** True when the caller names XML and not JSON: anything else gets JSON. What is answered then varies by `Accept`. */
 export const wantsXml = (c: RequestContext): boolean => {
   const accept = c.req.raw.headers.get('accept') ?? ''
-  return /application\/xml/i.test(accept) && !/application\/json/i.test(accept)
+  const isNamed = (type: string): boolean => namedType(accept, [type]) !== undefined
+  return isNamed('application/xml') && !isNamed('application/json')
 }
 
 const isXmlType = (type: string): boolean => (xmlTypes as readonly string[]).includes(type)

@@ -37,6 +37,8 @@ test('the central bank’s catalogues as JSON and as they came', async () => {
   }
   expect(await typeFor('text/html, application/xml;q=0.9, */*;q=0.1')).toBe('application/xml')
   expect(await typeFor('application/json, application/xml')).toStartWith('application/json')
+  expect(await typeFor('application/xml;q=0, */*')).toStartWith('application/json')
+  expect(await typeFor('application/json;q=0, application/xml')).toBe('application/xml')
   const [check] = (await feature.checks?.()) ?? []
   expect(check).toMatchObject({ status: 'ok' })
   await bank.stop()
