@@ -264,6 +264,17 @@ test('every route is classified, and nothing else is', () => {
   )
 })
 
+test('what is of all merchants or wallets is closed to keys for some', () => {
+  const closed = { '/v1/transactions': 'merchant_ids', '/v1/drex': 'wallets' } as const
+  for (const [start, restriction] of Object.entries(closed)) {
+    const open = named.filter(
+      ({ path, row: { kind, by = [] } }) =>
+        kind === 'institution' && path.startsWith(start) && !by.includes(restriction),
+    )
+    expect(open.map(({ name }) => name)).toEqual([])
+  }
+})
+
 describe('what is another account’s', () => {
   test('is not there, whatever is asked of it', async () => {
     for (const one of named.filter(({ row }) => row.kind === 'owned')) {

@@ -67,6 +67,18 @@ const limited = ['merchant_ids', 'wallets', 'own_webhooks'] as const
 const limitedMaker = ['merchant_ids', 'wallets'] as const
 
 const institution = (reads?: true): Row => ({ kind: 'institution', ...(reads && { reads }) })
+/** Shows or decides what is of all merchants or wallets. */
+const ofAll = (
+  by: readonly Restriction[],
+  reads: boolean,
+  path: string,
+  body?: Readonly<Record<string, string>>,
+): Row => ({
+  ...institution(reads || undefined),
+  by,
+  at: () => path,
+  ...(body && { body: () => body }),
+})
 const anyone = (reads?: true): Row => ({ kind: 'anyone', ...(reads && { reads }) })
 const list = (by: readonly Restriction[] = []): Row => ({ kind: 'list', reads: true, by })
 /** Of the API Pix: every list is of a time. */
@@ -382,11 +394,24 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/transactions/activity': list(cards),
   'GET /v1/transactions/reversals': list(cards),
   'GET /v1/transactions/advices': list(cards),
-  'GET /v1/transactions/reconciliations': institution(true),
-  'GET /v1/transactions/reconciliations/{id}/movements': institution(true),
-  'POST /v1/transactions/reconciliations/{id}/resolve': institution(),
-  'GET /v1/transactions/unmatched-advices': institution(true),
-  'POST /v1/transactions/unmatched-advices/{id}/resolve': institution(),
+  'GET /v1/transactions/reconciliations': ofAll(cards, true, '/v1/transactions/reconciliations'),
+  'GET /v1/transactions/reconciliations/{id}/movements': ofAll(
+    ...([cards, true, '/v1/transactions/reconciliations/1/movements'] as const),
+  ),
+  'POST /v1/transactions/reconciliations/{id}/resolve': ofAll(
+    ...([cards, false, '/v1/transactions/reconciliations/1/resolve', { reason: 'seen' }] as const),
+  ),
+  'GET /v1/transactions/unmatched-advices': ofAll(
+    ...([cards, true, '/v1/transactions/unmatched-advices'] as const),
+  ),
+  'POST /v1/transactions/unmatched-advices/{id}/resolve': ofAll(
+    ...([
+      cards,
+      false,
+      '/v1/transactions/unmatched-advices/1/resolve',
+      { reason: 'seen' },
+    ] as const),
+  ),
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({
@@ -468,8 +493,10 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/drex/liens': list(drex),
   'GET /v1/drex/liens/{id}': owned(true, drex, lien('')),
   'POST /v1/drex/liens/{id}/acts': owned(false, drex, lien('/acts'), () => ({ act: 'reclaim' })),
-  'GET /v1/drex/held': institution(true),
-  'POST /v1/drex/held/{id}/resolve': institution(),
+  'GET /v1/drex/held': ofAll(drex, true, '/v1/drex/held'),
+  'POST /v1/drex/held/{id}/resolve': ofAll(
+    ...([drex, false, '/v1/drex/held/x/resolve', { decision: 'send' }] as const),
+  ),
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/activity': list(drex),
   'GET /v1/drex/lanes': list(drex),

@@ -21,14 +21,15 @@ import { reconciliationDocuments } from './reconciliation-documents.ts'
 
 /** Business days compared with networks; of all accounts, as the network knows none. */
 export const reconciliationRoutes = (service: CardService): readonly Route[] => [
-  route(reconciliationDocuments.list, async ({ query }) => {
+  route(reconciliationDocuments.list, async ({ query, caller }) => {
     const { limit, cursor, network, status } = query
     const filter = { network, status, beforeId: cursor, limit: limit + 1 }
-    const found = await service.reconciliations(filter)
+    const found = await service.reconciliations(filter, caller)
     return pageResponse('reconciliations', found, limit, viewOf)
   }),
-  route(reconciliationDocuments.movements, async ({ params: { id }, query: { limit, cursor } }) => {
-    const found = await service.movements(id, cursor, limit + 1)
+  route(reconciliationDocuments.movements, async ({ params, query, caller }) => {
+    const { limit, cursor } = query
+    const found = await service.movements(params.id, cursor, limit + 1, caller)
     return pageResponse('movements', found, limit, movementView)
   }),
   route(reconciliationDocuments.resolve, async (asked) => {

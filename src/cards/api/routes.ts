@@ -80,8 +80,8 @@ const laterRoutes = (service: CardService): readonly Route[] => [
 
 /** What networks told of that is not known here; of all accounts, as it belongs to none. */
 const unmatchedRoutes = (service: CardService): readonly Route[] => [
-  route(waitingDocuments.unmatched, async ({ query: { limit, cursor } }) => {
-    const found = await service.unmatched(cursor, limit + 1)
+  route(waitingDocuments.unmatched, async ({ query: { limit, cursor }, caller }) => {
+    const found = await service.unmatched(cursor, limit + 1, caller)
     return pageResponse('advices', found, limit, unmatchedView)
   }),
   route(waitingDocuments.resolveAdvice, async (asked) => {

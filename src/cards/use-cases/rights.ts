@@ -11,6 +11,13 @@ export const requireMerchant = ({ restrictions }: CardRights, merchantId: string
   throw restrictedBy('merchant_ids', 'transactions of this merchant')
 }
 
+/** @throws ApiError `restricted` if the key is for some merchants: what belongs to none may be any other's */
+export const requireAllMerchants = ({ restrictions }: CardRights): void => {
+  if (restrictions.merchantIds !== undefined) {
+    throw restrictedBy('merchant_ids', 'what is of all merchants')
+  }
+}
+
 /** @throws ApiError `transaction_not_found` unless it is the account's, `restricted` if the key is for other merchants */
 export const requireOwn = (
   transaction: CardTransaction | undefined,

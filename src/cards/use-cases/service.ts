@@ -38,7 +38,7 @@ import {
   voidTransaction,
 } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
-import { type CardRights, requireMerchant } from './rights.ts'
+import { type CardRights, requireAllMerchants, requireMerchant } from './rights.ts'
 
 /** Events of one transaction; few have a dozen. */
 const eventsMax = 1_000
@@ -67,15 +67,18 @@ export type CardService = {
   readonly unmatched: (
     afterId: string | undefined,
     limit: number,
+    by: CardRights,
   ) => ReturnType<typeof unmatchedAdvices>
   readonly resolveAdvice: (id: string, reason: string, caller: Caller) => Promise<Answered>
   readonly reconciliations: (
     filter: Parameters<typeof listReconciliations>[1],
+    by: CardRights,
   ) => ReturnType<typeof listReconciliations>
   readonly movements: (
     reconciliationId: string,
     afterId: string | undefined,
     limit: number,
+    by: CardRights,
   ) => ReturnType<typeof movementsOf>
   readonly resolveDay: (id: string, reason: string, caller: Caller) => Promise<Answered>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
@@ -95,6 +98,12 @@ const reached = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
+/** Does what keys for some merchants may not. */
+const ofAll = async <T>(by: CardRights, work: () => Promise<T>): Promise<T> => {
+  requireAllMerchants(by)
+  return reached(work())
+}
+
 /** The part of the transactions that a caller may see. */
 const seenBy = ({ owner: account, restrictions: { merchantIds } }: CardRights) => ({
   account,
@@ -111,11 +120,13 @@ export const createCardService = (context: CardContext): CardService => ({
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id, by) => reached(find(context, id, by)),
   reversals: (page, by) => reached(waitingReversals(context.sql, { ...page, ...seenBy(by) })),
-  unmatched: (afterId, limit) => reached(unmatchedAdvices(context.sql, afterId, limit)),
-  resolveAdvice: (id, reason, caller) => reached(resolveAdvice(context, id, reason, caller)),
-  reconciliations: (filter) => reached(listReconciliations(context.sql, filter)),
-  movements: (id, afterId, limit) => reached(movementsOf(context.sql, id, afterId, limit)),
-  resolveDay: (id, reason, caller) => reached(resolveDay(context, id, reason, caller)),
+  unmatched: (afterId, limit, by) => ofAll(by, () => unmatchedAdvices(context.sql, afterId, limit)),
+  resolveAdvice: (id, reason, caller) =>
+    ofAll(caller, () => resolveAdvice(context, id, reason, caller)),
+  reconciliations: (filter, by) => ofAll(by, () => listReconciliations(context.sql, filter)),
+  movements: (id, afterId, limit, by) =>
+    ofAll(by, () => movementsOf(context.sql, id, afterId, limit)),
+  resolveDay: (id, reason, caller) => ofAll(caller, () => resolveDay(context, id, reason, caller)),
   activity: (minutes, by) =>
     reached(readActivity(context.sql, minutes, cardActivity(context.sql, seenBy(by)))),
   list: async (filter, by) => {

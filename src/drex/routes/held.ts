@@ -12,6 +12,7 @@ import { type Held, reasonOf } from '../engine/held-store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { HeldTransactions } from '../held.ts'
+import { requireAllWallets } from '../wallets/rights.ts'
 import { once } from './once.ts'
 import { networkSchema, pageSchema, transactionHash } from './shared.ts'
 
@@ -84,15 +85,19 @@ const documents = {
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 
+/** A key for some wallets knows and decides nothing of others. */
+const ofAll = 'what is of all wallets'
+
 export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[] => [
-  route(documents.listHeldTransactions, async ({ query: { cursor, limit } }) => {
+  route(documents.listHeldTransactions, async ({ query: { cursor, limit }, caller }) => {
+    requireAllWallets(caller, ofAll)
     const found = await held.list(cursor, limit + 1)
     return pageResponse('held', found, limit, show)
   }),
   route(documents.resolveHeldTransaction, (asked) =>
     once(sql, asked, {
       status: 200,
-      allow: () => {},
+      allow: (caller) => requireAllWallets(caller, ofAll),
       prepare: ({ tx_hash: hash }) => held.decide(asked.params.id, hash),
       show: ({ id, subject }) => ({ transaction_id: id, subject }),
       audit: ({ id }) => ({ action: 'drex.resolve', object: id, outcome: 'released' }),

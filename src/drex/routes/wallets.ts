@@ -7,7 +7,6 @@ import {
   pageResponses,
   type Route,
   type RouteContract,
-  restrictedBy,
   route,
   text,
   writeAudit,
@@ -19,6 +18,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { alertsSchema } from '../wallets/alerts.ts'
 import { policySchema } from '../wallets/policy.ts'
+import { requireAllWallets } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
@@ -151,9 +151,7 @@ export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] =>
   route(documents.createWallet, (asked) =>
     once(sql, asked, {
       status: 201,
-      allow: (caller) => {
-        if (caller.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
-      },
+      allow: (caller) => requireAllWallets(caller, 'a new wallet'),
       prepare: async (body, caller) => {
         const { type, label, metadata } = body
         const key = await wallets.adoptKey(wantedKey(body), caller.owner)

@@ -15,6 +15,11 @@ export const requireWallet = ({ restrictions: { wallets } }: WalletRights, ...an
   throw restrictedBy('wallets', 'the use of this wallet')
 }
 
+/** @throws ApiError `restricted` if the key is for some wallets */
+export const requireAllWallets = ({ restrictions }: WalletRights, what: string): void => {
+  if (restrictions.wallets !== undefined) throw restrictedBy('wallets', what)
+}
+
 /** The wallets that a list is cut down to; undefined: all of the account. */
 export const walletsOf = ({ restrictions: { wallets } }: WalletRights): string[] | undefined =>
   wallets && [...wallets]

@@ -1,7 +1,7 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
 
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors, restrictedBy, writeAudit } from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, writeAudit } from '#src/platform/http/index.ts'
 import {
   type KeyEnvironment,
   type SealedRecord,
@@ -18,7 +18,7 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { addressOfPrivateKey, randomPrivateKey } from '../evm/secp256k1.ts'
 import { newId } from '../ids.ts'
-import { requireWallet, type WalletRights, walletsOf } from './rights.ts'
+import { requireAllWallets, requireWallet, type WalletRights, walletsOf } from './rights.ts'
 import * as store from './store.ts'
 
 type NewWallet = {
@@ -143,7 +143,7 @@ export const createWallets = (deps: Deps): Wallets => {
     deployer: async (by) => {
       const made = await store.walletByCreator(sql, deployer, by.owner, by.environment)
       if (made !== undefined) requireWallet(by, made.address)
-      else if (by.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
+      else requireAllWallets(by, 'a new wallet')
       return made ?? createDeployer(deps, by)
     },
     canOpen: () => canOpen(deps),
