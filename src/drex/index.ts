@@ -17,7 +17,6 @@ import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
 import { createCustody } from './custody/services.ts'
-import { demonstrate } from './demo.ts'
 import { createAccepted } from './engine/accepted.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
@@ -150,7 +149,6 @@ export const createDrex = (given: DrexDeps): Drex => {
       ...(await chainChecks(all.values())),
       ...(await signerChecks(sql, custody)),
     ],
-    ...(all.size === 0 ? {} : { demo: demonstrate }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createChain, createIssuer } from '#src/simulators/chain/index.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
 import {
@@ -226,6 +227,29 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     await second.program.end()
     expect(second.ready.api_key).toBe(first.ready.api_key)
     expect(readFileSync(join(usedState, 'keys.json'), 'utf8')).not.toContain(first.ready.api_key)
+  })
+
+  test('pays on its own network beside others, and on none of the user’s', async () => {
+    const unreachable = 'http://127.0.0.1:9'
+    const beside = await startDev(variant, usedState, {
+      DREX_ETH_SEPOLIA_RPC_URLS: unreachable,
+      DREX_ETH_SEPOLIA_TOKEN: `0x${'11'.repeat(20)}`,
+    })
+    expect(beside.ready.wallets).toHaveLength(2)
+    beside.program.signal('SIGTERM')
+    expect((await beside.program.end()).code).toBe(0)
+    const chain = await createChain({ mining: 'auto' })
+    const { token, directory } = await createIssuer(chain)
+    // As `trilho sim chain` prints them.
+    const theirs = await startDev(variant, usedState, {
+      DREX_TESTNET_RPC_URLS: chain.url,
+      DREX_TESTNET_TOKEN: token,
+      DREX_TESTNET_DIRECTORY: directory,
+    })
+    expect(theirs.ready.wallets).toEqual([])
+    theirs.program.signal('SIGTERM')
+    expect((await theirs.program.end()).code).toBe(0)
+    await chain.stop()
   })
 
   test('takes another port when the usual one is busy, and says so', async () => {

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#src/platform/config/index.ts'
+import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
 import {
   createIssuer,
   createKeptChain,
@@ -23,6 +24,9 @@ export type DevChain = {
 }
 
 const blockTimeMs = 200
+const network = 'drex_testnet'
+const waitMs = 15_000
+const pollMs = 100
 const labels = ['demo-a', 'demo-b'] as const
 /** The second wallet is that of an institution, which transfers name by the start of its CNPJ. */
 const demoCnpj8 = '12345678'
@@ -64,7 +68,7 @@ export const startDevChain = async (given: Environment, directory: string): Prom
 
 const networksOf = (chain: KeptChain, issuer: Issuer) => {
   return {
-    drex_testnet: {
+    [network]: {
       rpc_urls: [chain.url],
       chain_id: chain.chainId,
       token: issuer.token,
@@ -100,4 +104,28 @@ const newWallet = async (httpUrl: string, apiKey: string, label: string): Promis
   const { output } = await call(apiKey, 'POST', `${httpUrl}/v1/wallets`, { type: 'managed', label })
   const { address } = JSON.parse(output) as Wallet
   return address
+}
+
+/** A transfer between the wallets that have money; none where dev has no chain of its own. */
+export const transferDemo = async (
+  { httpUrl, apiKey }: DemoGateway,
+  [from, to]: readonly string[],
+): Promise<readonly Demo[]> => {
+  if (from === undefined || to === undefined) return []
+  const url = `${httpUrl}/v1/drex/transfers`
+  const body = { from_wallet: from, to_wallet: to, amount: '150.00', network, reference: 'demo' }
+  const asked = await call(apiKey, 'POST', url, body)
+  const { transfer_id: id } = JSON.parse(asked.output) as { readonly transfer_id: string }
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const { output } = await call(apiKey, 'GET', `${url}/${id}`)
+    const { status, tx_hash } = JSON.parse(output) as Readonly<Record<string, string>>
+    if (status === 'confirmed') {
+      return [{ title: `A transfer of digital currency, by now confirmed as ${tx_hash}`, ...asked }]
+    }
+    if (status === 'failed' || status === 'reverted' || performance.now() > deadline) {
+      throw new Error(`the transfer of digital currency is ${status}: ${output}`)
+    }
+    await Bun.sleep(pollMs)
+  }
 }

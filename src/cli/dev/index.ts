@@ -18,7 +18,7 @@ import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
 import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-network.ts'
 import { type DevCentralBank, devRoles, paymentDemos, startDevCentralBank } from './central-bank.ts'
-import { type DevChain, startDevChain } from './chain.ts'
+import { type DevChain, startDevChain, transferDemo } from './chain.ts'
 import { chargeDemo } from './charge.ts'
 import { type DevDirectory, keyDemo, startDevDirectory } from './directory.ts'
 import { devEnvironment, isSet, whilePortsAreTaken } from './environment.ts'
@@ -142,7 +142,7 @@ const run = async (
     const hasDatabase = features.some(({ name }) => name === 'database')
     const isAsked = hasDatabase && !asksForCertificate
     const wallets = isAsked ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
-    const demos = asksForCertificate ? [] : await demosOf(machine, features, urls)
+    const demos = asksForCertificate ? [] : await demosOf(machine, features, urls, wallets)
     const untold = asksForCertificate ? [noDemos] : []
     const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold]
     if (asJson) {
@@ -179,8 +179,10 @@ const demosOf = async (
   { state, bank, directory, cards }: Machine,
   features: readonly Feature[],
   urls: GatewayUrls,
+  wallets: readonly string[],
 ): Promise<readonly Demo[]> => [
   ...(await runDemos(features, { ...urls, ...state })),
+  ...(await transferDemo({ ...urls, ...state }, wallets)),
   ...(await paymentDemos({ ...urls, ...state }, bank, features)),
   ...(await keyDemo({ ...urls, ...state }, bank, directory, features)),
   ...(await chargeDemo({ ...urls, ...state }, bank, features)),
