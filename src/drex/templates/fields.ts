@@ -37,7 +37,11 @@ export const reais = amount.transform((value, context): bigint => {
 export const cnpj8 = z.string().regex(/^\d{8}$/, 'must be the first eight digits of a CNPJ')
 
 /** A quantity of whole units, for example `1000000` or `12.50`. */
-export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')
+export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, {
+  message: 'must be a decimal number',
+  // Nothing goes on to scale what is none.
+  abort: true,
+})
 
 /** @returns the quantity in its smallest unit; undefined if it has more than `decimals` fraction digits */
 export const scaled = (text: string, decimals: number): bigint | undefined => {
@@ -45,3 +49,18 @@ export const scaled = (text: string, decimals: number): bigint | undefined => {
   if (fraction.length > decimals) return undefined
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
+
+/** Refuses quantities that have more fraction digits than the asset. */
+export const requireScalable =
+  <F extends string>(...fields: readonly F[]) =>
+  (
+    params: { readonly decimals: number } & { readonly [K in F]?: string | undefined },
+    context: z.RefinementCtx,
+  ): void => {
+    for (const field of fields) {
+      const value: string | undefined = params[field]
+      if (value === undefined || scaled(value, params.decimals) !== undefined) continue
+      const message = `has more than ${params.decimals} fraction digits`
+      context.addIssue({ code: 'custom', path: [field], message })
+    }
+  }

@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
-import { bps, bpsMax, hash, instant, name, quantity, reais, scaled, symbol } from '../fields.ts'
+import {
+  bps,
+  bpsMax,
+  hash,
+  instant,
+  name,
+  quantity,
+  reais,
+  requireScalable,
+  scaled,
+  symbol,
+} from '../fields.ts'
 import { defineTemplate } from '../template.ts'
 
 const labelBytesMax = 31
@@ -25,25 +36,27 @@ const property = z.strictObject({
   appraisal: reais.optional(),
 })
 
-const params = z.strictObject({
-  name,
-  symbol,
-  decimals: z.int().min(0).max(18).default(0),
-  total_units: quantity,
-  lock_up_until: instant.optional(),
-  holders_max: z.int().min(0).max(1_000_000).default(0),
-  holding_max_bps: bps(bpsMax).default(0),
-  owner: addressSchema.optional(),
-  controllers: z.array(addressSchema).max(10).default([]),
-  default_partitions: z
-    .array(label)
-    .min(1)
-    .max(16)
-    .refine((names) => new Set(names).size === names.length, 'names one twice')
-    .default(['common']),
-  documents: z.array(document).max(16).default([]),
-  property: property.optional(),
-})
+const params = z
+  .strictObject({
+    name,
+    symbol,
+    decimals: z.int().min(0).max(18).default(0),
+    total_units: quantity,
+    lock_up_until: instant.optional(),
+    holders_max: z.int().min(0).max(1_000_000).default(0),
+    holding_max_bps: bps(bpsMax).default(0),
+    owner: addressSchema.optional(),
+    controllers: z.array(addressSchema).max(10).default([]),
+    default_partitions: z
+      .array(label)
+      .min(1)
+      .max(16)
+      .refine((names) => new Set(names).size === names.length, 'names one twice')
+      .default(['common']),
+    documents: z.array(document).max(16).default([]),
+    property: property.optional(),
+  })
+  .superRefine(requireScalable('total_units'))
 
 const labelWord = (text: string): string => `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`
 
@@ -67,7 +80,7 @@ export const template = defineTemplate({
         name: params.name,
         symbol: params.symbol,
         decimals: params.decimals,
-        totalUnits: scaled(params.total_units, params.decimals) ?? 0n,
+        totalUnits: scaled(params.total_units, params.decimals),
         lockUpUntil: params.lock_up_until ?? 0,
         holdersMax: params.holders_max,
         holdingMaxBps: params.holding_max_bps,

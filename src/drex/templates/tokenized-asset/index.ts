@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
-import { hash, name, quantity, scaled, symbol } from '../fields.ts'
+import { hash, name, quantity, requireScalable, scaled, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
 
 const params = z
@@ -16,15 +16,7 @@ const params = z
     metadata_uri: text(500, { charactersMin: 0 }).default(''),
     metadata_hash: hash,
   })
-  .superRefine((params, context) => {
-    for (const field of ['total_supply', 'cap'] as const) {
-      const value = params[field]
-      if (value !== undefined && scaled(value, params.decimals) === undefined) {
-        const message = `has more than ${params.decimals} fraction digits`
-        context.addIssue({ code: 'custom', path: [field], message })
-      }
-    }
-  })
+  .superRefine(requireScalable('total_supply', 'cap'))
 
 /** An ERC-20 of an asset, with an optional cap and allowlist. */
 export const template = defineTemplate({
