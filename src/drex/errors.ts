@@ -159,6 +159,12 @@ export const drexErrors = defineErrors({
     meaning: 'The contract refuses the call as things stand; details name its error.',
     remedy: 'Correct what the error says. Nothing was sent.',
   },
+  answer_unreadable: {
+    status: 422,
+    title: 'Answer unreadable',
+    meaning: 'What the contract answered is not what its ABI says; details show how it begins.',
+    remedy: 'Register the ABI that the contract has. Nothing was sent.',
+  },
   delivery_not_found: {
     status: 404,
     title: 'Delivery not found',

@@ -235,6 +235,25 @@ describe('deploying and calling', () => {
     expect(json as object).toMatchObject({ result: '2' })
   })
 
+  test('an answer that is not what the ABI says is told as it came', async () => {
+    const stranger = await retail(bench.admin, adminAddress)
+    const outputs = [{ type: 'string' }]
+    const abi = [
+      { type: 'function', name: 'decimals', inputs: [], outputs, stateMutability: 'view' },
+    ]
+    await bench.call('POST', '/v1/contracts', { address: stranger, abi })
+    const { status, json } = await call(stranger, { function: 'decimals' })
+    expect([status, json]).toMatchObject([
+      422,
+      {
+        error: {
+          code: 'ANSWER_UNREADABLE',
+          details: { data: `0x${'2'.padStart(64, '0')}`, bytes: 32 },
+        },
+      },
+    ])
+  })
+
   test('the currency of the settings is registered from the start, and nobody replaces it', async () => {
     const { token } = bench.admin
     const listed = async () =>

@@ -1,7 +1,8 @@
 /** Whether a contract is what a template makes, whoever deployed it: its code is compared, not its name. */
 import { refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
-import { readAbi } from '../contracts/abi.ts'
+import { readAbi, readAnswer } from '../contracts/abi.ts'
+import { simulateCall } from '../contracts/simulation.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadArtifact, type TemplateName } from '../templates/index.ts'
 
@@ -47,7 +48,6 @@ export const createViews = async (
     args: readonly unknown[] = [],
   ): Promise<readonly string[]> => {
     const data = abi.encodeFunctionData(name, [...args]) as Hex
-    const answer = await reaching(chain, () => chain.rpc.call('eth_call', { to, data }, block))
-    return abi.decodeFunctionResult(name, String(answer)).toArray().map(String)
+    return readAnswer(abi, name, await simulateCall(chain, { to, data }, [abi], block)).map(String)
   }
 }

@@ -3,7 +3,8 @@
  * that a gateway that only moves currency never pays for it.
  */
 import type { EventFragment, Interface, ParamType } from 'ethers'
-import type { Violation } from '#src/platform/http/index.ts'
+import { ApiError, type Violation } from '#src/platform/http/index.ts'
+import { drexErrors } from '../errors.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadArtifact, templateNames } from '../templates/index.ts'
@@ -173,10 +174,28 @@ const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint 
   return number < min || number >= 2n ** size ? undefined : number
 }
 
+/** Of an answer that nobody can read. */
+const shownBytesMax = 1_024
+
+/** @throws ApiError `answer_unreadable` if the contract answers what its ABI says nothing of */
+export const readAnswer = (abi: Interface, name: string, data: string): readonly unknown[] => {
+  try {
+    // A text that is none is found once it is asked for: all the way down.
+    return abi.decodeFunctionResult(name, data).toArray(true)
+  } catch (cause) {
+    const details = {
+      data: data.slice(0, 2 + 2 * shownBytesMax),
+      bytes: Math.floor(data.length / 2) - 1,
+    }
+    const message = 'The contract’s answer is not what its ABI says.'
+    throw new ApiError(drexErrors.answer_unreadable, message, { details, cause })
+  }
+}
+
 /** @returns the values of a view function: one alone, several by name or position */
 export const decodeResult = (abi: Interface, signature: string, data: string): unknown => {
   const fragment = abi.getFunction(signature)!
-  const values = abi.decodeFunctionResult(signature, data).toArray()
+  const values = readAnswer(abi, signature, data)
   if (values.length === 1) return toJson(values[0])
   return fragment.outputs.every(({ name }) => name !== '')
     ? byName(fragment.outputs, values.map(toJson))

@@ -3,6 +3,7 @@ import type { Interface } from 'ethers'
 import { ApiError } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
 import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { explainRevert } from './abi.ts'
 
@@ -14,11 +15,12 @@ export const simulateCall = async (
   chain: Chain,
   call: Readonly<Record<string, unknown>>,
   abis: readonly Interface[],
+  block: Hex | 'latest' = 'latest',
 ): Promise<string> => {
   const gasPrice = chain.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
   return reaching(chain, async () => {
     try {
-      return String(await chain.rpc.call('eth_call', { ...call, ...gasPrice }, 'latest'))
+      return String(await chain.rpc.call('eth_call', { ...call, ...gasPrice }, block))
     } catch (error) {
       if (!(error instanceof RpcFailure) || error.kind !== 'reverted') throw error
       const revert = await explainRevert(error.data, abis)

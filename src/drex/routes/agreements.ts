@@ -30,6 +30,7 @@ export const refusals = [
   drexErrors.wallet_disabled,
   drexErrors.policy_refused,
   drexErrors.contract_reverted,
+  drexErrors.answer_unreadable,
   drexErrors.account_not_permitted,
   drexErrors.network_not_configured,
   drexErrors.network_unreachable,

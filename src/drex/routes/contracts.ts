@@ -153,6 +153,7 @@ const documents = {
     errors: [
       drexErrors.contract_not_found,
       drexErrors.contract_reverted,
+      drexErrors.answer_unreadable,
       drexErrors.account_not_permitted,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,

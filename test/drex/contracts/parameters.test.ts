@@ -93,7 +93,10 @@ test('a quantity finer than the asset is refused, and never taken for nothing', 
         () => undefined,
         (error: ApiError) => error,
       )
-      expect([name, error?.errors]).toMatchObject([name, [{ pointer: `/params/${field}`, message }]])
+      expect([name, error?.errors]).toMatchObject([
+        name,
+        [{ pointer: `/params/${field}`, message }],
+      ])
     }
   }
 })
