@@ -27,10 +27,10 @@ import { inPortuguese } from './portuguese.ts'
 import { reconciliationRoutes } from './reconciliation-routes.ts'
 import { waitingDocuments } from './waiting-documents.ts'
 
-/** The body as JSON; undefined without one. */
+/** The body as JSON; without one that of an object with nothing in it. */
 const optionalBody = async (c: RequestContext) => {
   const bytes = await readBytes(c)
-  return bytes.length === 0 ? undefined : parseJson(bytes)
+  return bytes.length === 0 ? {} : parseJson(bytes)
 }
 
 /** Authorization, capture, void and query of card transactions. */
@@ -51,12 +51,11 @@ const routesOf = (service: CardService): readonly Route[] => [
     return respond(await service.increment(asked.params.id, amount, asked.caller))
   }),
   route(documents.capture, async (asked) => {
-    const request = readCapture((await optionalBody(asked.c)) ?? {})
+    const request = readCapture(await optionalBody(asked.c))
     return respond(await service.capture(asked.params.id, request, asked.caller))
   }),
   route(documents.void, async (asked) => {
-    const body = await optionalBody(asked.c)
-    const amount = body === undefined ? undefined : readVoid(body)
+    const amount = readVoid(await optionalBody(asked.c))
     return respond(await service.void(asked.params.id, amount, asked.caller))
   }),
   ...laterRoutes(service),
@@ -68,8 +67,7 @@ const routesOf = (service: CardService): readonly Route[] => [
 /** What gives back, and what operators do. */
 const laterRoutes = (service: CardService): readonly Route[] => [
   route(documents.refund, async (asked) => {
-    const body = await optionalBody(asked.c)
-    const amount = body === undefined ? undefined : readRefund(body)
+    const amount = readRefund(await optionalBody(asked.c))
     return respond(await service.refund(asked.params.id, amount, asked.caller))
   }),
   route(documents.resolve, async (asked) => {

@@ -19,6 +19,19 @@ const read = async (id: string) => json(await rig.get(`/v1/transactions/${id}`))
 const entryOf = (record: Readonly<Record<string, unknown>>, from = rig) =>
   from.simulators[0].book().find(({ rrn }) => rrn === record['rrn'])
 
+test.each(['capture', 'void', 'refund'])(
+  'what is no object is not for want of a body that a %s is of the whole',
+  async (operation) => {
+    const { id } = await rig.authorize('tok_visa_approved', { capture: operation === 'refund' })
+    const before = await read(id)
+    for (const body of [null, [], 0, false]) {
+      const response = await rig.post(`/v1/transactions/${id}/${operation}`, body)
+      expect([body, response.status]).toEqual([body, 400])
+    }
+    expect(await read(id)).toEqual(before)
+  },
+)
+
 describe('a capture', () => {
   test('without a body takes the whole', async () => {
     const authorized = await rig.authorize('tok_visa_approved')
