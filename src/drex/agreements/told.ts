@@ -1,6 +1,7 @@
 /** Reads what the contracts of agreements told, and holds it against what the tokens themselves told. */
 import type { Interface } from 'ethers'
-import { readAbi, toJson } from '../contracts/abi.ts'
+import { readAbi } from '../contracts/abi.ts'
+import { shown } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import { addressWord, amountWord } from '../evm/token-call.ts'
 import { movedTo } from '../evm/transfer-log.ts'
@@ -61,7 +62,7 @@ const parse = (abi: Interface, { topics, data }: Log): Decoded | undefined => {
   try {
     const parsed = abi.parseLog({ topics: [...topics], data })
     if (parsed === null) return undefined
-    const values = parsed.args.toArray().map((each) => String(toJson(each)).toLowerCase())
+    const values = parsed.args.toArray().map((each) => shown(String(each).toLowerCase()))
     const entries = parsed.fragment.inputs.map(({ name }, i) => [name, values[i]!] as const)
     return { name: parsed.name, args: Object.fromEntries(entries) }
   } catch {

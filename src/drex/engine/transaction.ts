@@ -121,7 +121,7 @@ const argsMax = 16
 const controlCharacters = /\p{Cc}/gu
 
 /** A contract's words are a stranger's: they are cut, and made text that everybody can store and show. */
-const shown = (text: string): string =>
+export const shown = (text: string): string =>
   text.slice(0, textCharactersMax).toWellFormed().replace(controlCharacters, '\ufffd')
 
 /** An error as JSON for its column. */

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
-import type { Entry } from './entries.ts'
+import { type Entry, signed } from './entries.ts'
 import type { Anchor, Place } from './place.ts'
 
 export type Position = Place & {
@@ -80,6 +80,15 @@ export type Booked = Booking & { readonly id: string }
 const nameOf = ({ token, wallet }: { readonly token: Hex; readonly wallet: Hex }) =>
   `${token} ${wallet}`
 
+/** More than an honest currency can come to, and less than a column holds, with what it is compared with. */
+const totalMax = 2n ** 257n
+
+/** The sums of a currency that lies end there: its ledger is shared with others. */
+const bounded = (total: bigint): bigint => {
+  if (total > totalMax) return totalMax
+  return total < -totalMax ? -totalMax : total
+}
+
 /** Writes movements, in order. Only whoever moves the position may: each builds on the sum before it. */
 export const book = async (
   sql: Transaction,
@@ -97,7 +106,7 @@ export const book = async (
   for (const row of before) holdings.get(nameOf(row))!.total = BigInt(row.total)
   const rows = bookings.map((booking) => {
     const holding = holdings.get(nameOf(booking))!
-    holding.total += booking.side === 'in' ? booking.amount : -booking.amount
+    holding.total = bounded(holding.total + signed(booking))
     return { ...booking, id: newId('mov'), total: holding.total }
   })
   const last = new Map(rows.map((row) => [nameOf(row), row]))
