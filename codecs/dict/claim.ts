@@ -3,14 +3,22 @@ import type { DirectoryEntry, KeyType } from './cid.ts'
 import {
   accountElement,
   keyForm,
-  momentForm,
   personElement,
   readAccount,
   readKeyType,
   readPerson,
 } from './entry.ts'
 import { demandText, type Element } from './markup.ts'
-import { elementsOf, type Fields, ispb, oneOf, optional, readFields, text } from './values.ts'
+import {
+  elementsOf,
+  type Fields,
+  ispb,
+  momentText,
+  oneOf,
+  optional,
+  readFields,
+  text,
+} from './values.ts'
 
 // Source: DICT API, schemas Claim and ExtendedClaim.
 
@@ -59,9 +67,9 @@ const standingFields: Fields<Omit<Claim, keyof ClaimRequest>> = {
   donor: ['DonorParticipant', ispb],
   id: ['Id', text(idForm)],
   status: ['Status', oneOf(claimStatuses)],
-  resolutionEndsAt: ['ResolutionPeriodEnd', text(momentForm)],
-  completionEndsAt: ['CompletionPeriodEnd', optional(text(momentForm))],
-  modifiedAt: ['LastModified', text(momentForm)],
+  resolutionEndsAt: ['ResolutionPeriodEnd', momentText],
+  completionEndsAt: ['CompletionPeriodEnd', optional(momentText)],
+  modifiedAt: ['LastModified', momentText],
   confirmReason: ['ConfirmReason', optional(text(reasonForm))],
   cancelReason: ['CancelReason', optional(text(reasonForm))],
   cancelledBy: ['CancelledBy', optional(text(sideForm))],

@@ -3,7 +3,7 @@ import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import type { XmlDocument } from '#codecs/xml'
 import type { DirectoryEntry, KeyType } from './cid.ts'
 import { demandText, type Element, nodeAt, textAt } from './markup.ts'
-import { elementsOf, type Fields, oneOf, optional, readFields, text } from './values.ts'
+import { elementsOf, type Fields, momentText, oneOf, optional, readFields, text } from './values.ts'
 
 // Source: DICT API, schemas Entry, BrazilianAccount, NaturalPerson and LegalPerson.
 
@@ -36,7 +36,6 @@ const nameCharsMax = 120
 const branchForm = /^[0-9]{1,4}$/
 const accountForm = /^[0-9A-Z]{1,20}$/
 const accountTypeForm = /^[A-Z]{4}$/
-export const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const nameForm = new RegExp(`^[^\\p{Cc}]{1,${nameCharsMax}}$`, 'u')
 export const keyForm = /^[!-~]{1,77}$/
 
@@ -80,9 +79,9 @@ export const entryElement = (entry: EntryRequest | KeptEntry): Element => [
 ]
 
 const momentFields: Fields<Omit<KeptEntry, keyof EntryRequest>> = {
-  createdAt: ['CreationDate', text(momentForm)],
-  ownedSince: ['KeyOwnershipDate', text(momentForm)],
-  claimedSince: ['OpenClaimCreationDate', optional(text(momentForm))],
+  createdAt: ['CreationDate', momentText],
+  ownedSince: ['KeyOwnershipDate', momentText],
+  claimedSince: ['OpenClaimCreationDate', optional(momentText)],
 }
 
 /** @throws CodecError `dict_document` */
@@ -93,7 +92,7 @@ export const readAccount = (document: XmlDocument, node: number, path: string) =
     accountNumber: demandText(document, node, `${path}/AccountNumber`, accountForm),
     accountType: demandText(document, node, `${path}/AccountType`, accountTypeForm),
   },
-  openedAt: demandText(document, node, `${path}/OpeningDate`, momentForm),
+  openedAt: momentText.read(document, node, `${path}/OpeningDate`),
 })
 
 /** @throws CodecError `dict_document` */

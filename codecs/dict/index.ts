@@ -16,7 +16,6 @@ export {
   entryElement,
   type KeptEntry,
   keyTypes,
-  momentForm,
   personElement,
   personTypeOf,
   readAccount,
@@ -66,5 +65,5 @@ export {
   refundResults,
   refundStatuses,
 } from './refund.ts'
-export { proseAt } from './values.ts'
+export { momentText, proseAt } from './values.ts'
 export { createVsync, emptyVsync, type Vsync } from './vsync.ts'

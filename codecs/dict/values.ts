@@ -4,7 +4,10 @@ import type { XmlDocument } from '#codecs/xml'
 import { demandText, type Element, textAt } from './markup.ts'
 
 const idForm = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
-const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+/** Year and offset as far as PostgreSQL takes them. */
+const momentForm =
+  /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-5]):[0-5]\d)$/
+const dayChars = 10
 const amountForm = /^(\d{1,13})(?:\.(\d{1,2}))?$/
 const wordForm = /^[A-Z][A-Z_]{1,49}$/
 const detailsCharsMax = 2_000
@@ -74,13 +77,22 @@ export const ispb = text(ispbForm)
 /** One of a list that the directory may make longer. */
 export const word = text(wordForm)
 
-/** Milliseconds since the epoch. */
-export const moment: Kind<number> = {
+/** A moment as it is written, of a day that there is: `Date.parse` takes the 31st of February for a day in March. */
+export const momentText: Kind<string> = {
   read: (document, node, path) => {
-    const at = Date.parse(demandText(document, node, path, momentForm))
-    if (!Number.isNaN(at)) return at
+    const found = demandText(document, node, path, momentForm)
+    const day = found.slice(0, dayChars)
+    const dayMs = Date.parse(`${day}T00:00:00Z`)
+    const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(day)
+    if (isDay && !Number.isNaN(Date.parse(found))) return found
     throw new CodecError('dict_document', document.start(node), `${path} is no moment`)
   },
+  write: (value) => value,
+}
+
+/** Milliseconds since the epoch. */
+export const moment: Kind<number> = {
+  read: (document, node, path) => Date.parse(momentText.read(document, node, path)),
   write: (ms) => new Date(ms).toISOString(),
 }
 
@@ -98,7 +110,9 @@ export const proseAt = (document: XmlDocument, node: number, path: string): stri
   const found = textAt(document, node, path)
     ?.replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-  return found === undefined || found === '' ? undefined : found.slice(0, detailsCharsMax)
+  if (found === undefined || found === '') return undefined
+  // Half a character, which nobody could store, is none.
+  return found.slice(0, detailsCharsMax).replace(/[\ud800-\udbff]$/, '')
 }
 
 export const prose: Kind<string | undefined> = { read: proseAt, write: (value) => value }

@@ -2,9 +2,8 @@ import {
   type Claim,
   type ClaimRequest,
   claimElement,
-  demandText,
   type Element,
-  momentForm,
+  momentText,
   nodeAt,
   readClaim,
   readPage,
@@ -73,7 +72,7 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
         throw new DirectoryAwayError('document', 'the answer says that it was not done')
       }
       if (act !== 'complete') return told
-      const ownedSince = demandText(document, document.root, 'KeyOwnershipDate', momentForm)
+      const ownedSince = momentText.read(document, document.root, 'KeyOwnershipDate')
       return { ...told, ownedSince }
     })
   },

@@ -83,6 +83,12 @@ test.each([
   expect(readRefund(document, document.root).amountCents).toBe(cents)
 })
 
+test('text of people ends with a whole character', () => {
+  const details = `${'a'.repeat(1_999)}😀`
+  const one = scanner.scan(writeElement(infractionElement({ ...report, details })))
+  expect(readInfractionReport(one, one.root).details).toBe('a'.repeat(1_999))
+})
+
 test.each(['-1.00', '1.234', '1e3', '1,00', '', '99999999999999.00'])(
   'an amount of %s is none',
   (text) => {

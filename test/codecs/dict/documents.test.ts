@@ -118,6 +118,17 @@ describe('an entry', () => {
     expect(codeOf(xml)).toBe('dict_document')
   })
 
+  test.each([
+    '2026-02-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T25:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '2026-01-01T00:00:00+16:00',
+  ])('of %s is refused, as the database would', (at) => {
+    expect(codeOf(answer(kept).replaceAll('2019-11-18T03:00:00Z', at))).toBe('dict_document')
+    expect(codeOf(answer(kept).replaceAll('2010-01-10T03:00:00Z', at))).toBe('dict_document')
+  })
+
   test('takes a name of 120', () => {
     expect(codeOf(answer(kept).replace('João Silva', 'x'.repeat(120)))).toBe('none')
   })
