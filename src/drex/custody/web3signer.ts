@@ -2,6 +2,7 @@
  * Consensys Web3Signer (`eth1` mode) behind the signer port. It signs whole transactions, so we decode its answer and
  * compare every field before sending it.
  */
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { bytesToHex, type Hex, hexToBytes, quantity } from '../evm/hex.ts'
 import { signingDigest, type UnsignedTransaction } from '../evm/transaction.ts'
 import { type Exchange, jsonObject, SignerError } from './exchange.ts'
@@ -26,7 +27,10 @@ export const createWeb3SignerCall =
     const { result, error } = jsonObject(text)
     if (error === undefined || error === null) return result
     const { message } = error as { readonly message?: unknown }
-    throw new SignerError(`Web3Signer refuses: ${String(message).slice(0, messageMax)}`, false)
+    throw new SignerError(
+      `Web3Signer refuses: ${firstCharacters(String(message), messageMax)}`,
+      false,
+    )
   }
 
 /** @throws SignerError if it does not answer, or has no key of this address */

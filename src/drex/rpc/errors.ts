@@ -1,4 +1,5 @@
 /** Classifies a node's refusal for the caller, by Besu's codes and the texts of all clients. */
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 
 export type RpcFailureKind =
   /** The node cannot be reached, is overloaded, or answered nonsense. Nothing is known. */
@@ -134,7 +135,8 @@ const readError = (error: unknown): { code?: number; message: string; data?: str
   const { code, message, data } = error as Readonly<Record<string, unknown>>
   const payload = revertPayload(data)
   return {
-    message: typeof message === 'string' ? message.slice(0, messageCharactersMax) : 'no message',
+    message:
+      typeof message === 'string' ? firstCharacters(message, messageCharactersMax) : 'no message',
     ...(typeof code === 'number' ? { code } : {}),
     ...(payload === undefined ? {} : { data: payload }),
   }

@@ -1,5 +1,5 @@
 import type { ZodError, ZodType } from 'zod'
-import { readBounded } from '../runtime/index.ts'
+import { firstCharacters, readBounded } from '../runtime/index.ts'
 import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
 import { away } from './limits/work.ts'
@@ -187,4 +187,6 @@ const isMissing = ({ code, message }: ZodError['issues'][number]): boolean =>
   code === 'invalid_type' && message.endsWith('received undefined')
 
 const cut = (message: string): string =>
-  message.length > messageCharactersMax ? `${message.slice(0, messageCharactersMax)}…` : message
+  message.length > messageCharactersMax
+    ? `${firstCharacters(message, messageCharactersMax)}…`
+    : message

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { firstCharacters } from '../runtime/index.ts'
 import { invalid, type Violation } from './errors.ts'
 
 /*
@@ -89,7 +90,7 @@ const nameLengthShown = 64
 
 /** RFC 6901 section 3. */
 export const escapeStep = (step: string): string =>
-  step.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
+  firstCharacters(step, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
  * Looks for what no JSON body may hold: values nested without end, U+0000 and lone surrogates.

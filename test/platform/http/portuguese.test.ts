@@ -109,7 +109,7 @@ describe('in Portuguese', () => {
 
 /** What answers no request: settings and what the commands print; what another system or standard has to say. */
 const elsewhere =
-  /(?:config|checks|check|roles|problems|settings|form|definitions|merchants|keys|key-file|restrictions|kinds|database-url|master-key|in-use|authorities|networks\/networks|reach|inspect|inspect\/index|catalogue\/index|verify|verify-archive|dead-letters|worker\/read|swap-log|rpc\/errors)\.ts$|^src\/(?:simulators|cli|composition|console\/browser|pix\/(?!receivers))/
+  /(?:config|checks|check|roles|problems|settings|form|definitions|merchants|keys|key-file|restrictions|kinds|database-url|master-key|in-use|authorities|networks\/networks|config\/load|reach|inspect|inspect\/index|catalogue\/index|verify|verify-archive|dead-letters|worker\/read|swap-log|rpc\/errors)\.ts$|^src\/(?:simulators|cli|composition|console\/browser|pix\/(?!receivers))/
 /** Parts of a text, which is translated as a whole. */
 const parts: ReadonlySet<string> = new Set([
   ...['has not been read yet', 'has been read up to block {} so far'],
@@ -117,6 +117,9 @@ const parts: ReadonlySet<string> = new Set([
   ...['The chain of {} {}.', 'The token {} of {} {}.', '{} U+0000 or half a surrogate pair'],
   ...['{}: {}', 'must be text without control characters{}'],
   ...['The message breaks its schema at {}{}.', 'The API {} may make {} requests a second.'],
+  // What the doctor prints.
+  'no payment or return waits in them for long',
+  '{} are past their retention: payments or returns FAILED with them, and hold their sums',
   // Examples of what is sent.
   ...['I own this wallet.', 'AkwDAAAA', ''],
   // A type of Solidity.
@@ -170,6 +173,11 @@ test('an error is told with bounded work, whatever its caller wrote in it', asyn
   } finally {
     looked.mockRestore()
   }
+})
+
+test.each([0, 1])('what is cut of a long text ends with a whole character (%d)', async (at) => {
+  const { detail } = await refused({ [`${'b'.repeat(450 + at)}${'😀'.repeat(90)}`]: 1 }, 'en')
+  expect(detail.isWellFormed()).toBe(true)
 })
 
 test('what is quoted is left as it was sent', async () => {

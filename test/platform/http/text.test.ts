@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { id, instant, text, whole } from '#src/platform/http/index.ts'
+import { escapeStep, id, instant, text, whole } from '#src/platform/http/index.ts'
 
 const takes = (schema: { safeParse: (value: unknown) => { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success
@@ -31,6 +31,10 @@ describe('text', () => {
       expect(takes(text(9, { isMultiline: true }), value)).toBe(false)
     }
   })
+})
+
+test('a step of a pointer is cut between characters', () => {
+  expect(escapeStep(`${'a'.repeat(63)}😀b`)).toBe(`${'a'.repeat(63)}😀`)
 })
 
 test('an id has nothing that would need an escape in a path', () => {

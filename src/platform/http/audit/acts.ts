@@ -1,4 +1,5 @@
 import type { Logger } from '#src/platform/observe/index.ts'
+import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { findInIdentifier } from '#src/platform/security/sensitive/index.ts'
 import { ApiError } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
@@ -52,7 +53,7 @@ export const createActs = (
     done: async (action, c, handle) => {
       const { principal, requestId } = c.env
       const actor = { id: principal?.keyId ?? 'nobody', requestId }
-      const object = withoutSecrets(c.req.path).slice(0, objectCharactersMax)
+      const object = firstCharacters(withoutSecrets(c.req.path), objectCharactersMax)
       try {
         const response = await handle()
         await write({ actor, action, object, outcome: 'done' })

@@ -17,7 +17,7 @@ import {
   type SchemaViolation,
 } from '#codecs/iso20022'
 import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
-import { nativeText } from '#src/platform/runtime/index.ts'
+import { firstCharacters, nativeText } from '#src/platform/runtime/index.ts'
 import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
 
@@ -154,7 +154,7 @@ const contradicted = (
   const expected = messageDefinitionIdOf(identity)
   return {
     kind: 'contradiction',
-    definition: String(definition).slice(0, definitionCharactersShown),
+    definition: firstCharacters(String(definition), definitionCharactersShown),
     expected,
   }
 }
