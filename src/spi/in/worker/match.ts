@@ -124,7 +124,7 @@ const contradictsBefore = (
   return endsOtherwise(status, outcomeFor(answer, about))
 }
 
-/** Of one that moves the message it is no news that another state was before. */
+/** An answer that moves the message does not contradict the state before it. */
 const endsOtherwise = (status: MessageStatus | undefined, outcome: MessageOutcome): boolean =>
   status !== undefined && status !== outcome && !predecessorsOf(outcome).includes(status)
 
