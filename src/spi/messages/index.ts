@@ -22,7 +22,6 @@ export type {
 } from './domain.ts'
 export {
   endOf,
-  endStatuses,
   knownForMs,
   momentOf,
   operationMoment,
