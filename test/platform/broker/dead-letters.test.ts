@@ -48,3 +48,21 @@ test('those that somebody has to decide on stay, and hide no others from the clo
   expect(left.every(({ key }) => Number(key) > 1_500)).toBe(true)
   expect([await letters.countHeld(7), await letters.countHeld(10)]).toEqual([1_000, 0])
 })
+
+test('one without any header is shown, judged and dropped as any other', async () => {
+  await sql`truncate broker_dead_letters`
+  await sql`
+    insert into broker_dead_letters (value, published_at)
+    select '', now() - interval '8 days' from generate_series(1, 3)`
+  const letters = openDeadLetters(sql, false, {
+    reopen: async () => {},
+    end: async (_, { headers }) => expect(headers).toEqual({}),
+    held: async (_, page) => page.filter(({ headers }) => headers['n'] !== undefined),
+  })
+  const [newest] = await letters.list(1)
+  const id = newest?.id ?? 0n
+  expect([newest?.headers, (await letters.find(id))?.headers]).toEqual([{}, {}])
+  await expect(letters.retry(id)).rejects.toThrow('which topic it came from')
+  expect(await letters.drop(id)).toBe(true)
+  expect(await letters.dropOld(7)).toEqual({ dropped: 2, held: 0 })
+})

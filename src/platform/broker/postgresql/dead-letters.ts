@@ -78,6 +78,9 @@ export class LetterStaysError extends Error {
   override readonly name = 'LetterStaysError'
 }
 
+/** A message that the table of an earlier version brought may have none. */
+const headersOf = (sql: Queryable) => sql`coalesce(headers, '{}') as headers`
+
 const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
 
 /**
@@ -93,7 +96,7 @@ export const openDeadLetters = (
   const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
     const [letter] = await tx<KeptLetter[]>`
       delete from broker_dead_letters where id = ${id}
-      returning id, key, value, headers, published_at as "publishedAt"`
+      returning id, key, value, ${headersOf(tx)}, published_at as "publishedAt"`
     const origin = letter?.headers[deadLetterHeaders.topic]
     if (letter === undefined) return false
     if (origin === undefined) {
@@ -118,7 +121,7 @@ export const openDeadLetters = (
   }
   const dropIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
     const [letter] = await tx<Pick<KeptLetter, 'headers'>[]>`
-      delete from broker_dead_letters where id = ${id} returning headers`
+      delete from broker_dead_letters where id = ${id} returning ${headersOf(tx)}`
     if (letter === undefined) return false
     await subjects.end(tx, letter)
     return true
@@ -161,7 +164,7 @@ type OldLetter = Pick<KeptLetter, 'id' | 'headers'> & { readonly at: string }
 /** The oldest of those that are so old, behind `last`: what stays must not hide the others. */
 const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonly OldLetter[]> =>
   sql<OldLetter[]>`
-    select id, headers, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
+    select id, ${headersOf(sql)}, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
     from broker_dead_letters
     where published_at < now() - make_interval(days => ${days})
       ${last === undefined ? sql`` : sql`and (published_at, id) > (${last.at}::text::timestamptz, ${last.id})`}
@@ -169,7 +172,7 @@ const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonl
 
 const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 'find'> => ({
   list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`
-    select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
+    select id, key, ${headersOf(sql)}, published_at as "publishedAt", octet_length(value) as bytes
     from broker_dead_letters
     where true ${before === undefined ? sql`` : sql`and id < ${before}`}
       ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
@@ -190,7 +193,7 @@ const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 
   },
   find: async (id) => {
     const [letter] = await sql<KeptLetter[]>`
-      select id, key, value, headers, published_at as "publishedAt"
+      select id, key, value, ${headersOf(sql)}, published_at as "publishedAt"
       from broker_dead_letters where id = ${id}`
     return letter
   },
