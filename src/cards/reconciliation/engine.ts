@@ -150,7 +150,7 @@ const again = async (
 ): Promise<void> => {
   const { backoffBaseMs: baseMs = backoff.baseMs } = timing ?? {}
   const waitMs = backoffDelayMs(due.attempts, { ...backoff, baseMs }, Math.random)
-  await store.release(sql, due.id, waitMs, isUnsent, responseCode)
+  await store.release(sql, due, waitMs, isUnsent, responseCode)
 }
 
 const uploadOne = async (
@@ -176,7 +176,8 @@ const attempt = async (
   const numbers =
     stan === null || transmission === null ? await nextStan(network) : { stan, transmission }
   const { countsAuthorizations } = network.content
-  await store.beginAttempt(sql, due.id, storedTotals(totals, countsAuthorizations), numbers)
+  const ours = storedTotals(totals, countsAuthorizations)
+  if (!(await store.beginAttempt(sql, due, ours, numbers))) return
   const { day, currency } = due
   const message = reconciliationMessage(
     ...([
@@ -193,9 +194,9 @@ const attempt = async (
   }
   const { status } = verdict.end
   if (isUploadAsked(network, due, status)) {
-    return store.beginUpload(sql, due.id, verdict.end)
+    return store.beginUpload(sql, due, verdict.end)
   }
-  await store.end(sql, due.id, verdict.end)
+  if (!(await store.end(sql, due, verdict.end))) return
   logger[status === 'balanced' ? 'info' : 'error'](
     { network: network.name, day, currency, response_code: verdict.end.responseCode },
     `the reconciliation of a business day is ${status}`,

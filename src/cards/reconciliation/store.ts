@@ -6,6 +6,8 @@ import { type BookedKind, type StoredTotals, type Totals, totalsFrom } from './t
 /** A comparison that is to be sent. */
 export type Due = {
   readonly id: bigint
+  /** The end of the lease, by which it is told from later ones. */
+  readonly lease: string
   readonly network: string
   /** `YYYY-MM-DD`. */
   readonly day: string
@@ -88,10 +90,16 @@ export const claimDue = async (
       where network = ${network} and status = 'pending' and next_attempt_at <= now()
         and (lease_until is null or lease_until <= now())
       order by next_attempt_at, id limit 1 for update skip locked)
-    returning id, network, day::text, currency, ours, stan, transmission, attempts, upload,
+    returning id, lease_until::text as lease, network, day::text, currency, ours, stan, transmission, attempts, upload,
       uploaded_to as "uploadedTo"`
   return due
 }
+
+type Claim = Pick<Due, 'id' | 'lease'>
+
+/** Whoever stood still for longer than the lease has nothing to say about what another has gone on with. */
+const held = (sql: Queryable, { id, lease }: Claim) => sql`
+  id = ${id} and status = 'pending' and lease_until = ${lease}::text::timestamptz`
 
 /** What moved, by our book. */
 export const totalsOf = async (
@@ -110,24 +118,25 @@ export const totalsOf = async (
       group by kind`,
   )
 
-/** Stores, before the first byte, what goes out. */
+/** Stores, before the first byte, what goes out. @returns false if it is another's by now */
 export const beginAttempt = async (
   sql: Queryable,
-  id: bigint,
+  claim: Claim,
   ours: StoredTotals,
   { stan, transmission }: { readonly stan: string; readonly transmission: string },
-): Promise<void> => {
-  await sql`
-    update card_reconciliations
-    set attempts = attempts + 1, ours = ${JSON.stringify(ours)}::text::jsonb, stan = ${stan},
-      transmission = ${transmission}, sent_at = coalesce(sent_at, now())
-    where id = ${id} and status = 'pending'`
-}
+): Promise<boolean> =>
+  (
+    await sql`
+      update card_reconciliations
+      set attempts = attempts + 1, ours = ${JSON.stringify(ours)}::text::jsonb, stan = ${stan},
+        transmission = ${transmission}, sent_at = coalesce(sent_at, now())
+      where ${held(sql, claim)}`
+  ).count === 1
 
 /** Gives it back, due after `waitMs`. `isUnsent` means that the attempt wrote no byte. */
 export const release = async (
   sql: Queryable,
-  id: bigint,
+  claim: Claim,
   waitMs: number,
   isUnsent: boolean,
   responseCode: string | undefined,
@@ -137,7 +146,7 @@ export const release = async (
     set attempts = attempts - ${isUnsent ? 1 : 0}::int, lease_until = null,
       response_code = coalesce(${responseCode ?? null}, response_code),
       next_attempt_at = now() + make_interval(secs => ${waitMs / 1_000})
-    where id = ${id} and status = 'pending'`
+    where ${held(sql, claim)}`
 }
 
 /** The message that is sent next is another one. */
@@ -145,29 +154,30 @@ const nextMessage = (sql: Queryable) => sql`
   stan = null, transmission = null, attempts = 0, lease_until = null, next_attempt_at = now()`
 
 /** Has each transaction of the day sent, before the totals are compared again. Keeps what the network told. */
-export const beginUpload = async (sql: Queryable, id: bigint, told: End): Promise<void> => {
+export const beginUpload = async (sql: Queryable, claim: Claim, told: End): Promise<void> => {
   await sql`
     update card_reconciliations
     set upload = 'under_way', ${toldBy(sql, told)}, ${nextMessage(sql)}
-    where id = ${id} and status = 'pending' and upload is null`
+    where ${held(sql, claim)} and upload is null`
 }
 
-/** Stores, before the first byte of a 0320, the numbers that it goes out with. */
+/** Stores, before the first byte of a 0320, the numbers that it goes out with. @returns false if it is another's by now */
 export const beginUploading = async (
   sql: Queryable,
-  id: bigint,
+  claim: Claim,
   { stan, transmission }: { readonly stan: string; readonly transmission: string },
-): Promise<void> => {
-  await sql`
-    update card_reconciliations
-    set attempts = attempts + 1, stan = ${stan}, transmission = ${transmission}
-    where id = ${id} and status = 'pending' and upload = 'under_way'`
-}
+): Promise<boolean> =>
+  (
+    await sql`
+      update card_reconciliations
+      set attempts = attempts + 1, stan = ${stan}, transmission = ${transmission}
+      where ${held(sql, claim)} and upload = 'under_way'`
+  ).count === 1
 
 /** The network has answered for the movement: the next one is due. */
 export const uploaded = async (
   sql: Queryable,
-  { id, uploadedTo }: Pick<Due, 'id' | 'uploadedTo'>,
+  due: Claim & Pick<Due, 'uploadedTo'>,
   movementId: bigint,
   verdict: 'taken' | 'refused',
 ): Promise<void> => {
@@ -175,14 +185,14 @@ export const uploaded = async (
     verdict === 'taken' ? sql`uploaded = uploaded + 1` : sql`uploads_refused = uploads_refused + 1`
   await sql`
     update card_reconciliations set uploaded_to = ${movementId}, ${count}, ${nextMessage(sql)}
-    where id = ${id} and status = 'pending' and upload = 'under_way'
-      and uploaded_to is not distinct from ${uploadedTo}::bigint`
+    where ${held(sql, due)} and upload = 'under_way'
+      and uploaded_to is not distinct from ${due.uploadedTo}::bigint`
 }
 
-export const endUpload = async (sql: Queryable, id: bigint): Promise<void> => {
+export const endUpload = async (sql: Queryable, claim: Claim): Promise<void> => {
   await sql`
     update card_reconciliations set upload = 'done', ${nextMessage(sql)}
-    where id = ${id} and status = 'pending' and upload = 'under_way'`
+    where ${held(sql, claim)} and upload = 'under_way'`
 }
 
 export type End = {
@@ -197,13 +207,13 @@ const toldBy = (sql: Queryable, { responseCode, settlementCode, theirs }: End) =
   settlement_code = ${settlementCode ?? null},
   theirs = ${theirs === undefined ? null : JSON.stringify(theirs)}::text::jsonb`
 
-/** @returns false if it has ended before */
-export const end = async (sql: Queryable, id: bigint, ended: End): Promise<boolean> =>
+/** @returns false if it has ended before, or is another's by now */
+export const end = async (sql: Queryable, claim: Claim, ended: End): Promise<boolean> =>
   (
     await sql`
       update card_reconciliations
       set status = ${ended.status}, lease_until = null, ended_at = now(), ${toldBy(sql, ended)}
-      where id = ${id} and status = 'pending'`
+      where ${held(sql, claim)}`
   ).count === 1
 
 /**
@@ -240,7 +250,7 @@ export const giveUp = async (
         and created_at <= now() - make_interval(hours => ${expiryHours})`
   ).count
 
-export type ReconciliationRow = Omit<Due, 'transmission' | 'uploadedTo'> & {
+export type ReconciliationRow = Omit<Due, 'lease' | 'transmission' | 'uploadedTo'> & {
   readonly uploaded: number
   readonly uploadsRefused: number
   readonly status: ReconciliationStatus

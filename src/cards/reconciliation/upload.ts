@@ -38,7 +38,7 @@ export const uploadNext = async (
   const movement = await standingAfter(sql, due)
   if (movement === undefined) {
     const { network, day, currency } = due
-    await store.endUpload(sql, due.id)
+    await store.endUpload(sql, due)
     logger.info({ network, day, currency }, 'the transactions of a business day are uploaded')
     return { isAgain: false, isUnsent: false }
   }
@@ -56,7 +56,7 @@ export const uploadNext = async (
     const { stan, transmission } = due
     const numbers =
       stan === null || transmission === null ? await nextStan() : { stan, transmission }
-    await store.beginUploading(sql, due.id, numbers)
+    if (!(await store.beginUploading(sql, due, numbers))) return { isAgain: false, isUnsent: false }
     const { pan, expiry } = card
     const beside = { expiry, profile: merchants.get(transaction.merchantId) }
     const subject = { ...transaction, ...movedBy(movement, transaction), day: due.day }

@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { insertMovements } from '../../../src/cards/reconciliation/movements.ts'
-import { endDay, openDay, totalsOf } from '../../../src/cards/reconciliation/store.ts'
+import * as store from '../../../src/cards/reconciliation/store.ts'
 import { createTestDatabase } from '../../support/database.ts'
+
+const { endDay, openDay, totalsOf } = store
 
 /* What belongs to which day, currency and network. */
 
@@ -63,4 +65,38 @@ test('a day that ends is compared with all that is before the next one, and neve
 test('a day in which nothing moved is compared in the national currency', async () => {
   expect(await endDay(sql, 'neta', 0, () => '2026-11-21')).toBe('2026-11-20')
   expect(await due()).toEqual([['2026-11-20', 'BRL']])
+})
+
+test('whoever stood still for longer than its lease decides nothing that another has taken up', async () => {
+  await book(1n)
+  await endDay(sql, 'neta', 0, () => '2026-11-21')
+  const told = { responseCode: '00', settlementCode: undefined, theirs: undefined }
+  const [balanced, different] = [
+    { status: 'balanced', ...told },
+    { status: 'different', ...told },
+  ] as const
+  const numbers = { stan: '000001', transmission: '1121000000' }
+  const late = (await store.claimDue(sql, 'neta', 0))!
+  expect(await store.beginAttempt(sql, late, {} as never, numbers)).toBe(true)
+  const now = (await store.claimDue(sql, 'neta', 600))!
+  const row = async () => (await sql`select * from card_reconciliations`)[0]
+  const before = await row()
+  expect(await store.beginAttempt(sql, late, {} as never, numbers)).toBe(false)
+  await store.release(sql, late, 0, true, undefined)
+  await store.beginUpload(sql, late, different)
+  expect(await store.end(sql, late, different)).toBe(false)
+  expect(await row()).toEqual(before)
+
+  await store.beginUpload(sql, now, balanced)
+  const stale = (await store.claimDue(sql, 'neta', 0))!
+  const next = (await store.claimDue(sql, 'neta', 600))!
+  const uploading = await row()
+  expect(await store.beginUploading(sql, stale, numbers)).toBe(false)
+  await store.uploaded(sql, stale, 1n, 'taken')
+  await store.endUpload(sql, stale)
+  expect(await row()).toEqual(uploading)
+  await store.endUpload(sql, next)
+  const last = (await store.claimDue(sql, 'neta', 600))!
+  expect(await store.end(sql, late, different)).toBe(false)
+  expect(await store.end(sql, last, balanced)).toBe(true)
 })
