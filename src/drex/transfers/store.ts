@@ -186,20 +186,29 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
   ]
 }
 
+/** The part of a list that a page is of, by the ids of its transfers. */
+const placed = (
+  sql: Client,
+  id: PendingQuery<PostgresRow[]>,
+  { from, to, beforeId }: Pick<TransferFilter, 'from' | 'to' | 'beforeId'>,
+) => sql`
+  ${from === undefined ? sql`` : sql`and ${id} >= ${idBound(from)}`}
+  ${to === undefined ? sql`` : sql`and ${id} < ${idBound(to)}`}
+  ${beforeId === undefined ? sql`` : sql`and ${id} < ${beforeId}`}`
+
 /**
  * By the last step's status, where few have it: those on their way, and those that moved nothing. Both have an index,
  * whose condition must stand in the statement as it stands there.
  */
-const ledByStatus = (sql: Client, { status, beforeId }: TransferFilter) => {
+const ledByStatus = (sql: Client, { status, ...place }: TransferFilter) => {
   if (status === undefined || status === 'confirmed') return undefined
   const among = isFinal(status)
     ? finalStatuses.filter((final) => final !== 'confirmed')
     : openStatuses
-  const earlier = beforeId === undefined ? sql`` : sql`and subject < ${beforeId}`
   return {
     transfers: sql`(
       select subject, id from drex_transactions
-      where status = ${status} and status in (${constants(sql, among)}) ${earlier} order by subject desc offset 0) step
+      where status = ${status} and status in (${constants(sql, among)}) ${placed(sql, sql`subject`, place)} order by subject desc offset 0) step
       cross join lateral (
         select * from drex_transfers where id = step.subject and transaction_id = step.id limit 1) f`,
     order: sql`step.subject`,
@@ -212,7 +221,7 @@ export const listTransfers = async (
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, batch, from, to, beforeId, limit } = filter
+  const { wallet, status, reference, batch, limit } = filter
   const { amountFrom, amountTo } = filter
   const met = [
     onNetworks(sql, by),
@@ -229,9 +238,7 @@ export const listTransfers = async (
     ...(amountTo === undefined ? [] : [sql`f.amount <= ${unitsOf(sql, amountTo)}`]),
   ].reduce((all, one) => sql`${all} and ${one}`)
   const conditions = sql`${opaque(sql, met)}
-    ${from === undefined ? sql`` : sql`and f.id >= ${idBound(from)}`}
-    ${to === undefined ? sql`` : sql`and f.id < ${idBound(to)}`}
-    ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}`
+    ${placed(sql, sql`f.id`, filter)}`
   const lists = ledBy(sql, filter, by).map(
     ({ transfers, condition, order }) => sql`(
       select ${shown(sql)} from ${transfers} ${lastStep(sql)}
