@@ -112,8 +112,7 @@ const next = (body: Uint8Array, delimiter: Uint8Array, from: number): Delimiter 
     const end = endOfLine(body, rest)
     const isPadded =
       end - rest <= paddingBytesMax && /^[ \t\r]*$/.test(decoder.decode(body.subarray(rest, end)))
-    // As the reader has it: what stands behind a closing one is no part any more.
-    if (!isPadded && !isClosing) continue
+    if (!isPadded) continue
     const lineEnd = Math.max(from, body[at - 2] === cr ? at - 2 : at - 1)
     return { lineEnd, end: Math.min(body.length, end + 1), isClosing }
   }
