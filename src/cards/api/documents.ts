@@ -166,6 +166,20 @@ const networkErrors = [
   cardErrors.card_token_not_found,
 ]
 
+/** Of what begins with a card. */
+const cardRefusals = [
+  cardErrors.invalid_card_token,
+  cardErrors.invalid_currency,
+  cardErrors.invalid_merchant_id,
+  cardErrors.invalid_terminal_id,
+  cardErrors.field_not_carried,
+  cardErrors.field_needed,
+  cardErrors.merchant_profile_missing,
+  cardErrors.unsupported_card_range,
+  cardErrors.cards_too_busy,
+  ...networkErrors,
+]
+
 const keyed =
   'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id'
 const description = `${keyed}; what it may have done is reversed.`
@@ -193,19 +207,10 @@ export const documents = {
     body: { 'application/json': authorizationBody },
     responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
     errors: [
-      cardErrors.invalid_card_token,
+      ...cardRefusals,
       cardErrors.invalid_amount,
-      cardErrors.invalid_currency,
-      cardErrors.invalid_merchant_id,
-      cardErrors.invalid_terminal_id,
       cardErrors.invalid_installments,
       cardErrors.invalid_capture,
-      cardErrors.field_not_carried,
-      cardErrors.field_needed,
-      cardErrors.merchant_profile_missing,
-      cardErrors.unsupported_card_range,
-      cardErrors.cards_too_busy,
-      ...networkErrors,
     ],
   },
   verify: {
@@ -217,19 +222,7 @@ export const documents = {
     description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${keyed}.`,
     body: { 'application/json': verificationBody },
     responses: { 201: { description: 'Verified or declined', schema: record } },
-    errors: [
-      cardErrors.invalid_card_token,
-      cardErrors.invalid_currency,
-      cardErrors.invalid_merchant_id,
-      cardErrors.invalid_terminal_id,
-      cardErrors.field_not_carried,
-      cardErrors.field_needed,
-      cardErrors.merchant_profile_missing,
-      cardErrors.unsupported_card_range,
-      cardErrors.operation_not_taken,
-      cardErrors.cards_too_busy,
-      ...networkErrors,
-    ],
+    errors: [...cardRefusals, cardErrors.operation_not_taken],
   },
   increment: {
     ...posted,
