@@ -174,7 +174,7 @@ const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint 
   return number < min || number >= 2n ** size ? undefined : number
 }
 
-/** What an answer is that nobody can read. */
+/** As much is shown of an answer that nobody can read. */
 const shownBytesMax = 1_024
 
 /** @throws ApiError `answer_unreadable` if the contract answers what its ABI says nothing of */
