@@ -166,7 +166,7 @@ const networkErrors = [
   cardErrors.card_token_not_found,
 ]
 
-/** Of what begins with a card. */
+/** Refusals of what begins with a card. */
 const cardRefusals = [
   cardErrors.invalid_card_token,
   cardErrors.invalid_currency,
