@@ -43,10 +43,7 @@ export const checkAlone = async (sql: Client): Promise<Check> => {
   }
 }
 
-/**
- * Indexes, constraints and functions by their names, without those of extensions. Those of a partition are there, and
- * valid, with those of its table.
- */
+/** Indexes and constraints by their names. Those of a partition are there, and valid, with those of its table. */
 export const structureOf = async (sql: Client): Promise<readonly string[]> => {
   const rows = await sql<{ what: string }[]>`
     with tables as (
@@ -58,21 +55,16 @@ export const structureOf = async (sql: Client): Promise<readonly string[]> => {
     where not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
     union all
     select 'constraint ' || conname || ' on ' || tables.relname
-    from tables join pg_constraint on conrelid = tables.oid and contype in ('c', 'f', 'p', 'u', 'x')
-    union all
-    select 'function ' || proname from pg_proc
-    where pronamespace = current_schema()::regnamespace and not exists (
-      select from pg_depend
-      where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')`
+    from tables join pg_constraint on conrelid = tables.oid and contype in ('c', 'f', 'p', 'u', 'x')`
   return rows.map(({ what }) => what).sort()
 }
 
-/** A restore that ended early leaves some of them out, or not valid. */
+/** A restore that ended early leaves indexes and constraints out, or not valid. */
 export const checkConstraints = async (
   sql: Client,
   structure: readonly string[],
 ): Promise<Check> => {
-  const name = 'Indexes, constraints and functions'
+  const name = 'Indexes and constraints'
   const rows = await sql<{ what: string }[]>`
     select 'index ' || indexrelid::regclass as what from pg_index
     where not indisvalid and indrelid::regclass::text !~ '^pg_' and indexrelid in (

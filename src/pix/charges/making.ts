@@ -61,10 +61,6 @@ export const makeCharges = async (
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
           cents bigint, alteration smallint, expires int, debtor text, content text, token text, nothing text)
       where ${looksLikeOne(sql)}
-    ), collected as materialized (
-      select collected.account, collected.txid
-      from (select array_agg(account) as accounts, array_agg(txid) as txids from wanted) named,
-        pix_collected(named.accounts, named.txids) collected
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
         receiver.state, receiver.postal_code
@@ -75,8 +71,9 @@ export const makeCharges = async (
           and receiver.postal_code is not null))
         and not exists (select from pix_batch_items item where item.account = wanted.account
           and item.txid = wanted.txid and item.status <> 'CRIADA')
-        and not exists (select from collected where collected.account = wanted.account
-          and collected.txid = wanted.txid)
+        -- In order, so that its own index is taken, whatever the table held when the plan was made.
+        and (select txid from pix_collections other where other.account = wanted.account
+          and other.txid between wanted.txid and wanted.txid order by other.txid limit 1) is null
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)

@@ -6,7 +6,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
-import { isCollected } from '../collections/store.ts'
+import { findCollection } from '../collections/store.ts'
 import { violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
@@ -203,7 +203,8 @@ const putCharge = async (
   const charge = isNew ? fresh : await lockCharge(tx, account, txid)
   // Another account has a charge of it with the same receiver, or it names a charge of another kind.
   if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw txidInUse(txid, wording)
-  if (isNew && (await isCollected(tx, account, txid))) throw txidInUse(txid, wording)
+  if (isNew && (await findCollection(tx, account, txid)) !== undefined)
+    throw txidInUse(txid, wording)
   const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms }, wording)
   await place(tx, changed, locationId, now, wording)
   return changed

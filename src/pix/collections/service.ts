@@ -38,7 +38,6 @@ import {
   findCollection,
   listCollections,
   lockCollection,
-  lockTxids,
 } from './store.ts'
 import { collectionView } from './view.ts'
 
@@ -142,7 +141,6 @@ const make = async (
     attempts: [],
   }
   const { collection, drafts } = advance(made, { recurrence, ispb, at, calendar })
-  await lockTxids(tx, account)
   const isTaken = (await findCharge(tx, account, txid)) !== undefined
   if (isTaken || !(await addCollection(tx, collection))) {
     throw isTaken || (await findCollection(tx, account, txid)) !== undefined

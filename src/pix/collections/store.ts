@@ -101,21 +101,6 @@ export const findCollection = async (
   return (await whole(sql, rows))[0]
 }
 
-/** Until the transaction ends nobody makes a charge of the account that might have the same txid. */
-export const lockTxids = async (tx: Queryable, account: string): Promise<void> => {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`pix txids:${account}`}, 0))`
-}
-
-/** Whether a charge of a recurrence has the txid, once those that are being made are there or not. */
-export const isCollected = async (
-  tx: Queryable,
-  account: string,
-  txid: string,
-): Promise<boolean> => {
-  const { count } = await tx`select from pix_collected(array[${account}], array[${txid}])`
-  return count > 0
-}
-
 /** Locks it until the transaction ends. Whoever changes one has locked its recurrence. */
 export const lockCollection = async (
   tx: Queryable,
