@@ -3,14 +3,22 @@ import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type Changed, type DirectoryList, readChanges } from './lists.ts'
 
-/** A version of an item that could not be received, and how often that was tried. */
-type Failing = { readonly id: string; readonly modifiedMs: number; readonly tries: number }
+/** A version of an item that could not be received, how often that was tried, and since when. */
+type Failing = {
+  readonly id: string
+  readonly modifiedMs: number
+  readonly tries: number
+  readonly sinceMs: number
+  /** It is not tried again. */
+  readonly isOver: boolean
+}
 
 /** How far a list has been read, and what failed there. */
 type Place = { readonly until: Date; readonly failing: readonly Failing[] }
 
-/** An item that failed so often is passed over. */
+/** An item that failed so often, and for so long, is passed over. */
 const triesMax = 20
+const triedMs = 3_600_000
 /** We count how often items failed, of so many at once; what fails beside them waits until these are over. */
 const failingMax = 1_000
 
@@ -50,7 +58,7 @@ export const followList = async <T extends Changed>(
   const readMs = before?.until.getTime()
   const firstMs = firstLookMs === undefined ? undefined : nowMs - firstLookMs
   const fromMs = readMs === undefined ? firstMs : readMs - overlapMs
-  const failures = createFailures(before?.failing ?? [])
+  const failures = createFailures(before?.failing ?? [], nowMs)
   await readChanges(ask, fromMs === undefined ? undefined : new Date(fromMs), {
     nowMs,
     logger,
@@ -86,21 +94,25 @@ export const followList = async <T extends Changed>(
 type Version = Pick<Failing, 'id' | 'modifiedMs'>
 
 /** Counts how often each version of an item failed, over rounds and restarts. */
-const createFailures = (before: readonly Failing[]) => {
+const createFailures = (before: readonly Failing[], nowMs: number) => {
   const keyOf = ({ id, modifiedMs }: Version): string => `${modifiedMs} ${id}`
   const all = new Map(before.map((one) => [keyOf(one), one]))
   let heldMs = Number.POSITIVE_INFINITY
-  const isOver = (one: Failing | undefined): boolean => one !== undefined && one.tries >= triesMax
+  const counted = (): number => [...all.values()].filter(({ isOver }) => !isOver).length
   return {
-    isPassed: (version: Version): boolean => isOver(all.get(keyOf(version))),
+    isPassed: (version: Version): boolean => all.get(keyOf(version))?.isOver === true,
     forget: (version: Version): boolean => all.delete(keyOf(version)),
     /** @returns false: that was its last try, and the list is read on past it */
     count: ({ id, modifiedMs }: Version): boolean => {
       const key = keyOf({ id, modifiedMs })
-      const isCounted = all.has(key) || all.size < failingMax
-      const after = { id, modifiedMs, tries: (all.get(key)?.tries ?? 0) + 1 }
+      const known = all.get(key)
+      const isCounted = known !== undefined || counted() < failingMax
+      const tries = Math.min((known?.tries ?? 0) + 1, triesMax)
+      const sinceMs = known?.sinceMs ?? nowMs
+      const isOver = tries === triesMax && nowMs - sinceMs >= triedMs
+      const after = { id, modifiedMs, tries, sinceMs, isOver }
       if (isCounted) all.set(key, after)
-      if (isOver(after)) return false
+      if (isOver) return false
       heldMs = Math.min(heldMs, modifiedMs - 1)
       return true
     },

@@ -184,6 +184,10 @@ describe('a charge of a recurrence', () => {
     )
     expect(violated(again)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
     expect(sentTypes()).not.toContain('CAMT055')
+    // Nor does the payer's institution end it.
+    await ofCharge(endToEndId, 'refused', 'DENC')
+    await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '91193552', reconciliationId: txid })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
     await settle(endToEndId)
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
       status: 'CONCLUIDA',
@@ -411,47 +415,6 @@ describe('a charge of a recurrence', () => {
     expect((await immediate(other)).status).toBe(201)
     const late = await call('PUT', `/cobr/${other}`, cobrBody(await approved()))
     expect(violated(late)).toEqual([400, 'CobROperacaoInvalida', 'cobr.txid'])
-  })
-
-  test.each([
-    ['PUT', 'pix_collections', ['cobr', 'cob']],
-    ['PUT', 'pix_charges', ['cob', 'cobr']],
-    ['PUT at a location', 'pix_collections', ['cobr', 'cob']],
-    ['PUT at a location', 'pix_charges', ['cob', 'cobr']],
-  ] as const)(
-    'has a txid that no immediate charge has that is made at the same time: %s, while %s is slow',
-    async (how, table, order) => {
-      await pix.sql.unsafe(`
-        create function be_slow() returns trigger language plpgsql as
-          $$ begin perform pg_sleep(0.5); return null; end $$;
-        create trigger be_slow after insert on ${table} for each row execute function be_slow()`)
-      const txid = freshTxid()
-      const idRec = await approved()
-      const loc =
-        how === 'PUT' ? {} : { loc: { id: (await right('POST', '/loc', { tipoCob: 'cob' })).id } }
-      const bodies = { cob: { ...chargeBody(key), ...loc }, cobr: cobrBody(idRec) }
-      const first = call('PUT', `/${order[0]}/${txid}`, bodies[order[0]])
-      await Bun.sleep(200)
-      const answers = [await call('PUT', `/${order[1]}/${txid}`, bodies[order[1]]), await first]
-      await pix.sql.unsafe(`drop trigger be_slow on ${table}; drop function be_slow()`)
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400])
-    },
-  )
-
-  test('has a txid that no immediate charge has, when fifty come at once', async () => {
-    const pairs: (readonly [txid: string, idRec: string])[] = []
-    while (pairs.length < 50) pairs.push([freshTxid(), await approved()])
-    const answers = await Promise.all(
-      pairs.map(([txid, idRec]) =>
-        Promise.all([
-          call('PUT', `/cobr/${txid}`, cobrBody(idRec)),
-          call('PUT', `/cob/${txid}`, chargeBody(key)),
-        ]),
-      ),
-    )
-    for (const pair of answers) {
-      expect(pair.map(({ status }) => status).toSorted()).toEqual([201, 400])
-    }
   })
 
   test('credits an account of its receiver, once one is known', async () => {

@@ -65,29 +65,41 @@ export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<vo
       after = items.at(-1)
     }
   }
-  await each<OverdueRequest>(
-    (after) => overdueRequests(sql, now(), dueMax, after),
-    ({ recurrenceId }) => expireRequest(deps, recurrenceId),
-  )
-  await each<OutlivedRecurrence>(
-    (after) => outlivedRecurrences(sql, dayAt(now()), dueMax, after),
-    ({ id }) => expireRecurrence(deps, id),
-  )
-  await each<{ readonly id: string }>(
-    (after) => waitingRecurrences(sql, new Date(now().getTime() - firstPaymentMs), dueMax, after),
-    ({ id }) => confirmBegun(deps, id),
-  )
-  await each(
-    () => dueCollections(sql, now(), dueMax),
-    (due) => advanceOne(deps, due),
-    ({ account, txid }) => postponeCollection(sql, account, txid, triedAgainAt(now())),
-  )
+  const parts: readonly (() => Promise<void>)[] = [
+    () =>
+      each<OverdueRequest>(
+        (after) => overdueRequests(sql, now(), dueMax, after),
+        ({ recurrenceId }) => expireRequest(deps, recurrenceId),
+      ),
+    () =>
+      each<OutlivedRecurrence>(
+        (after) => outlivedRecurrences(sql, dayAt(now()), dueMax, after),
+        ({ id }) => expireRecurrence(deps, id),
+      ),
+    () =>
+      each<{ readonly id: string }>(
+        (after) =>
+          waitingRecurrences(sql, new Date(now().getTime() - firstPaymentMs), dueMax, after),
+        ({ id }) => confirmBegun(deps, id),
+      ),
+    () =>
+      each(
+        () => dueCollections(sql, now(), dueMax),
+        (due) => advanceOne(deps, due),
+        ({ account, txid }) => postponeCollection(sql, account, txid, triedAgainAt(now())),
+      ),
+  ]
+  // Charges have a last chance: what one part meets keeps none of the others from it.
+  const failures: unknown[] = []
+  for (const part of parts) await part().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** The last chance of a charge ends with a day: the nearer that is, the sooner it is tried again. */
 const triedAgainAt = (at: Date): Date => {
   const leftMs = startOfDay(addDays(dayAt(at), 1)).getTime() - at.getTime()
-  return new Date(at.getTime() + Math.min(postponedMs, Math.max(everyMs, leftMs / 2)))
+  const pauseMs = Math.min(postponedMs, Math.max(everyMs, leftMs / 2))
+  return new Date(at.getTime() + Math.min(pauseMs, leftMs - 1))
 }
 
 const expireRequest = ({ sql, now }: CollectionServiceDeps, recurrenceId: string): Promise<void> =>

@@ -1,5 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
+import { pendingAmong } from '../received/store.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
 import { cancellationEnding, type MandateFact } from '../requests/hearing.ts'
@@ -29,9 +30,19 @@ export const hearOfCharges = async (
   )
   const ids = [...new Set(locked.map(({ recurrenceId }) => recurrenceId))]
   const payers = new Map((await findRecurrences(tx, ids)).map(({ id, payer }) => [id, payer?.ispb]))
+  // An attempt that is being paid is refused or cancelled by nobody: what becomes of the payment ends it.
+  const ending = facts.filter(
+    ({ event, reason }) =>
+      event === 'refused' || (event === 'cancelled' && reason !== settlementFailed),
+  )
+  const paying = await pendingAmong(
+    tx,
+    ending.map(({ key }) => key),
+  )
+  const isOvertaken = (fact: MandateFact) => ending.includes(fact) && paying.has(fact.key)
   const changed = locked.flatMap((before) => {
     const payer = payers.get(before.recurrenceId)
-    const said = facts.filter((fact) => maySay(fact, before, payer))
+    const said = facts.filter((fact) => maySay(fact, before, payer) && !isOvertaken(fact))
     const after = said.reduce((one, fact) => hearOfCharge(one, fact, at), before)
     return after === before ? [] : [after]
   })

@@ -72,6 +72,17 @@ export const pendingOf = async (
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Returns those of these payments that have no end yet. */
+export const pendingAmong = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await tx<{ id: string }[]>`
+    select end_to_end_id as id from pix_received
+    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE'`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Whether one of these payments has no end yet. */
 export const isAnyPending = async (
   tx: Queryable,

@@ -2,12 +2,15 @@ import { isTransientDatabaseError } from '../database/transient.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Round } from './job.ts'
 
+/** So many in a row that fail since the database is away, or so it seems, end the round. */
+const awayMax = 3
+
 /**
  * Works through what a round has found, each item by itself: what fails of one is logged, and those behind it are done
  * all the same. Ends early with the round.
  *
- * @throws what says that the database is away or chose another's transaction, and what `setAside` throws: no item is to
- * blame, and the round comes again as a whole
+ * @throws what says that the database is away or chose another's transaction, once the others are done or
+ * {@link awayMax} fail in a row, and what `setAside` throws: no item is to blame, and the round comes again
  */
 export const eachAlone = async <T>(
   items: Iterable<T>,
@@ -26,15 +29,24 @@ export const eachAlone = async <T>(
     readonly setAside?: ((item: T) => Promise<unknown>) | undefined
   },
 ): Promise<void> => {
+  const transient: unknown[] = []
+  let inRow = 0
   for (const item of items) {
     if (round?.signal.aborted) return
     try {
       await work(item)
+      inRow = 0
     } catch (err) {
-      if (isTransientDatabaseError(err)) throw err
-      logger.error({ err, ...idsOf(item) }, 'one failed and is left for later; the others are done')
-      await setAside?.(item)
+      if (isTransientDatabaseError(err)) {
+        transient.push(err)
+        if (++inRow === awayMax) break
+      } else {
+        const fields = { err, ...idsOf(item) }
+        logger.error(fields, 'one failed and is left for later; the others are done')
+        await setAside?.(item)
+      }
     }
     if (round?.signal.aborted === false) round.advance()
   }
+  if (transient.length > 0) throw transient[0]
 }

@@ -43,12 +43,31 @@ test('the round ends where one cannot be set aside, or when it is lost', async (
   expect(done).toEqual(['a'])
 })
 
+test('a statement of one item that is broken off each time holds up none behind it', async () => {
+  const [done, aside]: string[][] = [[], []]
+  const cancelled = Object.assign(new Error('canceling statement'), { code: '57014' })
+  const round = eachAlone(
+    ['a', 'b', 'c', 'd', 'e'],
+    async (id) => {
+      if (id === 'a' || id === 'b' || id === 'd') throw cancelled
+      done?.push(id)
+    },
+    {
+      idsOf,
+      logger: { error: () => undefined } as never,
+      setAside: async (id) => aside?.push(id),
+    },
+  )
+  await expect(round).rejects.toBe(cancelled)
+  expect([done, aside]).toEqual([['c', 'e'], []])
+})
+
 test('the round ends where the database is away: no item is set aside for that', async () => {
   const tried: string[] = []
   const aside: string[] = []
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
   const round = eachAlone(
-    ['a', 'b'],
+    ['a', 'b', 'c', 'd'],
     (id) => {
       tried.push(id)
       return Promise.reject(deadlock)
@@ -60,5 +79,5 @@ test('the round ends where the database is away: no item is set aside for that',
     },
   )
   await expect(round).rejects.toBe(deadlock)
-  expect([tried, aside]).toEqual([['a'], []])
+  expect([tried, aside]).toEqual([['a', 'b', 'c'], []])
 })
