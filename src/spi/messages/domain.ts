@@ -36,6 +36,9 @@ export const trustedVerdicts = ['VALID', 'NOT_CHECKED'] as const satisfies Signa
 export const isTrusted = (verdict: string): boolean =>
   trustedVerdicts.some((one) => one === verdict)
 
+/** Error code of a message that a person gave up: REJECTED, as far as we know. */
+export const neverSent = 'never_sent'
+
 /** TxSts of what is refused. */
 export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 
@@ -282,8 +285,8 @@ export const momentIn = (text: string | undefined | null): Date | undefined => {
   return Number.isNaN(moment.getTime()) ? undefined : moment
 }
 
-/** Messages that order what their central bank does once: payments, returns and charges. */
-export const orderTypes = ['pacs.008', 'pacs.004', 'pain.013'] as const
+/** Messages that order what the central bank does once: payments and returns. */
+export const orderTypes = ['pacs.008', 'pacs.004'] as const
 type OrderType = (typeof orderTypes)[number]
 
 export type Orders = {

@@ -24,6 +24,7 @@ export {
   endOf,
   knownForMs,
   momentOf,
+  neverSent,
   operationMoment,
   outcomeOfAll,
   refusedStatuses,
@@ -46,6 +47,7 @@ export { messageErrors } from './errors.ts'
 export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { createOpenMessages } from './open.ts'
+export { SentAlreadyError } from './orders.ts'
 export { refundEvents } from './refunds.ts'
 export {
   applyCrossed,

@@ -1,6 +1,6 @@
 /**
- * Each payment and each charge, by its EndToEndId, and each return, by its RtrId, is ordered once for as long as its
- * message is kept: an answer could not tell two apart. What was refused may be ordered again under its id.
+ * Each payment, by its EndToEndId, and each return, by its RtrId, is ordered once for as long as its message is kept: an
+ * answer could not tell two apart. What was refused may be ordered again under its id.
  */
 import { constants, type Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
@@ -26,6 +26,31 @@ export const insertOrders = async (
   const known = left.filter(({ id }) => !again.has(id))
   if (known.length > 0) await refuseSent(tx, known)
   return new Set([...stored, ...again])
+}
+
+/** Some of the messages order what is ordered already; the others could be stored. */
+export class SentAlreadyError extends ApiError {
+  /** Of each message that cannot be stored, why. */
+  readonly refusals: ReadonlyMap<string, ApiError>
+
+  constructor(found: readonly (ClaimedKey & { readonly holderId: string })[]) {
+    const refusals = new Map(found.map((one) => [one.messageId, refusalOf(one)]))
+    const [first] = refusals.values()
+    super(messageErrors.payment_sent_already, first?.message ?? '', first)
+    this.refusals = refusals
+  }
+}
+
+const refusalOf = ({
+  kind,
+  key,
+  holderId,
+}: ClaimedKey & { readonly holderId: string }): ApiError => {
+  const name = kind === 'pacs.004' ? 'RtrId' : 'EndToEndId'
+  const detail = `A ${kind} with the ${name} ${key} was sent before.`
+  return new ApiError(messageErrors.payment_sent_already, detail, {
+    details: { message_id: holderId },
+  })
 }
 
 type ClaimedKey = { readonly kind: string; readonly key: string; readonly messageId: string }
@@ -62,17 +87,11 @@ const freeRefused = async (tx: Queryable, messages: readonly NewMessage[]): Prom
 }
 
 const refuseSent = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
-  const [found] = await tx<ClaimedKey[]>`
-    select known.kind, known.key, known.message_id as "messageId"
+  const found = await tx<(ClaimedKey & { readonly holderId: string })[]>`
+    select known.kind, known.key, wanted."messageId", known.message_id as "holderId"
     from json_to_recordset(${JSON.stringify(ordersIn(messages))}::text::json)
         as wanted(kind text, key text, "messageId" uuid)
       join spi_message_keys known on known.kind = wanted.kind and known.key = wanted.key
-    where known.message_id <> wanted."messageId" limit 1`
-  if (found === undefined) return
-  const name = found.kind === 'pacs.004' ? 'RtrId' : 'EndToEndId'
-  throw new ApiError(
-    messageErrors.payment_sent_already,
-    `A ${found.kind} with the ${name} ${found.key} was sent before.`,
-    { details: { message_id: found.messageId } },
-  )
+    where known.message_id <> wanted."messageId"`
+  if (found.length > 0) throw new SentAlreadyError(found)
 }

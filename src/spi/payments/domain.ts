@@ -83,10 +83,10 @@ export const refundableCents = ({ amountCents, returnedCents, heldCents }: Payme
   return rest > 0n ? rest : 0n
 }
 
-/** The end of what we sent: the answer to the transaction, unless its message was refused as a whole. */
+/** The end of what we sent: the answer to the transaction; without one, that its message was refused as a whole. */
 const sentOutcome = ({ status, messageStatus }: PaymentMessage): Outcome => {
-  if (status === 'RJCT' || messageStatus === 'REJECTED') return 'rejected'
   if (status !== null && settledStatuses.includes(status)) return 'settled'
+  if (status === 'RJCT' || messageStatus === 'REJECTED') return 'rejected'
   if (messageStatus === 'FAILED') return 'failed'
   return messageStatus === 'UNKNOWN' ? 'unknown' : 'pending'
 }

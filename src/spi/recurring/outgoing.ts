@@ -8,7 +8,6 @@ import {
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { enqueueMessages, type OutboundMessage } from '../messages/index.ts'
-import { faultsInParams, type ParamFault } from '../messages/value-rules.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { random } from '../random.ts'
 
@@ -19,26 +18,19 @@ export type RecurringDraft =
 
 type RecurringContext = { readonly ispb: string; readonly revision: Revision; readonly now: Date }
 
-/** What ends or answers something is told in any case: one that was made of what no message says now must not live on. */
-const begins: ReadonlySet<RecurringDraft['type']> = new Set(['pain.009', 'PAIN013'])
-
-/** Check digits are not judged: those of the API Pix's own examples are wrong, and its bodies are to be taken. */
-const faultsOf = ({ type, params }: RecurringDraft): readonly ParamFault[] =>
-  begins.has(type) ? faultsInParams(params).filter(({ rule }) => rule !== 'check_digits') : []
-
-/** @throws Error if the codec refuses the parameters, or a value breaks a rule */
+/**
+ * Values are judged where they come in: what was stored by earlier rules is still told.
+ *
+ * @throws Error if the codec refuses the parameters
+ */
 export const buildDraft = (
   draft: RecurringDraft,
   { ispb, revision, now }: RecurringContext,
 ): OutboundMessage => {
   const context = { ispb, nowMs: now.getTime(), random, revision }
   const build = builtOf(draft, context)
-  const faults = faultsOf(draft)
-  if (build.ok && faults.length === 0) {
-    return outboundOf(build.message, { ispb, channel: 'PRIMARY' })
-  }
-  const problems = build.ok ? faults : build.problems
-  const places = problems.map(({ pointer, rule }) => `${pointer} ${rule}`)
+  if (build.ok) return outboundOf(build.message, { ispb, channel: 'PRIMARY' })
+  const places = build.problems.map(({ pointer, rule }) => `${pointer} ${rule}`)
   throw new Error(`${draft.type} cannot be built: ${places.join(', ')}`)
 }
 

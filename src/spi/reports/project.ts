@@ -163,8 +163,8 @@ export const findOurs = async (
           ) m
           cross join lateral (
             select case
-              when t.status is not distinct from 'RJCT' or m.status = 'REJECTED' then 3
               when t.status in (${constants(tx, settledStatuses)}) then 0
+              when t.status is not distinct from 'RJCT' or m.status = 'REJECTED' then 3
               when m.status = 'FAILED' then 2 else 1 end as standing
           ) one
         where m.type = e.type and (${refused} or standing < 2)

@@ -73,6 +73,16 @@ test('is what its second message is, not what the refused one was', async () => 
   expect(await stands(first.id)).toMatchObject({ status: 'REJECTED', statuses: [null] })
 })
 
+test('what a person gave up is settled where the central bank says so after all', async () => {
+  const endToEndId = fresh.endToEndId()
+  const { id } = await queued(database, 'pacs.008', [{ endToEndId }])
+  await sql`
+    update spi_messages set status = 'REJECTED', error_code = 'never_sent' where id = ${id}::uuid`
+  expect(await read(endToEndId)).toMatchObject({ status: 'rejected' })
+  await receive(report([{ endToEndId, status: 'ACSC' }]))
+  expect(await read(endToEndId)).toMatchObject({ status: 'settled', message_id: id })
+})
+
 test.each([
   ['REJECTED', 'REJECTED', 'rejected', 0],
   ['REJECTED', 'FAILED', 'failed', 1],

@@ -1,15 +1,14 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { predecessorsOf } from '../../messages/domain.ts'
+import { neverSent, predecessorsOf } from '../../messages/domain.ts'
 import {
   type AnsweredStatus,
   endOf,
-  type MessageStatus,
   replyType,
   reportedReplies,
   type StatusChange,
 } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
-import { lockSent, type Progress, writeTransactionStatuses } from './store.ts'
+import { lockSent, type Progress, type Standing, writeTransactionStatuses } from './store.ts'
 
 /** What answers bring to sent messages. */
 type Brought = {
@@ -56,18 +55,19 @@ const messagesOf = ({ transactions, messageId }: MatchedAnswer): readonly string
 /** Statuses of transactions that are alone in their message or among others, and replies of several; notes the rest. */
 const sorted = (
   answers: readonly MatchedAnswer[],
-  standing: ReadonlyMap<string, MessageStatus>,
+  standing: ReadonlyMap<string, Standing>,
   note: (change: StatusChange) => boolean,
 ) => {
-  const rejected = new Set(
-    [...standing].flatMap(([id, status]) => (status === 'REJECTED' ? [id] : [])),
-  )
+  // What a person gave up may have been sent after all: then its answer says what became of it.
+  const isRefused = ({ status, errorCode }: Standing) =>
+    status === 'REJECTED' && errorCode !== neverSent
+  const rejected = new Set([...standing].flatMap(([id, one]) => (isRefused(one) ? [id] : [])))
   const statuses = new Map<string, AnsweredStatus & { readonly isAlone: boolean }>()
   const replies = new Set<string>()
   for (const { answer, transactions, messageId } of answers) {
     if (messageId !== undefined) {
       const isNoted = note({ id: messageId, status: answer.outcome, detail: answer.reason })
-      const status = standing.get(messageId)
+      const status = standing.get(messageId)?.status
       if (isNoted && answer.outcome === 'REJECTED' && status !== undefined) {
         if (predecessorsOf('REJECTED').includes(status)) rejected.add(messageId)
       }

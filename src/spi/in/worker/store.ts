@@ -134,6 +134,9 @@ export type Progress = {
   readonly reasons: readonly string[]
 }
 
+/** What a sent message is before an answer. */
+export type Standing = { readonly status: MessageStatus; readonly errorCode: string | null }
+
 /**
  * Locks sent messages until the transaction ends, in the order that all writers keep.
  *
@@ -142,13 +145,14 @@ export type Progress = {
 export const lockSent = async (
   tx: Queryable,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, MessageStatus>> => {
-  const rows = await tx<{ id: string; status: MessageStatus }[]>`
+): Promise<ReadonlyMap<string, Standing>> => {
+  const rows = await tx<(Standing & { readonly id: string })[]>`
     select locked.* from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select id, status from spi_messages where id = wanted.id limit 1 for update
+        select id, status, error_code as "errorCode" from spi_messages
+        where id = wanted.id limit 1 for update
       ) locked`
-  return new Map(rows.map(({ id, status }) => [id, status]))
+  return new Map(rows.map(({ id, ...standing }) => [id, standing]))
 }
 
 /**

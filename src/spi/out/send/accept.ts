@@ -11,6 +11,7 @@ import {
 } from '#src/platform/database/index.ts'
 import {
   type Answered,
+  ApiError,
   auditInsert,
   type Caller,
   claimRows,
@@ -20,7 +21,12 @@ import {
   refuseWhenBusy,
   repetitionOf,
 } from '#src/platform/http/index.ts'
-import { canEnqueueAtOnce, enqueueAtOnce, enqueueMessages } from '../../messages/index.ts'
+import {
+  canEnqueueAtOnce,
+  enqueueAtOnce,
+  enqueueMessages,
+  SentAlreadyError,
+} from '../../messages/index.ts'
 import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
 
 type Acceptance = { readonly built: Built; readonly caller: Caller }
@@ -38,18 +44,19 @@ const waitingMax = 5_000
  * while a transaction runs share the next; one that cannot be stored fails alone.
  */
 export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept => {
-  const store = createGatherer<Acceptance, boolean>({
+  const store = createGatherer<Acceptance, boolean | ApiError>({
     rowsMax,
     writersMax,
     waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (all) => {
-      const stored = await storeAll(sql, broker, all)
-      return all.map(({ built }) => stored.has(built.message.id))
+      const { stored, refused } = await storeAll(sql, broker, all)
+      return all.map(({ built: { message } }) => refused.get(message.id) ?? stored.has(message.id))
     },
   })
   return async (built, caller) => {
     const isNew = await store({ built, caller }).catch(refuse)
+    if (isNew instanceof ApiError) throw isNew
     if (isNew) return { ...queuedAnswer(built), isReplay: false }
     // Without a key every message is new.
     return repetitionOf(sql, caller.idempotencyKey as IdempotencyKey)
@@ -61,23 +68,36 @@ const refuse = refuseWhenBusy(httpErrors.unavailable, 'Too many messages wait to
 /**
  * Most requests are new, and need one statement; what is told apart from others needs a transaction.
  *
- * @returns ids of the messages stored now; leaves out those whose key is known
+ * @returns ids of the messages stored now, without those whose key is known, and of those that are refused with why
  */
 const storeAll = async (
   sql: Client,
   broker: TransactionalBroker,
   all: readonly Acceptance[],
-): Promise<ReadonlySet<string>> => {
+): Promise<Stored> => {
   const first = firstOfEachKey(all, ({ caller }) => caller.idempotencyKey)
   const messages = first.map(({ built }) => built.message)
   if (canEnqueueAtOnce(messages)) {
     try {
-      return await enqueueAtOnce(sql, broker, messages, [claiming(first), allFree(first)])
+      const riders = [claiming(first), allFree(first)]
+      return { stored: await enqueueAtOnce(sql, broker, messages, riders), refused: new Map() }
     } catch (error) {
       if (!isNotWhole(error)) throw error
     }
   }
-  return sql.begin((tx) => storeFresh(tx, broker, first))
+  try {
+    return { stored: await sql.begin((tx) => storeFresh(tx, broker, first)), refused: new Map() }
+  } catch (error) {
+    if (!(error instanceof SentAlreadyError)) throw error
+    const { refusals: refused } = error
+    const left = first.filter(({ built }) => !refused.has(built.message.id))
+    return { stored: await sql.begin((tx) => storeFresh(tx, broker, left)), refused }
+  }
+}
+
+type Stored = {
+  readonly stored: ReadonlySet<string>
+  readonly refused: ReadonlyMap<string, ApiError>
 }
 
 const allFree = ({ length }: readonly Acceptance[]): Rider => ({

@@ -11,13 +11,21 @@ import { endingReturns, type Receivables } from '../../in/worker/received.ts'
 import {
   changeStatuses,
   endMessages,
+  neverSent,
   outboundHeaders,
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { withdraw } from './sendings.ts'
-import { findFailedPayments, findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
+import {
+  findFailedPayments,
+  findOutbound,
+  isPartlySettled,
+  noteDoubt,
+  type QueuedOutbound,
+  trustEntry,
+} from './store.ts'
 
 export type DeadLetterDeps = {
   readonly sql: Client
@@ -66,16 +74,21 @@ export const reopen = async (
   return (await findOutbound(sql, [stored.id])).get(stored.id)
 }
 
-/** Makes a FAILED message QUEUED again; it never reached the central bank, so if we sign, we sign it anew. */
+/**
+ * Makes a FAILED message QUEUED again; it never reached the central bank, so if we sign, we sign it anew. What has
+ * settled in part did reach it, and is not sent again.
+ */
 const queueAgain = async (
   tx: Transaction,
   stored: QueuedOutbound,
   emitEvents: Emit,
 ): Promise<void> => {
   const { id } = stored
+  if (await isPartlySettled(tx, id)) return
   const change = { id, status: 'QUEUED', detail: 'taken out of dlq' } as const
   if ((await changeStatuses(tx, [change])).size === 0) return
   await withdraw(tx, [id])
+  await trustEntry(tx, id)
   await emitEvents(tx, [statusEvent(stored, change)])
 }
 
@@ -106,7 +119,8 @@ export const createLetterSubjects = (
       const failed = await tx`
         select from spi_messages where id = ${id} and status = 'FAILED' for update`
       if (failed.length === 0) return
-      await endMessages(tx, [{ id, status: 'REJECTED', detail: 'never_sent' }], { emitEvents })
+      const change = { id, status: 'REJECTED', detail: neverSent, errorCode: neverSent } as const
+      await endMessages(tx, [change], { emitEvents })
     },
   }
 }

@@ -70,7 +70,7 @@ const queuedOutboundOf = ({
 
 /**
  * Returns those of the ids that are payments or returns of ours and FAILED: they hold their sums, since they may be sent
- * after all. UNKNOWN is not FAILED: only an answer ends it. What has settled was sent, whatever its message says.
+ * after all. UNKNOWN is not FAILED: only an answer ends it. What has settled whole was sent, whatever its message says.
  */
 export const findFailedPayments = async (
   sql: Queryable,
@@ -81,10 +81,18 @@ export const findFailedPayments = async (
       cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
     where direction = 'OUTBOUND' and status = 'FAILED' and type in ('pacs.004', 'pacs.008')
       and (
-        select position from spi_transactions t
-        where message_id = wanted_id and t.status in (${constants(sql, settledStatuses)}) limit 1
-      ) is null`
+        select position from spi_transactions t where message_id = wanted_id
+          and (t.status is null or t.status not in (${constants(sql, settledStatuses)})) limit 1
+      ) is not null`
   return new Set(rows.map(({ id }) => id))
+}
+
+/** Whether something of the message has settled: then the central bank has it. */
+export const isPartlySettled = async (sql: Queryable, id: string): Promise<boolean> => {
+  const { count } = await sql`
+    select from spi_transactions
+    where message_id = ${id} and status in (${constants(sql, settledStatuses)}) limit 1`
+  return count > 0
 }
 
 /** Tells the watch that the central bank may have the message, from now on if not already. */
@@ -297,6 +305,13 @@ const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueu
 
 /** How long we trust that an entry we write now is in the queue. */
 export const requeuePauseMs = 300_000
+
+/** A queued message that got an entry now, however old it is, is not taken for lost for a while. */
+export const trustEntry = async (tx: Queryable, id: string): Promise<void> => {
+  await tx`
+    update spi_messages set requeue_after = ${new Date(Date.now() + requeuePauseMs)}
+    where id = ${id} and status = 'QUEUED'`
+}
 
 /**
  * Gives a message that its sender had to itself to the queue; returns nothing if somebody has put it there already, or

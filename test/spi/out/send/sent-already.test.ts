@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
-import { sendExamples } from '../../../../src/spi/out/send/examples.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { transfer } from '../../../support/participant.ts'
@@ -65,16 +64,9 @@ const giveBack = (returnId: string, cents: number): Promise<Sent> =>
 const stored = async (): Promise<readonly string[]> =>
   (await sql<{ id: string }[]>`select id from spi_messages order by id`).map(({ id }) => id)
 
-const charge = (id: string, cents: number): Promise<Sent> => {
-  const { params } = sendExamples['PAIN013'] as { params: { charges: readonly object[] } }
-  const charges = params.charges.map((one) => ({ ...one, end_to_end_id: id, amount: cents }))
-  return post('PAIN013', { ...params, charges })
-}
-
 const orders = [
   ['payment', paymentId, (id: string, cents: number) => pay([id, cents]), 'EndToEndId'],
   ['return', returnId, giveBack, 'RtrId'],
-  ['charge', paymentId, charge, 'EndToEndId'],
 ] as const
 
 test.each(orders)('a %s is sent once', async (_, idOf, order, name) => {
@@ -134,4 +126,14 @@ test('what could not be sent, and may still be sent from dlq, is not sent beside
   const first = await pay([id, 100])
   await sql`update spi_messages set status = 'FAILED' where id = ${first.id ?? ''}`
   expect((await pay([id, 100])).status).toBe(409)
+})
+
+test('those that share a transaction with one that was sent already are stored with it refused alone', async () => {
+  const known = paymentId()
+  const first = await pay([known, 100])
+  const ids = Array.from({ length: 40 }, paymentId)
+  const all = await Promise.all([...ids.map((id) => pay([id, 100])), pay([known, 900])])
+  expect(all.map(({ status }) => status)).toEqual([...ids.map(() => 202), 409])
+  expect(all.at(-1)?.message_id).toBe(first.id)
+  expect((await stored()).length).toBe(41)
 })

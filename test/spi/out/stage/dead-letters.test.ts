@@ -5,6 +5,7 @@ import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
+import { transfer } from '../../../support/participant.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
 import { accepting, ispb, rigOn, runningOn, signingWith } from './support.ts'
@@ -213,11 +214,39 @@ describe('dead letters', () => {
     expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
     expect(await rig.statuses()).toEqual({ QUEUED: 1 })
     await sql`delete from broker_queue where id > 0`
+    const [kept] = await sql<{ isTrusted: boolean }[]>`
+      select requeue_after > now() + interval '4 minutes' as "isTrusted" from spi_messages`
+    expect(kept).toEqual({ isTrusted: true })
+    await sql`update spi_messages set requeue_after = now()`
     const parts = { settings: impatient, requeueEveryMs: 20, watchTimes }
     await running(() => rig.until('SENT', 1), client, parts)
     const history = await sql<{ status: string }[]>`
       select status from spi_history order by position`
     expect(history.map(({ status }) => status)).toEqual(['QUEUED', 'FAILED', 'QUEUED', 'SENT'])
+  })
+
+  test('what has settled in part is not sent again, and of the rest a person says what it is', async () => {
+    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    for (const act of ['retry', 'drop'] as const) {
+      await rig.pay(1, {
+        channel: 'SECONDARY',
+        params: {
+          local_instrument: 'MANU',
+          transactions: [transfer(ispb, accepting, 1), transfer(ispb, accepting, 2)],
+        },
+      })
+      await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+      await sql`update spi_transactions set status = 'ACSC' where position = 0`
+      const [letter] = await letters.list(1)
+      expect(await letters[act](letter?.id ?? 0n)).toBe(true)
+      const status = act === 'retry' ? 'FAILED' : 'REJECTED'
+      expect(await rig.statuses()).toEqual({ [status]: 1 })
+      const [row] = await sql<{ code: string }[]>`select error_code as code from spi_messages`
+      if (act === 'drop') expect(row?.code).toBe('never_sent')
+      await sql`truncate spi_messages, spi_transactions, spi_history, spi_message_keys cascade`
+    }
   })
 
   test('what is thrown out of dlq stays settled where its answer came in spite of all', async () => {
