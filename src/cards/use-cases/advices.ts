@@ -115,20 +115,13 @@ const afterAdvice = (
     mti === '0120'
       ? agreesOnHold(before, message, isApproved)
       : agreesOnBooking(before, message, refunds) === isApproved
-  const isKnown = message.responseCode !== undefined && agrees && isOfPlace(before, message)
+  const isKnown = message.responseCode !== undefined && agrees
   return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
 }
 
 /** DE 4 of the message; undefined unless it can be read, and is in the currency of the transaction as far as it says. */
 const amountIn = (message: CardMessage, { currency }: CardTransaction): bigint | undefined =>
   (currencyIn(message) ?? currency) === currency ? centsIn(message) : undefined
-
-/** Whether merchant and terminal are those of the book, where both tell of them: DE 42 and DE 41, with their padding. */
-const isOfPlace = (before: CardTransaction, message: CardMessage): boolean =>
-  (['merchantId', 'terminalId'] as const).every((field) => {
-    const [ours, theirs = ''] = [before[field]?.trim(), message[field]?.trim()]
-    return theirs === '' || ours === undefined || theirs === ours
-  })
 
 /** Whether the network holds what the book says, or what is being taken back in any case. */
 const agreesOnHold = (
@@ -233,10 +226,10 @@ const reversed = (before: CardTransaction, message: CardMessage, at: Date): Card
   return { ...before, needsAttention: true, updatedAt: at }
 }
 
-/** Whether the message takes back the whole authorization, by the numbers and the place that it gives. */
+/** Whether the message takes back the whole authorization, by the numbers that it gives. */
 const isOfAll = (before: CardTransaction, message: CardMessage): boolean => {
   const { replacementAmounts } = message
-  if (amountIn(message, before) !== before.amountCents || !isOfPlace(before, message)) return false
+  if (amountIn(message, before) !== before.amountCents) return false
   if (replacementAmounts !== undefined && /[1-9]/.test(replacementAmounts)) return false
   const named = namedBy(message)
   return named === undefined || isSame(before, named)

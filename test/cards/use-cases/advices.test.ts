@@ -75,8 +75,6 @@ test('a reversal of a part, of a capture or of other numbers is somebody’s bus
     { originalData: `0100${'9'.repeat(38)}` },
     { originalData: '9'.repeat(41) },
     { replacementAmounts: `000000004000${'0'.repeat(12)}D00000000D00000000` },
-    { merchantId: 'ANOTHER' },
-    { terminalId: 'TERM0002' },
   ]) {
     const record = await rig.authorize('tok_visa_approved')
     expect(await tell({ ...(await reversalOf(record)), ...change })).toBe('00')
@@ -104,21 +102,6 @@ const decisionOn = (
   currency: '986',
   responseCode: '00',
   ...change,
-})
-
-test('a reversal that repeats merchant and terminal is of them', async () => {
-  const record = await rig.authorize('tok_visa_approved')
-  const place = { merchantId: record['merchant_id'], terminalId: record['terminal_id'] ?? 'ANY' }
-  expect(await tell({ ...(await reversalOf(record)), ...place } as Partial<CardMessage>)).toBe('00')
-  expect(await read(record.id)).toMatchObject({ status: 'voided' })
-})
-
-test('a decision or a booking of another merchant is none of the book', async () => {
-  for (const mti of ['0120', '0220'] as const) {
-    const record = await rig.authorize('tok_visa_approved', { capture: mti === '0220' })
-    expect(await tell(decisionOn(record, { mti, merchantId: 'ANOTHER' }))).toBe('00')
-    expect(await read(record.id)).toMatchObject({ needs_attention: true })
-  }
 })
 
 test('a decision and a booking that agree with the book change nothing, and count once', async () => {
