@@ -25,7 +25,7 @@ type Kept = {
   readonly keys: Promise<readonly VerificationKey[]>
   isRead: boolean
   /** What serves until this one is read, and again if it cannot be. */
-  readonly former: Kept | undefined
+  former: Kept | undefined
 }
 
 /** Reads key sets, and keeps each for some minutes. */
@@ -63,6 +63,7 @@ export const createRemoteKeys = (
     made.keys.then(
       () => {
         made.isRead = true
+        made.former = undefined
       },
       () => {
         if (kept.get(url) !== made) return

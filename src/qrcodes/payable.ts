@@ -94,11 +94,11 @@ const txidForm = /^[A-Za-z0-9]{26,35}$/
 const keyForm = /^[!-~]{1,77}$/
 const secondMs = 1_000
 
+/** Some write the seconds as a text, as examples of the standard once did. */
 const endOf = (made: unknown, seconds: unknown): number => {
+  const isTold = typeof seconds === 'number' || /^\d{1,10}$/.test(String(seconds))
   const endsMs =
-    typeof made === 'string' && typeof seconds === 'number'
-      ? Date.parse(made) + seconds * secondMs
-      : Number.NaN
+    typeof made === 'string' && isTold ? Date.parse(made) + Number(seconds) * secondMs : Number.NaN
   if (!Number.isNaN(endsMs)) return endsMs
   throw notPayable('malformed', 'The charge has an expiry that cannot be read.')
 }
@@ -118,7 +118,7 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   }
   const { criacao: made, expiracao: seconds } = calendar
   // A charge with a due date shows no expiry: its location refuses what is too late.
-  if (seconds !== undefined && endOf(made, seconds) <= now.getTime()) {
+  if (seconds !== undefined && seconds !== null && endOf(made, seconds) <= now.getTime()) {
     throw notPayable('expired', 'The charge has expired.')
   }
   return {

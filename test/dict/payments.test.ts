@@ -288,8 +288,13 @@ describe('by code', () => {
     ],
     ['of no time', { calendario: { expiracao: 60 } }, 'malformed'],
     [
-      'of a time in words',
+      'of another time, told as a text',
       { calendario: { criacao: '2020-01-01T00:00:00Z', expiracao: '60' } },
+      'expired',
+    ],
+    [
+      'of a time in words',
+      { calendario: { criacao: '2020-01-01T00:00:00Z', expiracao: 'a minute' } },
       'malformed',
     ],
     ['made at no time', { calendario: { criacao: '2020-01-01 00h', expiracao: 60 } }, 'malformed'],

@@ -42,13 +42,10 @@ export const secretTexts = async (
 
 /** Parameters of an address that keep nothing secret: their values are words that stand elsewhere too. */
 const openParameters: ReadonlySet<string> = new Set([
-  'application_name',
-  'channel_binding',
-  'connect_timeout',
-  'options',
-  'sslmode',
-  'target_session_attrs',
-  'user',
+  ...['application_name', 'channel_binding', 'client_encoding', 'connect_timeout', 'dbname'],
+  ...['fallback_application_name', 'gssencmode', 'host', 'hostaddr', 'keepalives', 'options'],
+  ...['port', 'replication', 'sslcert', 'sslcrl', 'sslkey', 'sslmode', 'sslnegotiation'],
+  ...['sslrootcert', 'target_session_attrs', 'user'],
 ])
 
 /**

@@ -36,6 +36,9 @@ export const reais = amount.transform((value, context): bigint => {
 /** The institution, by the first eight digits of its CNPJ; contracts keep it as a number. */
 export const cnpj8 = z.string().regex(/^\d{8}$/, 'must be the first eight digits of a CNPJ')
 
+/** Fraction digits of an asset. Nothing goes on to scale by what is none. */
+export const decimals = z.int({ abort: true }).min(0, { abort: true }).max(18, { abort: true })
+
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, {
   message: 'must be a decimal number',

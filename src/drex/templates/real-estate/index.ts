@@ -5,6 +5,7 @@ import { addressSchema } from '../../evm/address.ts'
 import {
   bps,
   bpsMax,
+  decimals,
   hash,
   instant,
   name,
@@ -40,7 +41,7 @@ const params = z
   .strictObject({
     name,
     symbol,
-    decimals: z.int().min(0).max(18).default(0),
+    decimals: decimals.default(0),
     total_units: quantity,
     lock_up_until: instant.optional(),
     holders_max: z.int().min(0).max(1_000_000).default(0),

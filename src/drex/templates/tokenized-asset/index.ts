@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
-import { hash, name, quantity, requireScalable, scaled, symbol } from '../fields.ts'
+import { decimals, hash, name, quantity, requireScalable, scaled, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
 
 const params = z
@@ -9,7 +9,7 @@ const params = z
     name,
     symbol,
     total_supply: quantity,
-    decimals: z.int().min(0).max(18),
+    decimals,
     cap: quantity.optional(),
     owner: addressSchema.optional(),
     allowlisted: z.boolean().default(false),
