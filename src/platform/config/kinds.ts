@@ -139,11 +139,12 @@ export const hostPort = (): Kind<string> => ({
   },
 })
 
-const urlForm = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is
+const urlBegin = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)/i
 
 /** A text with a scheme in its parts, whatever they hold: of several `@` before the path the last ends the user's part. */
 export const urlParts = (value: string) => {
-  const [, scheme = '', authority = '', rest = ''] = urlForm.exec(value) ?? []
+  const [begin = '', scheme = '', authority = ''] = urlBegin.exec(value) ?? []
+  const rest = begin === '' ? '' : value.slice(begin.length)
   const hostsAt = authority.lastIndexOf('@') + 1
   return { scheme, user: authority.slice(0, hostsAt), hosts: authority.slice(hostsAt), rest }
 }

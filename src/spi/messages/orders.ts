@@ -30,7 +30,7 @@ export const insertOrders = async (
 
 /** Some of the messages order what is ordered already; the others could be stored. */
 export class SentAlreadyError extends ApiError {
-  /** Of each message that cannot be stored, why. */
+  /** Why each of the messages cannot be stored that cannot. */
   readonly refusals: ReadonlyMap<string, ApiError>
 
   constructor(found: readonly (ClaimedKey & { readonly holderId: string })[]) {

@@ -314,7 +314,8 @@ const queue = async (
 const pointed =
   (body: PayBody) =>
   (problem: Violation): Violation => {
-    const [, member, rest = ''] = /^\/transactions\/0\/([^/]+)(.*)$/.exec(problem.pointer) ?? []
+    const [place = '', member] = /^\/transactions\/0\/([^/]+)/.exec(problem.pointer) ?? []
+    const rest = problem.pointer.slice(place.length)
     const same = sameMembers.find((one) => one === member && body[one] !== undefined)
     if (same !== undefined) return { ...problem, pointer: `/${same}${rest}` }
     const isAccount = body.account !== undefined && member === 'creditor'
