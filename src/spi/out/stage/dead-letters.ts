@@ -24,7 +24,8 @@ import {
   isPartlySettled,
   noteDoubt,
   type QueuedOutbound,
-  trustEntry,
+  requeuePauseMs,
+  setAside,
 } from './store.ts'
 
 export type DeadLetterDeps = {
@@ -88,7 +89,8 @@ const queueAgain = async (
   const change = { id, status: 'QUEUED', detail: 'taken out of dlq' } as const
   if ((await changeStatuses(tx, [change])).size === 0) return
   await withdraw(tx, [id])
-  await trustEntry(tx, id)
+  // However old it is, its new entry is not taken for lost.
+  await setAside(tx, id, new Date(Date.now() + requeuePauseMs))
   await emitEvents(tx, [statusEvent(stored, change)])
 }
 

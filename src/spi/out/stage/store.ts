@@ -5,7 +5,7 @@ import {
   textArray,
   uuidBound,
 } from '#src/platform/database/index.ts'
-import { settledStatuses } from '../../messages/domain.ts'
+import { orderTypes, settledStatuses } from '../../messages/domain.ts'
 import {
   answeredTypes,
   type Channel,
@@ -79,7 +79,7 @@ export const findFailedPayments = async (
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${textArray(ids.filter((id) => uuidForm.test(id)))}::text::uuid[]) as wanted(wanted_id)
       cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
-    where direction = 'OUTBOUND' and status = 'FAILED' and type in ('pacs.004', 'pacs.008')
+    where direction = 'OUTBOUND' and status = 'FAILED' and type = any(${textArray(orderTypes)}::text::text[])
       and (
         select position from spi_transactions t where message_id = wanted_id
           and (t.status is null or t.status not in (${constants(sql, settledStatuses)})) limit 1
@@ -305,13 +305,6 @@ const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueu
 
 /** How long we trust that an entry we write now is in the queue. */
 export const requeuePauseMs = 300_000
-
-/** A queued message that got an entry now, however old it is, is not taken for lost for a while. */
-export const trustEntry = async (tx: Queryable, id: string): Promise<void> => {
-  await tx`
-    update spi_messages set requeue_after = ${new Date(Date.now() + requeuePauseMs)}
-    where id = ${id} and status = 'QUEUED'`
-}
 
 /**
  * Gives a message that its sender had to itself to the queue; returns nothing if somebody has put it there already, or
