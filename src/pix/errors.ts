@@ -19,6 +19,10 @@ export type Violacao = {
   readonly valor?: string | undefined
 }
 
+/** Why what is being paid is not changed. */
+export const paymentUnderWay =
+  'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.'
+
 /** Titles are the standard's, and so Portuguese in both languages. */
 const invalid = (title: string, meaning: string) => ({
   status: 400,

@@ -7,7 +7,7 @@ import {
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
 import { findCollection } from '../collections/store.ts'
-import { violates } from '../errors.ts'
+import { paymentUnderWay, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
 import { type Asked, parametersOf } from '../pages.ts'
@@ -258,7 +258,7 @@ const requireUnpaid = async (
 ): Promise<void> => {
   if ((await pendingOf(tx, [id])).size === 0) return
   throw refuse({
-    razao: 'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.',
+    razao: paymentUnderWay,
     propriedade: `${kind}.status`,
     valor: status,
   })

@@ -5,11 +5,11 @@ import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { objectionToFar } from '../due/domain.ts'
-import { pixErrors } from '../errors.ts'
+import { paymentUnderWay, pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
-import { isAnyPending, pixByIds } from '../received/store.ts'
+import { pendingAmong, pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
@@ -225,9 +225,8 @@ const locked = async (tx: Transaction, { account, txid }: Named) => {
 /** What we have accepted a payment of is left alone until that has its end; whoever takes one locks the charge, as we do. */
 const requireUnpaid = async (tx: Transaction, { status, attempts }: Collection): Promise<void> => {
   const ids = attempts.map(({ endToEndId }) => endToEndId)
-  if (!(await isAnyPending(tx, ids))) return
-  const razao = 'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.'
-  throw refuseCollection({ razao, propriedade: 'cobr.status', valor: status })
+  if ((await pendingAmong(tx, ids)).size === 0) return
+  throw refuseCollection({ razao: paymentUnderWay, propriedade: 'cobr.status', valor: status })
 }
 
 const cancel = async (

@@ -31,15 +31,11 @@ export const hearOfCharges = async (
   const ids = [...new Set(locked.map(({ recurrenceId }) => recurrenceId))]
   const payers = new Map((await findRecurrences(tx, ids)).map(({ id, payer }) => [id, payer?.ispb]))
   // An attempt that is being paid is refused or cancelled by nobody: what becomes of the payment ends it.
-  const ending = facts.filter(
-    ({ event, reason }) =>
-      event === 'refused' || (event === 'cancelled' && reason !== settlementFailed),
-  )
   const paying = await pendingAmong(
     tx,
-    ending.map(({ key }) => key),
+    facts.filter(isEnding).map(({ key }) => key),
   )
-  const isOvertaken = (fact: MandateFact) => ending.includes(fact) && paying.has(fact.key)
+  const isOvertaken = (fact: MandateFact) => isEnding(fact) && paying.has(fact.key)
   const changed = locked.flatMap((before) => {
     const payer = payers.get(before.recurrenceId)
     const said = facts.filter((fact) => maySay(fact, before, payer) && !isOvertaken(fact))
@@ -49,6 +45,10 @@ export const hearOfCharges = async (
   for (const one of changed) await changeCollection(tx, one)
   await emit(tx, changed.map(collectionEvent))
 }
+
+/** Whether it refuses or cancels an attempt that has not failed. */
+const isEnding = ({ event, reason }: MandateFact): boolean =>
+  event === 'refused' || (event === 'cancelled' && reason !== settlementFailed)
 
 /** Whether it is of the institution that the charge is to be paid at, as far as the message tells. */
 const maySay = (

@@ -77,21 +77,11 @@ export const pendingAmong = async (
   tx: Queryable,
   endToEndIds: readonly string[],
 ): Promise<ReadonlySet<string>> => {
+  if (endToEndIds.length === 0) return new Set()
   const rows = await tx<{ id: string }[]>`
     select end_to_end_id as id from pix_received
     where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE'`
   return new Set(rows.map(({ id }) => id))
-}
-
-/** Whether one of these payments has no end yet. */
-export const isAnyPending = async (
-  tx: Queryable,
-  endToEndIds: readonly string[],
-): Promise<boolean> => {
-  const { count } = await tx`
-    select from pix_received
-    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE' limit 1`
-  return count > 0
 }
 
 /** What we answered to payments that we know already; undefined where we did not refuse. */

@@ -29,7 +29,7 @@ export const eachAlone = async <T>(
     readonly setAside?: ((item: T) => Promise<unknown>) | undefined
   },
 ): Promise<void> => {
-  const transient: unknown[] = []
+  let transient: unknown
   let inRow = 0
   for (const item of items) {
     if (round?.signal.aborted) return
@@ -38,7 +38,7 @@ export const eachAlone = async <T>(
       inRow = 0
     } catch (err) {
       if (isTransientDatabaseError(err)) {
-        transient.push(err)
+        transient ??= err
         if (++inRow === awayMax) break
       } else {
         const fields = { err, ...idsOf(item) }
@@ -48,5 +48,5 @@ export const eachAlone = async <T>(
     }
     if (round?.signal.aborted === false) round.advance()
   }
-  if (transient.length > 0) throw transient[0]
+  if (transient !== undefined) throw transient
 }

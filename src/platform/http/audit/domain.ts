@@ -1,3 +1,5 @@
+import { uuidMoment } from '#src/platform/runtime/index.ts'
+
 /** The actions that we record: all that move money, and all that change who may do or learn what. */
 export const auditActions = [
   'spi.send',
@@ -106,10 +108,10 @@ export type AuditFilter = {
   readonly to?: Date | undefined
 }
 
-/** As the endpoint and exports show it. The first 48 bits of a UUIDv7 are its moment. */
+/** As the endpoint and exports show it. */
 export const viewOf = ({ id, actor, action, object, outcome, requestId }: AuditRecord) => ({
   id,
-  at: new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString(),
+  at: uuidMoment(id).toISOString(),
   actor,
   action,
   object,

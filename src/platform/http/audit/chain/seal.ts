@@ -1,5 +1,6 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { uuidMoment } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
 import {
   addLink,
@@ -7,7 +8,6 @@ import {
   type Link,
   lastLink,
   lateMs,
-  madeMs,
   type Span,
   sealedUntil,
   unsealedSince,
@@ -59,7 +59,7 @@ export const sealLate = async ({ sql, logger, nowMs = Date.now }: Sealing): Prom
 
 /** What one link may seal: retention drops entries by the month, and then those of whole links. */
 const withinMonth = (found: readonly SealedEntry[], endId: string) => {
-  const at = new Date(madeMs(found[0]?.id ?? ''))
+  const at = uuidMoment(found[0]?.id ?? '')
   const monthEnd = uuidBound(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)))
   const entries = found.filter(({ id }) => id < monthEnd).slice(0, entriesMax)
   const next = found[entries.length]?.id ?? endId

@@ -1,4 +1,5 @@
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { uuidMoment } from '#src/platform/runtime/index.ts'
 import type { SealedEntry } from './hash.ts'
 
 /** A span of ids: the first is in it, the last is not. */
@@ -16,9 +17,6 @@ export type Link = Span & {
 
 /** What is committed into a span that was sealed is sealed by a late link, whose own span is at most so long. */
 export const lateMs = 3_600_000
-
-/** When a UUIDv7 was made. */
-export const madeMs = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
 const columns = (sql: Queryable) => sql`
   seq, from_id as "fromId", to_id as "toId", is_late as "isLate", ids, hashes, hash,
@@ -75,7 +73,7 @@ export const unsealedSince = (
     with known as materialized (
       select unnest(ids) as id from audit_links
       where to_id > ${fromId}::uuid and from_id < ${toId}::uuid and ids is not null
-        and to_id <= greatest(${uuidBound(new Date(madeMs(toId) + lateMs))}::uuid, (
+        and to_id <= greatest(${uuidBound(new Date(uuidMoment(toId).getTime() + lateMs))}::uuid, (
           select to_id from audit_links where to_id >= ${toId}::uuid and not is_late and ids is not null
           order by to_id limit 1))
     )
