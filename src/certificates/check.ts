@@ -12,6 +12,8 @@ export type CertificateProblem = {
   readonly message: string
 }
 
+export const keyMatchMessage = 'the private key is not the certificate\u2019s'
+
 const rsaBitsMin = 2048
 const keyUsageOid = '2.5.29.15'
 /** RFC 5280, 4.2.1.3: bit 0 is the highest of the first octet. */
@@ -67,7 +69,7 @@ const checkKey = (
     })
   }
   if (key !== undefined && !certificate.checkPrivateKey(key)) {
-    problems.push({ rule: 'key_match', message: 'the private key is not the certificate\u2019s' })
+    problems.push({ rule: 'key_match', message: keyMatchMessage })
   }
   return problems
 }

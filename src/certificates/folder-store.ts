@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { orderChain, readCertificates, readKey, recordOf } from './check.ts'
+import { keyMatchMessage, orderChain, readCertificates, readKey, recordOf } from './check.ts'
 import { type CertificateName, type CertificateRecord, nameText, parseNameText } from './domain.ts'
 import { pemBlocks } from './pem.ts'
 import type { CertificateStore } from './store.ts'
@@ -36,24 +36,26 @@ const keyIn = (pem: string): KeyObject => {
   return key
 }
 
-const readOne = async (
-  folder: string,
-  name: CertificateName,
-): Promise<CertificateRecord | undefined> => {
+type Pair = { readonly record: CertificateRecord; readonly key: KeyObject | undefined }
+
+/** @throws Error for a pair that cannot be used: an import refuses it, and a folder is filled without one */
+const readPair = async (folder: string, name: CertificateName): Promise<Pair | undefined> => {
   const directory = join(folder, nameText(name))
   const pem = await readOptional(join(directory, certificateFile))
   if (pem === undefined) return undefined
   const keyPem = await readOptional(join(directory, keyFile))
   const key = keyPem === undefined ? undefined : keyIn(keyPem)
   const { leaf, chain } = orderChain(readCertificates(pemBlocks(pem)), key)
-  return leaf === undefined ? undefined : recordOf(name, leaf, chain, key !== undefined)
+  if (leaf === undefined) throw new Error(`${certificateFile} holds no certificate`)
+  if (key !== undefined && !leaf.checkPrivateKey(key)) throw new Error(keyMatchMessage)
+  return { record: recordOf(name, leaf, chain, key !== undefined), key }
 }
 
 /**
  * Certificates in a folder.
  *
  * @param writable - only the command line writes; the gateway reads
- * @param onProblem - called for each unreadable certificate; the others are served
+ * @param onProblem - called once for each certificate that cannot be used and why; the others are served
  */
 export const createFolderStore = (
   folder: string,
@@ -68,6 +70,14 @@ export const createFolderStore = (
     })
     return entries.flatMap((entry) => parseNameText(entry) ?? [])
   }
+  /** By name: what we last told of. The folder is read every few seconds. */
+  let told: ReadonlyMap<string, string> = new Map()
+  const tell = (problems: readonly (readonly [string, Error])[]): void => {
+    for (const [name, error] of problems) {
+      if (told.get(name) !== error.message) onProblem(name, error)
+    }
+    told = new Map(problems.map(([name, { message }]) => [name, message]))
+  }
   return {
     kind: 'folder',
     writable,
@@ -76,22 +86,24 @@ export const createFolderStore = (
       return Math.max(0, ...names.map(({ version }) => version))
     },
     list: async () => {
-      const records = await Promise.all(
+      const problems: [string, Error][] = []
+      const pairs = await Promise.all(
         (await namesIn()).map((name) =>
-          readOne(folder, name).catch((error: unknown) => {
-            onProblem(nameText(name), error as Error)
+          readPair(folder, name).catch((error: unknown) => {
+            problems.push([nameText(name), error as Error])
             return undefined
           }),
         ),
       )
-      return records
-        .filter((record) => record !== undefined)
+      tell(problems)
+      return pairs
+        .flatMap((pair) => (pair === undefined ? [] : [pair.record]))
         .sort((a, b) => nameText(a).localeCompare(nameText(b), 'en', { numeric: true }))
     },
+    // With its certificate: the files may have changed since the list was read.
     readKey: async (name) => {
-      const pem = await readOptional(join(folder, nameText(name), keyFile))
-      if (pem === undefined) return undefined
-      return new Uint8Array(keyIn(pem).export({ format: 'der', type: 'pkcs8' }))
+      const key = (await readPair(folder, name))?.key
+      return key && new Uint8Array(key.export({ format: 'der', type: 'pkcs8' }))
     },
     add: async ({ record, key }) => {
       const directory = join(folder, nameText(record))
@@ -116,8 +128,8 @@ export const createFolderStore = (
       const isThere = (await readOptional(join(directory, certificateFile))) !== undefined
       if (!isThere) return false
       // One that cannot be read leaves a name for nobody.
-      const record = await readOne(folder, name).catch(() => undefined)
-      await writeFile(join(directory, removedFile), record?.fingerprint ?? '')
+      const pair = await readPair(folder, name).catch(() => undefined)
+      await writeFile(join(directory, removedFile), pair?.record.fingerprint ?? '')
       for (const file of [keyFile, certificateFile])
         await rm(join(directory, file), { force: true })
       return true

@@ -165,3 +165,23 @@ test('of a bundle as large as that of all public authorities, those that end fir
   expect(found).toHaveLength(trustedMax)
   expect(found.at(-1)).toEndWith(` ${100 + trustedMax - 1}`)
 })
+
+test('a key that is not its certificate\u2019s is refused as an import refuses it, and told of once', async () => {
+  const [held, other] = [issue('held', 200), issue('other', 300)]
+  const swapped = { ...other, key: held.key }
+  const { feature, install, lines } = open({
+    [`${ispb}.QRC.1`]: held,
+    [`${ispb}.QRC.2`]: swapped,
+  })
+  const kids = async () => (await feature.keys?.list())?.map(({ kid }) => kid)
+  const warned = () => lines.map(({ certificate, err }) => [certificate, (err as Error).message])
+  expect(await kids()).toEqual([`${ispb}.QRC.1`])
+  await expect(feature.keys?.readKey(`${ispb}.QRC.2`)).rejects.toThrow('not the certificate')
+  await feature.checks?.()
+  await kids()
+  const refused = 'the private key is not the certificate\u2019s'
+  expect(warned()).toEqual([[`${ispb}.QRC.2`, refused]])
+  install(`${ispb}.QRC.3`, { ...other, key: 'nothing' })
+  await Promise.all([kids(), kids()])
+  expect(warned().map(([name]) => name)).toEqual([`${ispb}.QRC.2`, `${ispb}.QRC.3`])
+})
