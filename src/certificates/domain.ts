@@ -62,6 +62,17 @@ export const statusAt = (
   return now < notBefore ? 'not_yet_valid' : 'active'
 }
 
+/** The highest version for a purpose that holds and has its key: a newer one without keeps nobody from working. */
+export const latestUsable = (
+  stored: readonly CertificateRecord[],
+  { ispb, type }: { readonly ispb: string; readonly type: string },
+  now: Date,
+): CertificateRecord | undefined =>
+  stored
+    .filter((one) => one.ispb === ispb && one.type === type && one.hasKey)
+    .filter((one) => statusAt(one, now) === 'active')
+    .toSorted((a, b) => b.version - a.version)[0]
+
 /** Whole days left, rounded down; negative when expired. */
 export const daysUntilExpiry = (
   { notAfter }: Pick<CertificateRecord, 'notAfter'>,

@@ -11,6 +11,7 @@ import {
   type CertificateStatus,
   daysUntilExpiry,
   expiryStep,
+  latestUsable,
   statusAt,
   tokenType,
 } from './domain.ts'
@@ -38,13 +39,7 @@ const certificateOf = (
     const { cert } = material.current()
     return cert === undefined ? undefined : describeCertificate(new X509Certificate(cert))
   }
-  return stored
-    .filter((one) => one.ispb === ispb && one.type === type && one.hasKey)
-    .filter((one) => statusAt(one, now) === 'active')
-    .reduce<CertificateRecord | undefined>(
-      (latest, one) => (latest === undefined || one.version > latest.version ? one : latest),
-      undefined,
-    )
+  return latestUsable(stored, { ispb, type }, now)
 }
 
 export const knownOf = (record: CertificateRecord): Known => ({

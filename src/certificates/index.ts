@@ -12,7 +12,14 @@ import {
 } from '#src/platform/security/index.ts'
 import { keyUsageOf } from './check.ts'
 import { certificateDemo } from './demo.ts'
-import { type CertificateType, nameText, parseNameText, statusAt, tokenType } from './domain.ts'
+import {
+  type CertificateType,
+  latestUsable,
+  nameText,
+  parseNameText,
+  statusAt,
+  tokenType,
+} from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
 import { createFolderStore, keyPem } from './folder-store.ts'
@@ -71,9 +78,9 @@ export type NamedKeys = {
   >
   readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
   /**
-   * Certificate with its chain, and its key, of the latest version for a purpose; PEM.
+   * Certificate with its chain, and its key, of the latest version that can be used now for a purpose; PEM.
    *
-   * @throws Error if there is none with a key that can be used now
+   * @throws Error if there is none
    */
   readonly latestPair: (
     ispb: string,
@@ -132,10 +139,9 @@ export const namedKeys = (service: CertificateService): NamedKeys => ({
     return name === undefined ? undefined : service.readKey(name)
   },
   latestPair: async (ispb, type) => {
-    const record = await service.find(ispb, type, 'latest')
-    const isActive = record !== undefined && statusAt(record, now()) === 'active'
-    const key = isActive ? await service.readKey(record) : undefined
-    if (!isActive || key === undefined) {
+    const record = latestUsable(await service.list(), { ispb, type }, now())
+    const key = record === undefined ? undefined : await service.readKey(record)
+    if (record === undefined || key === undefined) {
       throw new Error(`the certificate store has no active ${ispb}.${type} with a key`)
     }
     return { cert: [record.certificate, ...record.chain].join(''), key: keyPem(key) }

@@ -247,7 +247,7 @@ describe('the latest pair of a purpose', () => {
     expect((await call('POST', '/v1/certificates', importOf(ispb, content))).status).toBe(201)
   }
 
-  test('is certificate, chain and key of the highest version; without a key there is none', async () => {
+  test('is certificate, chain and key of the highest version that can be used now', async () => {
     const { feature, call } = open()
     const latest = () => feature.keys?.latestPair(ispb, 'PIA')
     await expect(latest()).rejects.toThrow('has no active 99999077.PIA')
@@ -259,8 +259,35 @@ describe('the latest pair of a purpose', () => {
     expect(new X509Certificate(cert).serialNumber).toBe(
       new X509Certificate(newer.cert).serialNumber,
     )
+    // A next version without its key, or one whose time is over, stops nobody who starts now.
     await importPair(call, issueCertificate('no key', { issuer: authority }).cert)
+    expect((await latest())?.cert).toBe(cert)
+    expect((await call('DELETE', `/v1/certificates/${ispb}/PIA/1`)).status).toBe(204)
+    expect((await call('DELETE', `/v1/certificates/${ispb}/PIA/2`)).status).toBe(204)
     await expect(latest()).rejects.toThrow('with a key')
+  })
+
+  test('is an older one where the newest is over or has not begun', async () => {
+    const dayMs = 86_400_000
+    const issue = (fromDays: number, toDays: number) =>
+      issueCertificate(`from ${fromDays}`, {
+        notBefore: new Date(Date.now() + fromDays * dayMs),
+        notAfter: new Date(Date.now() + toDays * dayMs),
+      })
+    await withScratch(async (folder) => {
+      const valid = issue(-10, 10)
+      for (const [version, { cert, key }] of [valid, issue(-9, -1), issue(5, 20)].entries()) {
+        const directory = join(folder, `${ispb}.PIC.${version + 1}`)
+        mkdirSync(directory)
+        writeFileSync(join(directory, 'tls.crt'), cert)
+        writeFileSync(join(directory, 'tls.key'), key)
+      }
+      const { feature } = open({ folder, sql: undefined })
+      const { cert = '' } = (await feature.keys?.latestPair(ispb, 'PIC')) ?? {}
+      expect(new X509Certificate(cert).serialNumber).toBe(
+        new X509Certificate(valid.cert).serialNumber,
+      )
+    })
   })
 })
 
