@@ -33,19 +33,20 @@ export const dlqCommand: Command = {
   usage: 'list | show <id> | retry <id>|--all | drop <id>',
   description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
 those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq; with --all every
-message that is there now, the oldest first, or those with one --code. show masks card numbers, CPF and CNPJ, keys; names and
+message that is there now, the oldest first, or those of one --code or --topic. show masks card numbers, CPF and CNPJ, keys; names and
 other texts of the message remain. drop ends what the message was to do: a payment or return that was never sent is REJECTED.`,
   options: {
     limit: { value: 'n', doc: `list: the newest n; ${limitDefault}.` },
     all: { doc: 'retry: all of them.' },
     code: { value: 'code', doc: 'retry --all: those with this error code.' },
+    topic: { value: 'topic', doc: 'retry --all: those that came from this topic.' },
     json: { doc: 'One JSON object.' },
   },
   examples: [
     'trilho dlq list',
     'trilho dlq show 4711',
     'trilho dlq retry 4711',
-    'trilho dlq retry --all --code refused_by_interface',
+    'trilho dlq retry --all --code refused_by_interface --topic spi.outbound',
   ],
   positionalsMax: 2,
   run: async (args, io, program) => {
@@ -121,7 +122,7 @@ const retryAll: Action = async ({ ids, retry }, args, io) => {
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
   let retried = 0
   // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
-  const found = await ids(retriedMax, args.text('code'))
+  const found = await ids(retriedMax, { errorCode: args.text('code'), topic: args.text('topic') })
   await inProgress(io, 'messages', async (onProgress) => {
     for (const [at, id] of found.entries()) {
       if (await retry(id)) retried++

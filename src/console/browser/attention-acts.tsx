@@ -23,16 +23,22 @@ export type LetterClass = {
 
 const letters = '/v1/ops/dead-letters'
 
-export const retryClassAct = ({ code, count: many }: LetterClass & { code: string }): Act => ({
-  title: w.retryClass,
-  consequence: fill(w.retryClassConsequence, { code, count: count(many) }),
-  run: sending(
-    'POST',
-    `${letters}/retry`,
-    () => ({ code }),
-    ({ retried }: { retried: number }) => fill(w.retried, { count: count(retried) }),
-  ),
-})
+/** @returns none for letters that nothing names, or that do not say where they go back to */
+export const retryClassActs = ({ code, topic, count: many }: LetterClass): readonly Act[] =>
+  code === null || topic === null
+    ? []
+    : [
+        {
+          title: w.retryClass,
+          consequence: fill(w.retryClassConsequence, { code, topic, count: count(many) }),
+          run: sending(
+            'POST',
+            `${letters}/retry`,
+            () => ({ code, topic }),
+            ({ retried }: { retried: number }) => fill(w.retried, { count: count(retried) }),
+          ),
+        },
+      ]
 
 export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
   title: w.retryClass,

@@ -9,7 +9,7 @@ import {
   resendAct,
   resendLaneAct,
   resolveAct,
-  retryClassAct,
+  retryClassActs,
   retryLetterAct,
   sendHeldAct,
   sentHeldAct,
@@ -279,9 +279,7 @@ const Letters: Waiting['View'] = ({ session }) => {
     { head: w.code, cell: ({ code }) => code ?? w.noCode },
     { head: w.topic, cell: ({ topic }) => topic, classes: ['mono', 'extra'] },
     { head: w.count, cell: (one) => count(one.count), classes: ['number'] },
-    ...actsColumn<LetterClass>(isAllowed, ask, ({ code, ...one }) =>
-      code === null ? [] : [retryClassAct({ ...one, code })],
-    ),
+    ...actsColumn<LetterClass>(isAllowed, ask, retryClassActs),
   ]
   const columns: readonly Column<DeadLetter>[] = [
     { head: words.identifier, cell: ({ id, key }) => key ?? id, classes: ['mono', 'wide'] },

@@ -29,6 +29,8 @@ import {
 } from './postgresql/dead-letters.ts'
 
 const codeCharactersMax = 100
+/** Kafka takes no longer names. */
+const topicCharactersMax = 249
 /** Letters that one request retries: each is a transaction's work. */
 const retriedMax = 500
 /** Letters that are looked at for their classes. */
@@ -41,7 +43,14 @@ const query = z.strictObject({
 })
 /** What the list gives; anything else is not there. */
 const idForm = /^\d{1,19}$/
-const retryBody = z.strictObject({ code }).meta({ id: 'RetryDeadLettersRequest' })
+const retryBody = z
+  .strictObject({
+    code,
+    topic: text(topicCharactersMax)
+      .optional()
+      .meta({ description: 'Only those that came from this topic.', example: 'spi.outbound' }),
+  })
+  .meta({ id: 'RetryDeadLettersRequest' })
 
 const letter = z
   .object({
@@ -186,10 +195,10 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
     })
     return respond(answered)
   }),
-  route(documents.retryAll, async ({ body: { code: errorCode }, caller }) => {
+  route(documents.retryAll, async ({ body: { code: errorCode, topic }, caller }) => {
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       let count = 0
-      for (const id of await box.ids(retriedMax, errorCode, tx)) {
+      for (const id of await box.ids(retriedMax, { errorCode, topic }, tx)) {
         if (!(await box.retryIn(tx, id))) continue
         await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
         count++

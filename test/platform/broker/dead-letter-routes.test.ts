@@ -129,6 +129,15 @@ test('all of a class are retried, and no others', async () => {
   expect(await acts()).toEqual([one, two].map((id) => `dead_letters.retry ${id} retried`))
 })
 
+test('a topic beside the code leaves the letters of other topics where they are', async () => {
+  const payment = await bury('attempts_exhausted', 'spi.outbound')
+  const event = await bury('attempts_exhausted', 'webhook.events')
+  const body = { code: 'attempts_exhausted', topic: 'webhook.events' }
+  expect((await asked('POST', '/retry', body)).body).toEqual({ retried: 1 })
+  expect(await acts()).toEqual([`dead_letters.retry ${event} retried`])
+  expect((await asked('GET')).body.dead_letters).toMatchObject([{ id: payment }])
+})
+
 test('one is dropped; one without an origin is not retried, and stays', async () => {
   const headers = { [deadLetterHeaders.errorCode]: 'x' }
   const [lost] = await database.sql<{ id: string }[]>`

@@ -32,8 +32,12 @@ export type DeadLetterBox = {
   ): Promise<readonly ListedLetter[]>
   /** How many of each error code and topic are among the newest `limit`; the most first. */
   classes(limit: number): Promise<readonly LetterClass[]>
-  /** Those that can be retried now, the oldest first; with a code, only those that have it. In a transaction, read by it. */
-  ids(limit: number, errorCode?: string, by?: Queryable): Promise<readonly bigint[]>
+  /** Those that can be retried now, the oldest first; of these error codes and topics, where they are given. In a transaction, read by it. */
+  ids(
+    limit: number,
+    of?: { readonly errorCode?: string | undefined; readonly topic?: string | undefined },
+    by?: Queryable,
+  ): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
@@ -182,12 +186,13 @@ const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 
       headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count
     from (select headers from broker_dead_letters order by id desc limit ${limit}) newest
     group by 1, 2 order by 3 desc, 1, 2`,
-  ids: async (limit, errorCode, by = sql) => {
+  ids: async (limit, { errorCode = null, topic = null } = {}, by = sql) => {
     const rows = await by<{ id: bigint }[]>`
       select id from broker_dead_letters
       where headers ->> ${deadLetterHeaders.topic} is not null
         and headers ->> ${deadLetterHeaders.cutFrom} is null
-        and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
+        and (${errorCode}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode})
+        and (${topic}::text is null or headers ->> ${deadLetterHeaders.topic} = ${topic})
       order by id limit ${limit}`
     return rows.map(({ id }) => id)
   },
