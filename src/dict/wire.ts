@@ -32,8 +32,13 @@ export type Refused = {
   readonly retryAfterMs: number | undefined
 }
 
-/** Status of a refusal that says nothing about what was asked. */
 export const tooMany = 429
+/** Something else is done with what was asked about: the directory wants to be asked again in moments. */
+const conflict = 409
+
+/** Whether a refusal says nothing about what was asked. */
+export const isForLater = ({ status }: Refused): boolean =>
+  status === tooMany || status === conflict
 
 /** Sends a signed document, and reads the signed answer. @throws DirectoryAwayError: it may have been done */
 export type Tell = <T>(

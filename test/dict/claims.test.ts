@@ -350,6 +350,25 @@ describe('a directory that does not answer', () => {
     expect((await open('nobody@example.com')).status).toBe(422)
   })
 
+  test.each(['conflict', 'rate_limited'] as const)(
+    'for now (%s) has not refused: claims are opened and led on all the same',
+    async (kind) => {
+      const busy = () => directory.setFaults([{ kind, operation: 'claim', times: 1 }])
+      busy()
+      const key = elsewhere()
+      const { status, json } = await open(key)
+      expect([status, json.status, json.pending]).toEqual([202, 'opening', 'open'])
+      await again()
+      expect((await find(json.id)).status).toBe('open')
+      busy()
+      const wished = await act(json.id, 'cancel', { reason: 'USER_REQUESTED' })
+      expect([wished.status, wished.json.pending]).toEqual([202, 'cancel'])
+      await again()
+      expect(await find(json.id)).toMatchObject({ status: 'cancelled', refusal: null })
+      directory.remove(key)
+    },
+  )
+
   test('has made it, it ended, and no second one is made', async () => {
     const key = elsewhere()
     const before = directory.statistics().claims

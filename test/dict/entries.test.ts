@@ -153,6 +153,33 @@ describe('a directory that does not answer', () => {
     expect([await shown(), entriesThere()]).toEqual(['registered', before + 1])
   })
 
+  test.each(['conflict', 'rate_limited'] as const)(
+    'for now (%s) has not refused: what it did before is found, and nothing wanted is dropped',
+    async (kind) => {
+      const before = entriesThere()
+      const busy = () => dict.directory.setFaults([{ kind, operation: 'write', times: 1 }])
+      dict.directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+      const { json } = await register()
+      expect([json.status, entriesThere()]).toEqual(['registering', before + 1])
+      const path = `${base}/${json.id}`
+      const shown = async (): Promise<string> => (await dict.call('GET', path)).json.status
+      busy()
+      await dict.retryEntries()
+      expect(await shown()).toBe('registering')
+      await dict.retryEntries()
+      expect(await shown()).toBe('registered')
+      busy()
+      const changing = await dict.call('PATCH', path, { owner: { name: 'Later' } })
+      expect([changing.status, changing.json.status]).toEqual([202, 'changing'])
+      await dict.retryEntries()
+      busy()
+      const removing = await dict.call('DELETE', path)
+      expect([removing.status, removing.json.status]).toEqual([202, 'removing'])
+      await dict.retryEntries()
+      expect([await shown(), entriesThere()]).toEqual(['removed', before])
+    },
+  )
+
   test('but has done what it was asked has done it once', async () => {
     const before = entriesThere()
     const lost = () =>

@@ -2,7 +2,7 @@ import type { Claim } from '#codecs/dict'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { readChanges } from '../lists.ts'
-import { type Refused, tooMany } from '../wire.ts'
+import { isForLater, type Refused } from '../wire.ts'
 import { type ClaimCalls, claimPagesMax } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
 import {
@@ -49,7 +49,8 @@ const tooEarly: ReadonlySet<string> = new Set([
   'ClaimCompletionPeriodNotEnded',
 ])
 
-const isForLater = ({ status, code }: Refused): boolean => status === tooMany || tooEarly.has(code)
+const isAskedLater = (refused: Refused): boolean =>
+  isForLater(refused) || tooEarly.has(refused.code)
 
 /** Asks the directory for what is wanted of a claim, and writes what it answers. */
 export const createAdvance = (deps: AdvanceDeps) => {
@@ -70,8 +71,8 @@ export const createAdvance = (deps: AdvanceDeps) => {
     }
     const isWritten = await sql.begin(async (tx) => {
       const { base, after, refused } = told
-      const isAskedLater = refused !== undefined && !isEnded(after.status)
-      const due = isAskedLater ? new Date(now().getTime() + refusedMs) : undefined
+      const isTriedAgain = refused !== undefined && !isEnded(after.status)
+      const due = isTriedAgain ? new Date(now().getTime() + refusedMs) : undefined
       if (!(await writeClaim(tx, deps, base, after, due))) return false
       if (told.ownedSince !== undefined) {
         await enterClaimed(tx, told.after, told.ownedSince, now())
@@ -109,7 +110,7 @@ const tell = async (
     // What was done is taken as it is told, also where it jumps over what we never saw.
     return { base: before, after: settled({ ...before, ...standingOf(claim) }), ownedSince }
   }
-  if (isForLater(answer)) return undefined
+  if (isAskedLater(answer)) return undefined
   return afterRefusal(deps, before, wanted, answer)
 }
 
@@ -122,7 +123,7 @@ const afterRefusal = async (
 ): Promise<Told | undefined> => {
   const answer = await deps.calls.find(before.claimId ?? '')
   if (answer.kind === 'refused') {
-    return isForLater(answer) ? undefined : { base: before, ...refusedTo(before, refused) }
+    return isAskedLater(answer) ? undefined : { base: before, ...refusedTo(before, refused) }
   }
   demandSame(deps, before, answer.claim)
   const seen = { ...before, ...standingOf(answer.claim) }
@@ -170,7 +171,7 @@ const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | 
     const after = afterSeeing(base, answer.claim)
     return after && { base, after }
   }
-  if (isForLater(answer)) return undefined
+  if (isAskedLater(answer)) return undefined
   const { after, refused } = refusedTo(base, answer)
   return { base, after: { ...after, status: 'refused' }, refused }
 }

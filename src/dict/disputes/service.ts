@@ -14,7 +14,7 @@ import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused } from '../refusals.ts'
-import { type Refused, tooMany } from '../wire.ts'
+import { isForLater, type Refused } from '../wire.ts'
 import type { DisputeCalls } from './calls.ts'
 import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
 import { type Polled, pollList } from './poll.ts'
@@ -188,14 +188,11 @@ const throwNone = (): never => {
 const goesOn = (): ApiError =>
   new ApiError(dictErrors.dict_dispute_exists, 'One about this payment goes on, for this reason.')
 
-/** Answers that say nothing about what was asked. */
-const laterStatuses: readonly number[] = [409, tooMany]
-
 /** Undefined: nobody knows. */
 const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | undefined> => {
   try {
     const said = await answer
-    return isRefused(said) && laterStatuses.includes(said.status) ? undefined : said
+    return isRefused(said) && isForLater(said) ? undefined : said
   } catch (error) {
     if (error instanceof DirectoryAwayError) return undefined
     throw error

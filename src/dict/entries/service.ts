@@ -16,7 +16,7 @@ import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused, unavailable } from '../refusals.ts'
-import { type Refused, tooMany } from '../wire.ts'
+import { isForLater, type Refused } from '../wire.ts'
 import {
   type EntryContent,
   newEntry,
@@ -171,7 +171,7 @@ const createAdvance =
       if (error instanceof DirectoryAwayError) return error
       throw error
     })
-    if (answer instanceof DirectoryAwayError || answer.refusal?.status === tooMany) {
+    if (answer instanceof DirectoryAwayError || (answer.refusal && isForLater(answer.refusal))) {
       logger.info({ entry: id, status: before.status }, 'the directory is asked again later')
       await touchEntry(sql, id)
       return { entry: before, isDone: false }

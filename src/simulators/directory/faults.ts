@@ -10,6 +10,8 @@ export const faultKinds = [
   'unavailable',
   /** Answers 429 and does nothing. */
   'rate_limited',
+  /** Answers 409, as while something else is done with what was asked about, and does nothing. */
+  'conflict',
   /** Answers 403 with a page instead of a problem, as a proxy in front would, and does nothing. */
   'proxy_refusal',
   /** Changes a value of an answer after it was signed. */

@@ -172,7 +172,7 @@ const answerBy =
     const { faults, play, now } = deps
     const operation = operationOf(request.method, path)
     const before = faults.strike(
-      ['latency', 'unavailable', 'rate_limited', 'proxy_refusal'],
+      ['latency', 'unavailable', 'rate_limited', 'conflict', 'proxy_refusal'],
       operation,
     )
     if (before?.kind === 'latency') await Bun.sleep(before.delayMs ?? 0)
@@ -180,6 +180,7 @@ const answerBy =
       throw new Refusal('ServiceUnavailable', '', { 'Retry-After': String(retryAfterSeconds) })
     }
     if (before?.kind === 'rate_limited') throw new Refusal('RateLimited')
+    if (before?.kind === 'conflict') throw new Refusal('ResourceConflict')
     if (before?.kind === 'proxy_refusal') return new Response('<html/>', { status: 403 })
     const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')

@@ -3,6 +3,7 @@ const refusals = {
   BadRequest: [400, 'Bad Request'],
   Forbidden: [403, 'Forbidden'],
   NotFound: [404, 'Not found'],
+  ResourceConflict: [409, 'Conflict'],
   RateLimited: [429, 'Rate limited'],
   InternalServerError: [500, 'Internal server error'],
   ServiceUnavailable: [503, 'Service Unavailable'],
