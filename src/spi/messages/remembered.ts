@@ -1,11 +1,19 @@
 import type { Emit } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Receivables } from '../in/worker/received.ts'
 import type { Fact } from '../recurring/domain.ts'
 import { applyFacts, refusalsBy } from '../recurring/project.ts'
 import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
 import { refundEvents } from './refunds.ts'
-import { crossedReplies, replyType, reportedReplies } from './replies.ts'
+import {
+  crossedReplies,
+  endsByReports,
+  ownRefusals,
+  repliedParts,
+  replyType,
+  reportedReplies,
+} from './replies.ts'
 import { changeStatuses } from './store.ts'
 
 /*
@@ -62,6 +70,8 @@ export type LateDeps = {
         readonly told: (tx: Queryable, facts: readonly Fact[], at: Date) => Promise<unknown>
       }
     | undefined
+  /** Undefined: no payment is owed to anybody whom we know. */
+  readonly receivables?: Pick<Receivables, 'end'> | undefined
 }
 
 /** Answers that one transaction applies, and answers that cite one PI-ResourceId. */
@@ -114,7 +124,27 @@ export const applyRemembered = async (
   const late = cited.length === 0 ? [] : await applyCited(tx, cited, deps)
   const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
   if (replies.length === 0) return late
-  return [...late, ...(await endMessages(tx, await reportedReplies(tx, replies), deps))]
+  const parts = await repliedParts(tx, replies)
+  const ended = await endMessages(tx, endsByReports(parts), deps)
+  await endRefused(tx, parts, deps)
+  return [...late, ...ended]
+}
+
+/** Tells of payments that we have refused ourselves, of which no report comes; one that has come outweighs that. */
+const endRefused = async (
+  tx: Queryable,
+  parts: Parameters<typeof ownRefusals>[1],
+  { receivables }: LateDeps,
+): Promise<void> => {
+  if (receivables === undefined) return
+  const refused = await ownRefusals(
+    tx,
+    parts.filter(({ reported }) => reported === null),
+  )
+  const ends = refused
+    .filter(({ endToEndId, instructionId }) => endToEndId === instructionId)
+    .map(({ endToEndId, reason }) => ({ endToEndId, returnId: null, isSettled: false, reason }))
+  if (ends.length > 0) await receivables.end(tx, ends, new Date())
 }
 
 /** Applies remembered answers that cite one of the references, where we know their subject. */

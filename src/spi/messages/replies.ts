@@ -23,42 +23,94 @@ const sameIdMax = 32
 const crossedWithinMs = 2 * dayMs
 const crossedMax = 5_000
 
+/** One of the transactions that replies of ours are about. */
 type Part = {
   readonly id: string
+  readonly endToEndId: string | null
+  readonly instructionId: string | null
   /** TxSts of our reply. */
   readonly own: string | null
+  /** Code of why we refused it. */
+  readonly ownReason: string | null
   readonly reported: string | null
   readonly reason: string | null
 }
 
-/** Returns how replies of ours end all of whose payments the SPI has reported on; the others are not among them. */
+/** What these replies of ours say, and what the SPI has reported of the same. */
+export const repliedParts = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<readonly Part[]> => {
+  if (ids.length === 0) return []
+  return sql<Part[]>`
+    select wanted.id, reply.end_to_end_id as "endToEndId", reply.instruction_id as "instructionId",
+      reply.status as own, reply.reason as "ownReason", report.status as reported, report.reason
+    from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select end_to_end_id, instruction_id, status, reason from spi_transactions
+        where message_id = wanted.id offset 0
+      ) reply
+      left join lateral (${reportOn(sql, Date.now())}) report on true`
+}
+
+/** Returns how replies end all of whose payments the SPI has reported on; the others are not among them. */
+export const endsByReports = (parts: readonly Part[]): readonly StatusChange[] =>
+  [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, all]) => changeOf(id, all))
+
 export const reportedReplies = async (
   sql: Queryable,
   ids: readonly string[],
-): Promise<readonly StatusChange[]> => {
-  if (ids.length === 0) return []
-  const nowMs = Date.now()
-  const parts = await sql<Part[]>`
-    select wanted.id, reply.status as own, report.status as reported, report.reason
-    from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
-      cross join lateral (
-        select instruction_id, status from spi_transactions where message_id = wanted.id offset 0
-      ) reply
-      left join lateral (${reportOn(sql, nowMs)}) report on true`
-  return [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, all]) => changeOf(id, all))
+): Promise<readonly StatusChange[]> => endsByReports(await repliedParts(sql, ids))
+
+/** A payment or return that this institution has refused. */
+type OwnRefusal = {
+  readonly endToEndId: string
+  readonly instructionId: string
+  readonly reason: string | null
 }
+
+/**
+ * Returns those of the parts that we have refused, and accepted in no other reply. Of them the SPI tells the payer alone,
+ * so no report ends them here.
+ */
+export const ownRefusals = async (
+  sql: Queryable,
+  parts: readonly Part[],
+): Promise<readonly OwnRefusal[]> => {
+  const refused = parts.flatMap(({ own, ownReason: reason, endToEndId, instructionId }) =>
+    own === 'RJCT' && endToEndId !== null && instructionId !== null
+      ? [{ endToEndId, instructionId, reason }]
+      : [],
+  )
+  if (refused.length === 0) return []
+  const ids = textArray(refused.map(({ instructionId }) => instructionId))
+  const accepted = await sql<{ id: string }[]>`
+    select reply.instruction_id as id from unnest(${ids}::text::text[]) as reply(instruction_id)
+    where exists (
+      select from (${citing(sql, ['ACSP'], Date.now())}) cited
+        cross join lateral (
+          select direction, type, status from spi_messages where id = cited.message_id limit 1
+        ) message
+      where message.direction = 'OUTBOUND' and message.type = ${replyType}
+        and message.status not in ('REJECTED', 'FAILED')
+    )`
+  const said = new Set(accepted.map(({ id }) => id))
+  return refused.filter(({ instructionId }) => !said.has(instructionId))
+}
+
+/** What cites the row `reply` with one of these statuses. */
+const citing = (sql: Queryable, statuses: Iterable<string>, nowMs: number) => sql`
+  select message_id, status, reason from spi_transactions
+  where instruction_id = reply.instruction_id
+    and message_id >= ${uuidBound(new Date(nowMs - reportedWithinDays * dayMs))}::uuid
+    and message_id < ${uuidBound(new Date(nowMs + dayMs))}::uuid
+    and status in (${constants(sql, statuses)})
+  order by instruction_id, message_id limit ${sameIdMax}`
 
 /** The first report on the payment that the row `reply` is about. */
 const reportOn = (sql: Queryable, nowMs: number) => sql`
   select cited.status, cited.reason
-  from (
-      select message_id, status, reason from spi_transactions
-      where instruction_id = reply.instruction_id
-        and message_id >= ${uuidBound(new Date(nowMs - reportedWithinDays * dayMs))}::uuid
-        and message_id < ${uuidBound(new Date(nowMs + dayMs))}::uuid
-        and status in (${constants(sql, reportedOutcomes.keys())})
-      order by instruction_id, message_id limit ${sameIdMax}
-    ) cited
+  from (${citing(sql, reportedOutcomes.keys(), nowMs)}) cited
     cross join lateral (
       select direction, type from spi_messages where id = cited.message_id limit 1
     ) message

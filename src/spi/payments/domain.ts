@@ -123,6 +123,28 @@ const reportOn = (
       statuses.includes(status),
   )
 
+/** What our reply is that went out, and was not refused. */
+const toldStatuses: readonly string[] = ['SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED']
+/** What it is when it tells nobody anything. */
+const untoldStatuses: readonly string[] = ['REJECTED', 'FAILED']
+
+/** Our own refusal, unless another reply of ours says otherwise: the SPI then tells the payer alone. */
+const ownRefusal = (
+  id: string,
+  messages: readonly PaymentMessage[],
+): PaymentMessage | undefined => {
+  const own = messages.filter(
+    ({ type, direction, instructionId, messageStatus }) =>
+      type === 'pacs.002' &&
+      direction === 'OUTBOUND' &&
+      instructionId === id &&
+      !untoldStatuses.includes(messageStatus),
+  )
+  return own.every(({ status }) => status === 'RJCT')
+    ? own.find(({ messageStatus }) => toldStatuses.includes(messageStatus))
+    : undefined
+}
+
 /** The end of what we received: that it settled outweighs that it was refused before. */
 const outcomeBy = (settled: PaymentMessage | undefined, refused: PaymentMessage | undefined) => {
   if (settled !== undefined) return 'settled'
@@ -138,9 +160,10 @@ const endOf = (
   momentOf: (id: string) => Date,
 ): End => {
   const settled = reportOn(id, messages, settledStatuses)
-  const refused = reportOn(id, messages, refusedStatuses)
-  const outcome =
-    message.direction === 'INBOUND' ? outcomeBy(settled, refused) : sentOutcome(message)
+  const isReceived = message.direction === 'INBOUND'
+  const told = reportOn(id, messages, refusedStatuses)
+  const refused = told ?? (isReceived ? ownRefusal(id, messages) : undefined)
+  const outcome = isReceived ? outcomeBy(settled, refused) : sentOutcome(message)
   const report = outcome === 'settled' ? settled : refused
   const reportedAt = report && (report.settledAt ?? momentOf(report.messageId))
   const hasEnded = outcome === 'settled' || outcome === 'rejected'

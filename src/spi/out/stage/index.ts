@@ -66,7 +66,7 @@ export type OutboundFeature = Feature & { readonly sendNow: SendNow }
  */
 export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   const deps = { ...given, emitEvents: endingReturns(given.emitEvents, given.receivables) }
-  const { sql, broker, client, settings, emitEvents, recurrences, logger } = deps
+  const { sql, broker, client, settings, emitEvents, recurrences, receivables, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
   const { lookAfterMs } = deps
   const health = createChannelHealth({ channels: client.channels, logger, lookAfterMs })
@@ -87,7 +87,8 @@ export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   const isLate = createIsLate(limits)
   const timeoutMs = settings.syncTimeoutSeconds * 1000
   const parts = { sign, transport, metrics, isLate }
-  const sendNow = createSendNow({ ...parts, outbox: broker, emitEvents, recurrences, timeoutMs })
+  const told = { emitEvents, recurrences, receivables }
+  const sendNow = createSendNow({ ...parts, ...told, outbox: broker, timeoutMs })
   const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
   return {
     name: 'outbound',
@@ -126,13 +127,14 @@ const createStage = (
     readonly isLate: IsLate
   },
 ) => {
-  const { sql, broker, settings, emitEvents, recurrences, logger } = deps
+  const { sql, broker, settings, emitEvents, recurrences, receivables, logger } = deps
   const { metrics, limits } = parts
   const watch = createWatch({
     ...parts,
     sql,
     emitEvents,
     recurrences,
+    receivables,
     logger,
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
@@ -156,6 +158,7 @@ const createStage = (
     ...parts,
     emitEvents,
     recurrences,
+    receivables,
     logger,
     channels: deps.client.channels,
     ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
