@@ -34,7 +34,7 @@ export const webhookSettings = defineSettings({
   }),
   retentionDays: setting('WEBHOOK_RETENTION_DAYS', integer(1, 3650), {
     default: '30',
-    doc: 'Days events, deliveries and attempts are kept; an event with a pending delivery longer.',
+    doc: 'Days events, deliveries and attempts are kept; an event with a delivery that is still attempted for up to 14 days longer.',
   }),
   sequenceDays: setting('WEBHOOK_SEQUENCE_RETENTION_DAYS', integer(30, 36_500), {
     default: '400',

@@ -15,20 +15,67 @@ const sequencesEveryMs = 24 * 3_600_000
 /** Subjects that we look at in one statement. */
 const subjectsMax = 5_000
 
-/** Deletes events past their retention, with their deliveries and attempts; one with a pending delivery stays. */
+/** A schedule lasts no longer, even if the receiver asks for a day before each attempt. */
+const scheduleDaysMax = 14
+
+type Walked = { readonly last: string | null; readonly seen: number; readonly gone: number }
+
+/**
+ * Walks a table in the order of its key, until a statement sees fewer rows than it may, or the round is to end.
+ *
+ * @returns how many rows went
+ */
+const walk = async (
+  stepMax: number,
+  round: Round | undefined,
+  step: (after: string) => Promise<readonly Walked[]>,
+): Promise<number> => {
+  let total = 0
+  for (let after: string | null = ''; after !== null && round?.signal.aborted !== true; ) {
+    const [{ last, seen, gone } = nothingSeen] = await step(after)
+    after = seen === stepMax ? last : null
+    total += gone
+    round?.advance()
+  }
+  return total
+}
+
+const nothingSeen: Walked = { last: null, seen: 0, gone: 0 }
+
+const walked = (sql: Client) => sql`
+  select (select max(key) from seen) as last, (select count(*)::int from seen) as seen,
+    (select count(*)::int from gone) as gone`
+
+/**
+ * Deletes events past their retention, with their deliveries and attempts. One with a delivery that is still attempted
+ * stays for as long as attempts may last: nobody may ever enable an endpoint that is disabled.
+ */
 export const forgetEvents = (sql: Client, days: number, round?: Round): Promise<number> => {
   // The id of an event begins with the moment of its making.
-  const before = `evt_${uuidBound(new Date(Date.now() - days * dayMs))}`
-  return deleteInBatches(async () => {
-    const gone = await sql`
-      delete from webhook_events e using unnest(array(
-        select v.id from webhook_events v
-        where v.id < ${before} and v.published_at is not null and not exists (
-          select from webhook_deliveries where event_id = v.id and status = 'pending')
-        order by v.id limit ${deletedMax}), null::text[]) as gone(id, nothing)
-      where ${looksLikeOne(sql)} and e.id = gone.id`
-    return gone.count
-  }, round)
+  const madeBefore = (daysAgo: number) => `evt_${uuidBound(new Date(Date.now() - daysAgo * dayMs))}`
+  const before = madeBefore(days)
+  const attempted = madeBefore(days + scheduleDaysMax)
+  return walk(
+    deletedMax,
+    round,
+    (after) => sql<Walked[]>`
+      with seen as materialized (
+        select id as key, published_at from webhook_events where id > ${after} and id < ${before}
+        order by id limit ${deletedMax}
+      ), gone as (
+        delete from webhook_events e using unnest(array(
+          select key from seen
+          -- The deliveries of each event first: planned at once, it may walk all that are pending.
+          where published_at is not null and (key < ${attempted} or not exists (
+            select from (
+              select endpoint_id, status from webhook_deliveries where event_id = key offset 0
+            ) d join webhook_endpoints p on p.id = d.endpoint_id and p.active
+            where d.status = 'pending' offset 0))), null::text[]) as old(id, nothing)
+        where ${looksLikeOne(sql)} and e.id = old.id
+        returning e.id
+      )
+      ${walked(sql)}`,
+  )
 }
 
 /** Deletes the deliveries of removed endpoints, with their attempts. */
@@ -56,33 +103,23 @@ export const forgetRemoved = async (sql: Client, round?: Round): Promise<number>
 }
 
 /** Forgets the numbers of subjects that had no event for long: the next event of one would be its first again. */
-export const forgetSequences = async (
-  sql: Client,
-  days: number,
-  round?: Round,
-): Promise<number> => {
-  let total = 0
-  for (let after: string | undefined = ''; after !== undefined && !round?.signal.aborted; ) {
-    const [seen]: { last: string | null; gone: number }[] = await sql<
-      { last: string | null; gone: number }[]
-    >`
+export const forgetSequences = (sql: Client, days: number, round?: Round): Promise<number> =>
+  walk(
+    subjectsMax,
+    round,
+    (after) => sql<Walked[]>`
       with seen as materialized (
-        select subject, updated_at from webhook_sequences where subject > ${after}
+        select subject as key, updated_at from webhook_sequences where subject > ${after}
         order by subject limit ${subjectsMax}
       ), gone as (
         delete from webhook_sequences where subject = any(array(
-          select subject from seen
+          select key from seen
           where updated_at < now() - make_interval(days => ${days})
         )) and updated_at < now() - make_interval(days => ${days})
         returning subject
       )
-      select (select max(subject) from seen) as last, (select count(*)::int from gone) as gone`
-    after = seen?.last ?? undefined
-    total += seen?.gone ?? 0
-    round?.advance()
-  }
-  return total
-}
+      ${walked(sql)}`,
+  )
 
 /**
  * Keeps the tables of webhooks at their size.

@@ -9,27 +9,39 @@ const { sql } = database
 
 const dayMs = 86_400_000
 
-const eventMade = async (daysAgo: number, over: { published?: boolean; status?: string } = {}) => {
+type Over = { readonly published?: boolean; readonly status?: string; readonly endpoint?: string }
+
+const eventMade = async (daysAgo: number, over: Over = {}) => {
   const at = new Date(Date.now() - daysAgo * dayMs)
   const id = `evt_${Bun.randomUUIDv7('hex', at)}`
-  const { published = true, status = 'delivered' } = over
+  const { published = true, status = 'delivered', endpoint = 'whk_1' } = over
   await sql`
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
     values (${id}, 'pacs.008', '{}', 's', 1, '{}', ${at}, ${published ? at : null})`
   await sql`
     insert into webhook_deliveries (id, event_id, endpoint_id, status)
-    values (${`dlv_${id}`}, ${id}, 'whk_1', ${status})`
+    values (${`dlv_${id}`}, ${id}, ${endpoint}, ${status})`
   await sql`
     insert into webhook_attempts (delivery_id, at, duration_ms) values (${`dlv_${id}`}, ${at}, 1)`
   return id
 }
 
 test('events go with their deliveries and attempts; what is open stays', async () => {
-  await sql`insert into webhook_endpoints (id, url, events) values ('whk_1', 'https://a.example', '{}')`
-  const gone = [await eventMade(31), await eventMade(400, { status: 'exhausted' })]
+  await sql`
+    insert into webhook_endpoints (id, url, events, active)
+    values ('whk_1', 'https://a.example', '{}', true), ('whk_2', 'https://b.example', '{}', false)`
+  const gone = [
+    await eventMade(31),
+    await eventMade(400, { status: 'exhausted' }),
+    // Nobody waits for these: their endpoint is disabled or removed, or no schedule lasts so long.
+    await eventMade(31, { status: 'pending', endpoint: 'whk_2' }),
+    await eventMade(31, { status: 'pending', endpoint: 'whk_3' }),
+    await eventMade(30 + 15, { status: 'pending' }),
+  ]
   const kept = [
     await eventMade(29),
     await eventMade(31, { status: 'pending' }),
+    await eventMade(30 + 13, { status: 'pending' }),
     await eventMade(31, { published: false }),
   ]
   expect(await forgetEvents(sql, 30)).toBe(gone.length)
@@ -65,4 +77,20 @@ test('more than one statement deletes go in several, unless the round is to end'
   expect(advanced).toBe(2)
   await store()
   expect(await forgetEvents(sql, 30, { ...round, signal: AbortSignal.abort() })).toBe(0)
+})
+
+test('what is kept is looked at once, not again with each statement', async () => {
+  await sql`delete from webhook_events`
+  const old = new Date(Date.now() - 60 * dayMs)
+  const ids = Array.from({ length: 3 * deletedMax }, () => Bun.randomUUIDv7('hex', old))
+  // The oldest third is not published yet.
+  const rows = ids.toSorted().map((id, n) => ({ id: `evt_${id}`, at: n < deletedMax ? null : old }))
+  await sql`
+    insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+    select id, 'pacs.008', '{}', 's', 1, '{}', at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, at timestamptz)`
+  let statements = 0
+  const round = { advance: () => statements++, end: () => {}, signal: new AbortController().signal }
+  expect(await forgetEvents(sql, 30, round)).toBe(2 * deletedMax)
+  expect(statements).toBe(4)
 })
