@@ -74,7 +74,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
 
   return {
     channels,
-    send: (channel, messages, { signal, links, onLate } = {}) => {
+    send: (channel, messages, { signal, links, onLate, comesAgain } = {}) => {
       const sendDeps = {
         url: `${baseOf(channel)}/api/v1/in/${ispb}/msgs`,
         channel,
@@ -84,6 +84,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         isGzip: settings.gzipPrimary,
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
+        comesAgain,
         onLate,
         onRepeat: (attempt: number, reason: string) =>
           deps.logger.warn(

@@ -51,9 +51,10 @@ export const costOf = (
 export type Pacing = {
   /**
    * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
-   * Returns 0 if it took them, otherwise how long to wait.
+   * Returns 0 if it took them, otherwise how long to wait: for whoever comes again, until the bucket has filled for
+   * those who were told so before.
    */
-  take(channel: Channel, messages: readonly Uint8Array[]): Promise<number>
+  take(channel: Channel, messages: readonly Uint8Array[], comesAgain?: boolean): Promise<number>
 }
 
 export type PacingDeps = {
@@ -71,24 +72,27 @@ export type PacingDeps = {
 export const createPacing = (deps: PacingDeps): Pacing => {
   const { now } = deps
   const drawn = new Map<BucketName, Drawn>()
-  const take = (name: BucketName, cost: number): Promise<number> => {
+  const bucketOf = (name: BucketName): Drawn => {
     const bucket = drawn.get(name) ?? new Drawn(name, deps)
     drawn.set(name, bucket)
-    return bucket.take(cost)
+    return bucket
   }
+  const secondary = () => (isNight(now()) ? 'secondary_night' : 'secondary_day')
   return {
-    take: (channel, messages) => {
+    take: (channel, messages, comesAgain = false) => {
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
-      if (channel === 'PRIMARY') return take('primary', total)
-      if (costs.every(({ isTracked }) => isTracked)) return take('investigations', total)
-      return take(isNight(now()) ? 'secondary_night' : 'secondary_day', total)
+      const isTracked = costs.every((one) => one.isTracked)
+      const name = channel === 'PRIMARY' ? 'primary' : isTracked ? 'investigations' : secondary()
+      return bucketOf(name).take(total, comesAgain)
     },
   }
 }
 
 /** A process draws what it needs for a quarter of a second: at full speed four statements a second. */
 const lotsPerSecond = 4
+/** The latest turn that we tell: the bucket may fill faster than it does now. */
+const turnMaxMs = 300_000
 
 /** What this process has drawn of one bucket and not spent. */
 class Drawn {
@@ -99,6 +103,8 @@ class Drawn {
   /** When the shared bucket had too little, and for how long. */
   private empty = { atMs: 0, forMs: 0 }
   private drawing: Promise<void> | undefined
+  /** When the bucket will have filled for all who were told when to come again. */
+  private turnAtMs = 0
 
   constructor(name: BucketName, deps: PacingDeps) {
     const { size, perSecond } = buckets[name]
@@ -107,10 +113,10 @@ class Drawn {
     this.deps = deps
   }
 
-  async take(cost: number): Promise<number> {
+  async take(cost: number, comesAgain: boolean): Promise<number> {
     while (this.tokens <= 0) {
       const waitMs = this.waitMs()
-      if (waitMs > 0) return waitMs
+      if (waitMs > 0) return comesAgain ? this.turnMs(cost, waitMs) : waitMs
       this.drawing ??= this.draw()
       await this.drawing
     }
@@ -122,6 +128,17 @@ class Drawn {
   private waitMs(): number {
     const afterMs = this.deps.now() - this.empty.atMs
     return afterMs < 0 ? 0 : Math.max(0, this.empty.forMs - afterMs)
+  }
+
+  /** All at one moment would come in vain, but for the first. */
+  private turnMs(cost: number, waitMs: number): number {
+    const nowMs = this.deps.now()
+    const latestMs = nowMs + turnMaxMs
+    // Only a clock that went back leaves a later one behind.
+    const toldMs = this.turnAtMs > latestMs ? nowMs : this.turnAtMs
+    const atMs = Math.max(toldMs, nowMs + waitMs)
+    this.turnAtMs = Math.min(latestMs, atMs + (cost / this.rate.perSecond) * secondMs)
+    return Math.ceil(atMs - nowMs)
   }
 
   private async draw(): Promise<void> {

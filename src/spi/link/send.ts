@@ -37,6 +37,7 @@ export type SendDeps = {
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
+  readonly comesAgain?: boolean | undefined
   /** Called for every attempt that gets no answer in time; false: make no further attempt. */
   readonly onLate?: (() => boolean) | undefined
   /** Called before the same messages are sent again. */
@@ -52,7 +53,7 @@ export const sendMessages = async (
   if (messages.length === 0 || messages.length > requestMessagesMax) {
     throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
   }
-  const waitMs = await paced(deps, messages)
+  const waitMs = await paced(deps, messages, deps.comesAgain)
   if (waitMs > 0) {
     const reason = 'the channel is to be left alone for a while'
     return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
@@ -83,10 +84,11 @@ export const sendMessages = async (
 const paced = async (
   { pacing, hold, channel }: SendDeps,
   messages: readonly Uint8Array[],
+  comesAgain = false,
 ): Promise<number> => {
-  let leftMs = pacingWaitMaxMs
+  let leftMs = comesAgain ? 0 : pacingWaitMaxMs
   for (;;) {
-    const waitMs = hold.leftMs() || ((await pacing?.take(channel, messages)) ?? 0)
+    const waitMs = hold.leftMs() || ((await pacing?.take(channel, messages, comesAgain)) ?? 0)
     if (waitMs === 0 || waitMs > leftMs) return waitMs
     leftMs -= waitMs
     await Bun.sleep(waitMs)

@@ -61,6 +61,8 @@ export type SendOptions = {
   readonly links?: readonly (Traceparent | undefined)[] | undefined
   /** Called for every attempt that gets no answer in time. False: make no further one, the outcome is unknown. */
   readonly onLate?: (() => boolean) | undefined
+  /** True: the caller brings the messages again after `retryAfterMs`, so we do not wait here for a full bucket. */
+  readonly comesAgain?: boolean | undefined
 }
 
 /** The message interface of the central bank, over both channels. */

@@ -191,6 +191,31 @@ describe('outcomes', () => {
     server.stop()
   })
 
+  test('who comes again is told when, without a wait for the bucket', async () => {
+    const asked: (boolean | undefined)[] = []
+    const pacing = {
+      take: async (_: unknown, __: unknown, comesAgain?: boolean) => {
+        asked.push(comesAgain)
+        return 500
+      },
+    }
+    const settings = { isGzip: false, timeoutMs: 1_000, attemptsMax: 1, hold: createHold() }
+    const outcome = await sendMessages(
+      {
+        url: 'http://x',
+        channel: 'SECONDARY',
+        tls: undefined,
+        pacing,
+        ...settings,
+        comesAgain: true,
+      },
+      [one],
+      undefined,
+    )
+    expect(outcome).toMatchObject({ kind: 'unreachable', retryAfterMs: 500, isDown: false })
+    expect(asked).toEqual([true])
+  })
+
   test('no listener: unreachable', async () => {
     const server = rawServer(() => 'cut')
     server.stop()

@@ -36,7 +36,7 @@ import { repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
-import type { MessageOutcome, Transport } from './transport.ts'
+import { type MessageOutcome, mayWaitOn, type Transport } from './transport.ts'
 
 export const group = readers[topics.outbound]
 /** Results that one transaction writes. */
@@ -57,7 +57,7 @@ export type HandleDeps = LateDeps & {
   readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
   /** All configured channels. */
   readonly channels: readonly Channel[]
-  /** How long we set a message aside whose only channel is away. */
+  /** How long we set a message aside whose only channel is away; one that has to wait for its turn, until then. */
   readonly setAsideMs: number
   readonly isLate: IsLate
   readonly metrics: OutboundMetrics
@@ -192,7 +192,7 @@ const transmit = async (
   { bytes, unsigned }: Ready,
   parts: Parts,
 ): Promise<Final | undefined> => {
-  const { id, type, channel, isInDoubt } = stored
+  const { id, type, channel, isInDoubt, isScheduled } = stored
   const { sql, sendings, transport } = parts
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
@@ -203,10 +203,13 @@ const transmit = async (
   else if (!isInDoubt) await sendings.withdraw(id)
   const reason = `${outcome.kind}: ${outcome.reason}`
   const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
-  if (asksForTime || !isBound(stored, parts)) throw new ChannelAwayError(reason)
-  await setAside(sql, id, new Date(Date.now() + parts.setAsideMs))
+  const mayLeave = asksForTime ? isScheduled || mayWaitOn(channel) : isBound(stored, parts)
+  if (!mayLeave) throw new ChannelAwayError(reason)
+  const waitMs = asksForTime ? (outcome.retryAfterMs ?? 0) : parts.setAsideMs
+  await setAside(sql, id, new Date(Date.now() + waitMs))
   const fields = { id, type, channel, reason }
-  parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
+  if (asksForTime) parts.logger.info({ ...fields, wait_ms: waitMs }, 'set aside: it may wait')
+  else parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
   return undefined
 }
 

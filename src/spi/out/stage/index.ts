@@ -56,7 +56,8 @@ export type OutboundDeps = {
 
 /** Messages of one partition. Its next batch waits for the slowest of this one, so fewer would leave cores idle. */
 const batchSizeMax = 200
-const requeueEveryMsDefault = 10_000
+/** A bucket of the secondary channel fills in ten seconds by day: less often, and it would stand full. */
+const requeueEveryMsDefault = 5_000
 
 export type OutboundFeature = Feature & { readonly sendNow: SendNow }
 

@@ -19,6 +19,8 @@ export type MessageOutcome =
       readonly reason: string
       /** False: the channel asks us to wait, and sending over another one would not respect that. */
       readonly isDown: boolean
+      /** Given when the channel asks us to wait: for how long. */
+      readonly retryAfterMs?: number
       /** Given when the interface refused us, whatever we send. */
       readonly refusal?: { readonly status: number; readonly problem: InterfaceProblem }
     }
@@ -38,7 +40,14 @@ const waitingMax = 5_000
 /** Returns go by their own channel only, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
-type Row = { readonly bytes: Uint8Array; readonly trace: Traceparent | undefined }
+type Row = {
+  readonly bytes: Uint8Array
+  readonly trace: Traceparent | undefined
+  readonly mayWait: boolean
+}
+
+/** What is for the secondary channel has until later, and what the channel cannot take yet is brought again. */
+export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
 export const waysOf = (
@@ -95,7 +104,7 @@ export const createTransport = (options: {
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane({ bytes, trace: currentTraceparent() })
+      last = await lane({ bytes, trace: currentTraceparent(), mayWait: mayWaitOn(channel) })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
@@ -122,7 +131,11 @@ const sendTogether = async (
   const outcome = await client.send(
     channel,
     messages.map(({ bytes }) => bytes),
-    { links: others.map(({ trace }) => trace), onLate },
+    {
+      links: others.map(({ trace }) => trace),
+      onLate,
+      comesAgain: messages.every(({ mayWait }) => mayWait),
+    },
   )
   switch (outcome.kind) {
     case 'accepted':
@@ -136,8 +149,8 @@ const sendTogether = async (
       if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
       return [outcome]
     case 'unreachable': {
-      const { kind, reason, isDown } = outcome
-      return messages.map(() => ({ kind, reason, isDown }))
+      const { isDown, retryAfterMs, ...rest } = outcome
+      return messages.map(() => ({ ...rest, isDown, ...(isDown ? {} : { retryAfterMs }) }))
     }
     case 'unknown':
       return messages.map(() => outcome)

@@ -6,6 +6,7 @@ import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
+import { transfer } from '../../../support/participant.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { subscribe } from '../../../support/webhooks.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
@@ -192,6 +193,46 @@ describe('sending', () => {
     await running(() => rig.until('SENT', 50), client, { requeueEveryMs: 50 })
     expect((bank.statistics().received['pacs.004'] ?? 0) - before).toBe(20)
   })
+
+  test('what the secondary channel asks to wait for holds up no payment of the primary, and goes out after', async () => {
+    let isFull = true
+    let turnedAway = 0
+    const full = {
+      kind: 'unreachable',
+      reason: 'too many requests',
+      retryAfterMs: 300,
+      isDown: false,
+    } as const
+    const throttling = {
+      ...client,
+      send: async (...[channel, messages, ...rest]: Parameters<typeof client.send>) => {
+        if (!isFull || channel !== 'SECONDARY') return client.send(channel, messages, ...rest)
+        turnedAway += messages.length
+        return full
+      },
+    }
+    const scheduled = await rig.pay(40, {
+      params: {
+        local_instrument: 'MANU',
+        service_level: 'PAGAGD',
+        transactions: [transfer(ispb, accepting, 100)],
+      },
+    })
+    await running(
+      async () => {
+        while (turnedAway < 40) await Bun.sleep(5)
+        const urgent = await rig.pay(30)
+        await rig.until('SENT', 30)
+        expect(settledBy(urgent)).toHaveLength(30)
+        expect(await rig.statuses()).toEqual({ QUEUED: 40, SENT: 30 })
+        isFull = false
+        await rig.until('SENT', 70)
+        expect(settledBy(scheduled)).toHaveLength(40)
+      },
+      throttling,
+      { requeueEveryMs: 50 },
+    )
+  }, 60_000)
 
   test('what was sent before the process could note it is sent again, and settled once', async () => {
     const ids = await rig.pay(5)
