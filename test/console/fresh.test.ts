@@ -256,12 +256,13 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
-  test('what is tried again bears the key of the first time', async () => {
+  test('what is tried again bears the key of the first time, also when it was cancelled meanwhile', async () => {
     const paths = await seedCharges(seen.gateway, operator)
     const one = await seen.visit()
     const { page } = one
     page.setDefaultTimeout(20_000)
     const keys: (string | undefined)[] = []
+    const held = Promise.withResolvers<void>()
     await page.route(/\/pix\/v2\/cobr\//, async (route) => {
       if (route.request().method() === 'GET') {
         const response = await route.fetch()
@@ -269,21 +270,38 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         return route.fulfill({ response, json })
       }
       keys.push(route.request().headers()['idempotency-key'])
-      return keys.length === 1 ? route.abort() : route.fulfill({ status: 201, body: '{}' })
+      if (keys.length === 3) await held.promise
+      return keys.length <= 2 ? route.abort() : route.fulfill({ status: 201, body: '{}' })
     })
     await signIn(
       one,
       operator,
       paths.find((path) => path.includes('/cobr/')),
     )
-    await page.getByRole('button', { name: 'Charge again' }).click()
+    const ask = page.getByRole('button', { name: 'Charge again' })
+    await ask.click()
     const dialog = page.getByRole('dialog')
     const retry = dialog.getByRole('button', { name: 'Charge again' })
     await retry.click()
     await dialog.getByRole('alert').waitFor()
     await retry.click()
+    await dialog.getByRole('alert').waitFor()
+    const cancel = dialog.getByRole('button', { name: 'Cancel' })
+    await cancel.click()
+    await ask.click()
+    await retry.click()
+    // While nobody knows what comes of it, it is not left.
+    await dialog.getByText('Working…').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    expect(await cancel.isDisabled()).toBe(true)
+    held.resolve()
     await dialog.getByRole('button', { name: 'Close' }).click()
-    expect([keys.length, new Set(keys).size, keys.includes(undefined)]).toEqual([2, 1, false])
+    await ask.click()
+    await retry.click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]])
+    expect([new Set(keys).size, keys.includes(undefined)]).toEqual([2, false])
     await page.context().close()
   }, 120_000)
 })

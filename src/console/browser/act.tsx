@@ -1,13 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import {
-  newIdempotencyKey,
-  type Refusal,
-  refusalOf,
-  type Session,
-  send as sendWith,
-} from './api.ts'
+import { type Refusal, refusalOf, type Session } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
+import { sendOnce } from './once.ts'
 import { Refused } from './parts.tsx'
 import { inWords } from './words.ts'
 
@@ -29,13 +24,13 @@ export type Act = {
   /** What its form shows after the fields. */
   readonly beside?: ComponentChildren
   /**
-   * @param send with the act's Idempotency-Key, the same when it is tried again: an answer that was lost does nothing twice
+   * @param send with an Idempotency-Key, the same when it is tried again: an answer that was lost does nothing twice
    * @returns what came of it, where that is more than "done"
    */
   readonly run: (form: FormData, send: Send) => Promise<ComponentChildren>
 }
 
-type Send = <T>(method: Parameters<typeof sendWith>[0], path: string, body?: unknown) => Promise<T>
+type Send = typeof sendOnce
 
 /**
  * Sends the request of an act.
@@ -80,27 +75,18 @@ export type ScopedAct = { readonly scope: string; readonly act: Act }
 export const allowed = (session: Session, acts: readonly ScopedAct[]): readonly Act[] =>
   acts.filter(({ scope }) => may(session, scope)).map(({ act }) => act)
 
-type Asked = Act & { readonly idempotencyKey: string }
-
 /**
  * Acts of a screen: `ask` opens the question, `dialog` is its place in the page.
  *
- * @param onDone after each act: what was loaded is no longer so
+ * @param onDone after each act, and each that may have been done: what was loaded is no longer so
  */
 export const useActs = (
   onDone: () => void,
 ): { readonly ask: Ask; readonly dialog: ComponentChildren } => {
-  const [asked, setAsked] = useState<Asked>()
+  const [asked, setAsked] = useState<Act>()
   return {
-    ask: (act) => setAsked({ ...act, idempotencyKey: newIdempotencyKey() }),
-    dialog: asked && (
-      <Question
-        key={asked.idempotencyKey}
-        act={asked}
-        onDone={onDone}
-        onClose={() => setAsked(undefined)}
-      />
-    ),
+    ask: setAsked,
+    dialog: asked && <Question act={asked} onDone={onDone} onClose={() => setAsked(undefined)} />,
   }
 }
 
@@ -114,7 +100,7 @@ const Question = ({
   onDone,
   onClose,
 }: {
-  readonly act: Asked
+  readonly act: Act
   readonly onDone: () => void
   readonly onClose: () => void
 }) => {
@@ -125,17 +111,25 @@ const Question = ({
   }, [])
   const run = async (form: FormData) => {
     setState({ kind: 'working' })
-    const send: Send = (method, path, body) => sendWith(method, path, body, act.idempotencyKey)
     try {
-      setState({ kind: 'done', result: await act.run(form, send) })
+      setState({ kind: 'done', result: await act.run(form, sendOnce) })
     } catch (error) {
-      setState({ kind: 'asking', refusal: refusalOf(error) })
-      return
+      const refusal = refusalOf(error)
+      setState({ kind: 'asking', refusal })
+      if (!refusal.mayHaveActed) return
     }
     onDone()
   }
+  const isWorking = state.kind === 'working'
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="question"
+      // What comes of it, a secret that is shown once say, is to be seen.
+      onCancel={(event) => isWorking && event.preventDefault()}
+      // A browser closes it at a second Escape whatever the page says to the first.
+      onClose={() => (isWorking ? dialog.current?.showModal() : onClose())}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -155,12 +149,13 @@ const Question = ({
               <button
                 type="button"
                 autofocus={act.fields === undefined && act.beside === undefined}
+                disabled={isWorking}
                 onClick={() => dialog.current?.close()}
               >
                 {w.cancel}
               </button>
-              <button class="primary" type="submit" disabled={state.kind === 'working'}>
-                {state.kind === 'working' ? w.working : (act.verb ?? act.title)}
+              <button class="primary" type="submit" disabled={isWorking}>
+                {isWorking ? w.working : (act.verb ?? act.title)}
               </button>
             </div>
           </>

@@ -23,11 +23,27 @@ export class Refusal extends Error {
   /** The API's name for what is wrong; empty where it has none. */
   readonly code: string
 
-  constructor(status: number, message: string, requestId: string, code = '') {
+  /** It is the answer that is kept of the first time. */
+  readonly isReplay: boolean
+
+  constructor(status: number, message: string, requestId: string, code = '', isReplay = false) {
     super(message)
     this.status = status
     this.requestId = requestId
     this.code = code
+    this.isReplay = isReplay
+  }
+
+  /** Whether what was asked for may have been done all the same. */
+  get mayHaveActed(): boolean {
+    return this.status === 0 || this.status >= 500
+  }
+
+  /** Whether it says what became of the request, and of each one before it under its key. */
+  get isCertain(): boolean {
+    const isRunning = this.status === 409 && ['', 'idempotency_in_progress'].includes(this.code)
+    const isOfWhoAsks = [401, 403, 408, 429].includes(this.status)
+    return this.isReplay || !(this.mayHaveActed || isRunning || isOfWhoAsks)
   }
 
   /** Whether the same may be answered later: not where a right or a setting is missing. */
@@ -53,7 +69,8 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))
   const body: unknown = await answer.json().catch(() => undefined)
   const requestId = answer.headers.get('X-Request-Id') ?? ''
-  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body))
+  const isReplay = answer.headers.has('Idempotent-Replayed')
+  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplay)
 }
 
 const codeOf = (body: unknown): string => {
