@@ -31,7 +31,7 @@ import { bookedByEnd } from './use-cases/booking.ts'
 import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
 import { createLateSweep } from './use-cases/late-sweep.ts'
-import { endStored } from './use-cases/resolve.ts'
+import { endStored, lockOriginal } from './use-cases/resolve.ts'
 import { createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
 
@@ -168,6 +168,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
     merchants,
+    lockOriginal: (tx, reversal) => lockOriginal(tx, reversal, networks.byName(reversal.network)),
     onEnded: onEndedOf(deps, now),
     settings: settings.reversals,
     logger,

@@ -14,7 +14,7 @@ import {
   VaultUnavailableError,
 } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
-import { beginAttempt, confirm, hold, release } from './store.ts'
+import { beginAttempt, endOwned, hold, release } from './store.ts'
 import { type EndedReversal, isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
 
 /** DE 11 and DE 7 of the reversal. */
@@ -28,6 +28,12 @@ export type OnEnded = (
   booking?: Booking | undefined,
 ) => Promise<void>
 
+/**
+ * Called first in the transaction that ends the reversal. Locks the payment: everybody locks that before its reversals.
+ * Returns whether the network has approved what is taken back.
+ */
+export type LockOriginal = (tx: Transaction, reversal: Reversal) => Promise<boolean>
+
 /** What an answer tells of how the network has booked it: DE 15, DE 28 and DE 30. */
 export type Booking = {
   readonly settlementDate: string | undefined
@@ -38,6 +44,7 @@ export type AttemptContext = {
   readonly sql: Client
   readonly vault: Vault
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
+  readonly lockOriginal: LockOriginal
   readonly onEnded: OnEnded
   readonly merchants: Merchants
   readonly backoff: Backoff
@@ -99,7 +106,7 @@ export const attemptReversal = async (
   const result = await sent
   const { outcome } = result
   if (outcome === 'confirmed' || outcome === 'declined') {
-    await end(context, claimed, result, 0, outcome === 'confirmed' ? outcome : 'refused')
+    await end(context, claimed, result, outcome === 'confirmed' ? outcome : 'refused', 0)
   } else if (outcome === 'not_known') await endOrHold(context, network, claimed, result)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return outcome
@@ -189,24 +196,30 @@ const endOrHold = async (
   result: Result,
 ): Promise<void> => {
   const windowMs = context.windowMs(network)
-  if (await end(context, claimed, result, windowMs)) return
+  if (await end(context, claimed, result, 'not_known', windowMs)) return
   await hold(context.sql, claimed.reversal.id, claimed.owner, result.responseCode ?? '', windowMs)
 }
 
-/** @returns false if it is younger than `ageMsMin`, or another process has it */
+/**
+ * What the network has approved, and then does not know, may be money all the same: that confirms nothing.
+ *
+ * @returns false if it is younger than `ageMsMin`, or another process has it
+ */
 const end = async (
-  { sql, onEnded, metrics, logger }: AttemptContext,
+  { sql, lockOriginal, onEnded, metrics, logger }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
   { responseCode = '', booking, messages }: Result,
+  told: 'confirmed' | 'refused' | 'not_known',
   ageMsMin: number,
-  outcome: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> => {
-  const isEnded = await sql.begin(async (tx) => {
-    if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin, outcome))) return false
-    await onEnded(tx, { ...reversal, responseCode, messages }, outcome, booking)
-    return true
+  const outcome = await sql.begin(async (tx): Promise<ReversalOutcome | undefined> => {
+    const isApproved = await lockOriginal(tx, reversal)
+    const ending = told !== 'not_known' ? told : isApproved ? 'expired' : 'confirmed'
+    if (!(await endOwned(tx, reversal.id, owner, responseCode, ageMsMin, ending))) return undefined
+    await onEnded(tx, { ...reversal, responseCode, messages }, ending, booking)
+    return ending
   })
-  if (!isEnded) return false
+  if (outcome === undefined) return false
   const { network, reverses, transactionId: transaction } = reversal
   metrics.of(reverses).ended.inc({ network, outcome })
   const what = isAdviceOf(reverses) ? 'an advice' : 'a reversal'

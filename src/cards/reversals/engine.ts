@@ -17,6 +17,7 @@ import {
   type AttemptContext,
   attemptReversal,
   type ClaimedReversal,
+  type LockOriginal,
   type OnEnded,
   type ReversalNumbers,
 } from './attempt.ts'
@@ -85,6 +86,7 @@ export type ReversalsDeps = {
   readonly vaultTimeoutMs: number
   /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
+  readonly lockOriginal: LockOriginal
   readonly onEnded: OnEnded
   readonly merchants: Merchants
   readonly settings: ReversalSettings
@@ -127,6 +129,7 @@ class Engine {
       vault,
       vaultTimeoutMs,
       nextStan,
+      lockOriginal,
       onEnded,
       merchants,
       settings,
@@ -153,6 +156,7 @@ class Engine {
       sql,
       vault,
       nextStan,
+      lockOriginal,
       onEnded,
       merchants,
       backoff: {
@@ -257,13 +261,14 @@ class Engine {
 
   /** Each has its own transaction, so that one failure does not stop the others. */
   private async expireAll({ advance, signal }: Round): Promise<void> {
-    const { sql, onEnded, metrics, logger } = this.context
-    for (const id of await findOver(sql, this.limits, expiredMax)) {
+    const { sql, lockOriginal, onEnded, metrics, logger } = this.context
+    for (const over of await findOver(sql, this.limits, expiredMax)) {
       if (signal.aborted) return
       advance()
       try {
         const expired = await sql.begin(async (tx) => {
-          const reversal = await expire(tx, id, this.limits)
+          await lockOriginal(tx, over)
+          const reversal = await expire(tx, over.id, this.limits)
           if (reversal !== undefined) await onEnded(tx, reversal, 'expired')
           return reversal
         })
@@ -275,7 +280,7 @@ class Engine {
           'a reversal was not confirmed in time: it needs attention',
         )
       } catch (err) {
-        logger.error({ err, reversal: id.toString() }, 'a reversal could not be given up')
+        logger.error({ err, reversal: over.id.toString() }, 'a reversal could not be given up')
       }
     }
   }

@@ -8,6 +8,7 @@ export {
 export {
   dropAdvices,
   insertReversals,
+  isAdviceTaken,
   isUnresolved,
   renewReversal,
   resolveReversals,

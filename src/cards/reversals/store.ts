@@ -5,7 +5,7 @@ import {
   textArray,
 } from '#src/platform/database/index.ts'
 import { createColumns, recordOf } from '../columns.ts'
-import type { NewReversal, Reversal } from './types.ts'
+import type { NewReversal, Reversal, ReversalOutcome } from './types.ts'
 
 const columns = createColumns<keyof Reversal>({
   id: 'bigint',
@@ -139,14 +139,14 @@ export const release = async (
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 
-/** Ends it, confirmed or refused; false if the owner has lost it, or it is younger than `ageMsMin`. */
-export const confirm = async (
+/** Ends what is leased; false if the owner has lost it, or it is younger than `ageMsMin`. */
+export const endOwned = async (
   tx: Queryable,
   id: bigint,
   owner: string,
   responseCode: string,
   ageMsMin: number,
-  status: 'confirmed' | 'refused' = 'confirmed',
+  status: ReversalOutcome,
 ): Promise<boolean> =>
   (
     await tx`
@@ -200,10 +200,11 @@ export const findOver = async (
   sql: Client,
   limits: Limits,
   limit: number,
-): Promise<readonly bigint[]> => {
-  const rows = await sql<{ id: bigint }[]>`
-    select id from card_reversals where ${isOver(sql, limits)} order by id limit ${limit}`
-  return rows.map(({ id }) => id)
+): Promise<readonly Reversal[]> => {
+  const rows = await sql<Reversal[]>`
+    select ${sql(texts.selected)} from card_reversals r where ${isOver(sql, limits)}
+    order by id limit ${limit}`
+  return rows.map(recordOf)
 }
 
 /** Ends a reversal that is still over its limits; undefined if it is not, or another process is ending it. */
@@ -219,6 +220,22 @@ export const expire = async (
       select id from card_reversals where id = ${id} and ${isOver(tx, limits)} for update skip locked)
     returning ${tx(texts.selected)}`
   return expired && recordOf(expired)
+}
+
+/** Whether the network has taken the advice of an original, by its answer or as a person has learnt. */
+export const isAdviceTaken = async (
+  tx: Queryable,
+  {
+    transactionId,
+    originalStan,
+    originalTransmission,
+  }: Pick<Reversal, 'transactionId' | 'originalStan' | 'originalTransmission'>,
+): Promise<boolean> => {
+  const found = await tx`
+    select from card_reversals
+    where transaction_id = ${transactionId} and ${isAdviceRow(tx)} and stan = ${originalStan}
+      and transmission = ${originalTransmission} and status in ('confirmed', 'resolved') limit 1`
+  return found.length > 0
 }
 
 /** Whether a reversal of the transaction was given up, and nobody has asked the network about it. */

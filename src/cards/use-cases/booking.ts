@@ -17,8 +17,8 @@ type Books = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
 type Numbers = Pick<Movement, 'stan' | 'transmission' | 'cents'>
 
 /** Whether an authorization is a sale by itself. */
-const isSale = (
-  { content }: Books,
+export const isSale = (
+  { content }: Pick<Books, 'content'>,
   name: 'authorization' | 'authorization_advice' = 'authorization',
 ): boolean => content.mtiOf(name).startsWith('02')
 

@@ -9,11 +9,14 @@ import {
   runOnce,
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
+import type { Network } from '../networks/index.ts'
 import {
   dropAdvices,
   type EndedReversal,
   insertReversals,
+  isAdviceTaken,
   type NewReversal,
+  type Reversal,
   resolveReversals,
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
@@ -22,10 +25,11 @@ import { isAdvising, transition } from '../transactions/domain.ts'
 import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
 import { type CardChange, type CardTransaction, lockTransaction } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
-import { capturedBy, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
+import { capturedBy, capturesOf, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
 import { stillNeedsAttention } from './attention.ts'
 import { reversalsBegun } from './begun-reversals.ts'
+import { isSale } from './booking.ts'
 import type { CardContext } from './context.ts'
 import { endAdvice } from './going-on.ts'
 import { underClaim } from './operations.ts'
@@ -183,6 +187,47 @@ export const endReversal = async (
   const events = [{ type, data: { reverses }, messages }]
   await changeTransactions(tx, [{ before, after, events }], emission)
   await begin(tx, before, after)
+}
+
+/**
+ * Locks the transaction of a reversal. Returns whether its network has approved what is taken back, other than a hold
+ * beneath it.
+ */
+export const lockOriginal = async (
+  tx: Queryable,
+  reversal: Reversal,
+  network: Pick<Network, 'content'> | undefined,
+): Promise<boolean> => {
+  const transaction = await lockTransaction(tx, reversal.transactionId)
+  if (transaction === undefined || !isTaken(transaction, reversal, network)) return false
+  const isAdvised = reversal.originalMti === '0120' || reversal.originalMti === '0220'
+  return !isAdvised || (await isAdviceTaken(tx, reversal))
+}
+
+/** Whether the transaction has the original for approved. */
+const isTaken = (
+  transaction: CardTransaction,
+  { reverses, originalStan, originalTransmission }: Reversal,
+  network: Pick<Network, 'content'> | undefined,
+): boolean => {
+  switch (reverses) {
+    case 'void':
+    case 'partial_void':
+    case 'release':
+      return true
+    case 'capture':
+      return (capturesOf(transaction) ?? []).some(
+        (one) => one.stan === originalStan && one.transmission === originalTransmission,
+      )
+    case 'authorization': {
+      // What its caller did not get is declined, or has no code.
+      const { status, responseCode } = transaction
+      const wasGiven = status === 'voided' && responseCode !== undefined
+      return wasGiven && network !== undefined && isSale(network)
+    }
+    default:
+      return false
+  }
 }
 
 /** Updates the card transaction when one of its reversals or advices ends. */

@@ -206,3 +206,20 @@ test('many are committed in one statement, a pending one once, and only with the
   expect(await sql`select from card_reversals where transaction_id = 'txn_1'`).toHaveLength(2)
   await database.close()
 })
+
+test('an end locks the payment first, as all others do that lock both', async () => {
+  await using rig = await createReversalRig()
+  await rig.insert(reversalOf(1), reversalOf(2))
+  await rig.database.sql`
+    update card_reversals set created_at = now() - interval '2 days' where transaction_id = 'txn_1'`
+  const free: string[] = []
+  rig.engine({
+    lockOriginal: async (_, { id, transactionId }) => {
+      await rig.database.sql`select from card_reversals where id = ${id} for update nowait`
+      free.push(transactionId)
+      return false
+    },
+  })
+  await rig.until(isEnded)
+  expect(free.toSorted()).toEqual(['txn_1', 'txn_2'])
+})

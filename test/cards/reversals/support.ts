@@ -157,6 +157,7 @@ export const createReversalRig = async (
         networks: { all: [network], byName: () => network },
         nextStan: (of) => stans.next(of),
         merchants: new Map(),
+        lockOriginal: async () => false,
         onEnded: async (_, { transactionId }, outcome) => {
           ended.push({ transactionId, outcome })
         },
