@@ -168,6 +168,8 @@ export const drexLanes = pgTable(
     network: text().notNull(),
     sender: text().notNull(),
     nextNonce: bigint('next_nonce', { mode: 'number' }).notNull(),
+    /** Another's transaction has a nonce of the sender: nothing is signed until all was compared with the chain. */
+    doubt: text(),
   },
   (table) => [primaryKey({ columns: [table.network, table.sender] })],
 )

@@ -68,13 +68,13 @@ export const loseNonces = async (
     from lost where t.id = lost.id`
 }
 
-/** Ends transactions that were only to use a nonce which another used. */
+/** Ends transactions that were only to use a nonce which another used: it is not theirs any more. */
 export const nonceUsed = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<readonly Ended[]> => {
   const rows = await sql`
-    update drex_transactions set status = 'cancelled', settled_at = now()
+    update drex_transactions set status = 'cancelled', nonce = null, settled_at = now()
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'nonce_used')})
     returning id, kind, subject, status, hash`
   return rows.map(valueOfRow<Ended>)

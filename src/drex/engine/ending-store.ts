@@ -164,7 +164,7 @@ export const resetNetwork = async (
   for (const table of ['drex_transfers', 'drex_operations']) {
     await sql`update ${sql(table)} f set network = ${name} from drex_transactions t
       where f.network = ${network} and t.id = f.transaction_id and t.network = ${name}
-        and t.nonce is not null`
+        and t.hash is not null`
   }
   await sql`delete from drex_lanes where network = ${network}`
   await sql`update drex_agreements set network = ${name}, until_block = 0 where network = ${network}`

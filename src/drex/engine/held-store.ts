@@ -29,22 +29,51 @@ export type Unsent = {
   readonly afterId?: string | undefined
 }
 
-/** More of one wallet wait nowhere; what is beyond is looked at once these have ended. */
-const unsentMax = 5_000
+const pageMax = 5_000
 
-/** Everything of a sender that has no nonce and is not held, oldest first. */
+/** When the first was accepted of what a sender has without a nonce and not held. */
+export const unsentSince = async (
+  sql: Queryable,
+  network: string,
+  sender: Hex,
+): Promise<Date | undefined> => {
+  const [row] = await sql<{ since: Date | null }[]>`
+    select min(created_at) as since from drex_transactions
+    where network = ${network} and sender = ${sender} and status in (${before(sql, 'signed')})
+      and held is null`
+  return row?.since ?? undefined
+}
+
+/** What a sender has without a nonce and not held, as far as it is wanted, oldest first. */
 export const unsentOf = async (
   sql: Queryable,
   network: string,
   sender: Hex,
+  isWanted: (each: Unsent) => boolean,
+): Promise<readonly Unsent[]> => {
+  const unsent: Unsent[] = []
+  let afterId = ''
+  for (;;) {
+    const page = await unsentPage(sql, network, sender, afterId)
+    for (const each of page) if (isWanted(each)) unsent.push(each)
+    if (page.length < pageMax) return unsent
+    afterId = page.at(-1)!.id
+  }
+}
+
+const unsentPage = async (
+  sql: Queryable,
+  network: string,
+  sender: Hex,
+  afterId: string,
 ): Promise<readonly Unsent[]> => {
   const rows = await sql`
     select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, t.after_id,
       ${deploymentOf(sql)}
     from drex_transactions t
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
-      and t.held is null
-    order by t.id limit ${unsentMax}`
+      and t.held is null and t.id > ${afterId}
+    order by t.id limit ${pageMax}`
   return rows.map((row) => {
     const unsent = valueOfRow<Omit<Unsent, 'value'> & { readonly value: string } & Following>(row)
     return { ...withCall(unsent), value: BigInt(unsent.value) }

@@ -1,33 +1,23 @@
 import type { Hex } from '../evm/hex.ts'
 
-/** Which senders' nonces this process has compared with the chain. */
+/** Which senders' nonces this process has compared with the chain. What makes it doubt them is kept with the lanes. */
 export type KnownNonces = {
   readonly has: (sender: Hex) => boolean
   readonly add: (sender: Hex) => void
-  /** Another's transaction has a nonce of theirs: compare again, and look at all that came since. */
-  readonly doubt: (sender: Hex) => void
-  readonly isDoubted: (sender: Hex) => boolean
+  /** Compares again before the next signature. */
+  readonly forget: (senders: readonly Hex[]) => void
   /** The chain began anew. */
   readonly clear: () => void
 }
 
 export const createKnownNonces = (): KnownNonces => {
   const known = new Set<Hex>()
-  const doubted = new Set<Hex>()
   return {
     has: (sender) => known.has(sender),
-    add(sender) {
-      known.add(sender)
-      doubted.delete(sender)
+    add: (sender) => void known.add(sender),
+    forget(senders) {
+      for (const sender of senders) known.delete(sender)
     },
-    doubt(sender) {
-      known.delete(sender)
-      doubted.add(sender)
-    },
-    isDoubted: (sender) => doubted.has(sender),
-    clear() {
-      known.clear()
-      doubted.clear()
-    },
+    clear: () => known.clear(),
   }
 }

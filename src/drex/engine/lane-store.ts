@@ -4,7 +4,7 @@ import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before, type SignedRow } from './store.ts'
 
-/** Locks senders in one order, so that two processes cannot block each other. */
+/** Locks senders in one order, so that two processes cannot block each other; without those whose nonces are doubted. */
 export const lockLanes = async (
   sql: Transaction,
   network: string,
@@ -12,7 +12,7 @@ export const lockLanes = async (
 ): Promise<Map<string, number>> => {
   const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
     select sender, next_nonce from drex_lanes
-    where network = ${network} and sender = any(${[...senders]}::text[])
+    where network = ${network} and sender = any(${[...senders]}::text[]) and doubt is null
     order by sender for update`
   return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
 }
@@ -31,15 +31,50 @@ export const seedLanes = async (
       do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
 }
 
-export const nextNonces = async (
+type Lane = { readonly next: number; readonly doubt: string | undefined }
+
+export const lanesOf = async (
   sql: Queryable,
   network: string,
   senders: readonly string[],
-): Promise<ReadonlyMap<string, number>> => {
-  const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
-    select sender, next_nonce from drex_lanes
+): Promise<ReadonlyMap<string, Lane>> => {
+  const rows = await sql<{ sender: string; next_nonce: bigint; doubt: string | null }[]>`
+    select sender, next_nonce, doubt from drex_lanes
     where network = ${network} and sender = any(${[...senders]}::text[])`
-  return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
+  return new Map(
+    rows.map((row) => [
+      row.sender,
+      { next: Number(row.next_nonce), doubt: row.doubt ?? undefined },
+    ]),
+  )
+}
+
+/** Has nobody sign for these senders until their nonces were compared with the chain by a look that began after this. */
+export const doubt = async (
+  sql: Transaction,
+  network: string,
+  senders: readonly string[],
+): Promise<void> => {
+  await sql`
+    with locked as (
+      select sender from drex_lanes where network = ${network} and sender = any(${[...senders]}::text[])
+      order by sender for update
+    )
+    update drex_lanes l set doubt = gen_random_uuid()::text
+    from locked where l.network = ${network} and l.sender = locked.sender`
+}
+
+/** @param doubt as it was before the comparison began @returns false if there is a newer one */
+export const clearDoubt = async (
+  sql: Transaction,
+  network: string,
+  sender: string,
+  doubt: string | undefined,
+): Promise<boolean> => {
+  const cleared = await sql`
+    update drex_lanes set doubt = null where network = ${network} and sender = ${sender}
+      and (doubt is null or doubt = ${doubt ?? null}::text)`
+  return cleared.count === 1
 }
 
 /** The most that each sender's transactions in flight can cost, in wei: any of the attempts may be the one that counts. */
@@ -105,21 +140,41 @@ export const hasMinedFrom = async (
   return row?.found ?? false
 }
 
-/** The bytes that were sent, or mined, at nonces of a sender from one up to another, exclusively. */
+/**
+ * The bytes that were sent, or mined, at nonces of a sender from one up to another, exclusively. Only of a nonce whose
+ * own bytes were mined is it known what the chain has under it.
+ */
 export const sentBetween = async (
   sql: Client,
   network: string,
   sender: Hex,
   from: number,
   end: number,
-): Promise<ReadonlyMap<number, { readonly id: string; readonly raw: Hex }>> => {
-  const rows = await sql<{ id: string; nonce: bigint; raw: Hex }[]>`
-    select t.id, t.nonce, coalesce(a.raw, t.raw) as raw
+): Promise<
+  ReadonlyMap<number, { readonly id: string; readonly raw: Hex; readonly isMined: boolean }>
+> => {
+  const rows = await sql<{ id: string; nonce: bigint; raw: Hex; isMined: boolean }[]>`
+    select t.id, t.nonce, coalesce(a.raw, t.raw) as raw, t.mined_hash is not null as "isMined"
     from drex_transactions t
     left join drex_attempts a on a.network = t.network and a.hash = t.mined_hash
     where t.network = ${network} and t.sender = ${sender}
       and t.nonce >= ${from} and t.nonce < ${end}`
-  return new Map(rows.map((row) => [Number(row.nonce), { id: row.id, raw: row.raw }]))
+  return new Map(rows.map(({ nonce, ...sent }) => [Number(nonce), sent]))
+}
+
+/** @returns those of the hashes that transactions with a nonce have, or had before it was given another */
+export const ownHashes = async (
+  sql: Client,
+  network: string,
+  hashes: readonly Hex[],
+): Promise<ReadonlySet<Hex>> => {
+  const rows = await sql<{ hash: Hex }[]>`
+    select hash from drex_transactions where network = ${network} and hash = any(${[...hashes]}::text[])
+    union all
+    select a.hash from drex_attempts a join drex_transactions t on t.id = a.transaction_id
+    where a.network = ${network} and a.hash = any(${[...hashes]}::text[])
+      and t.status not in (${before(sql, 'signed')})`
+  return new Set(rows.map(({ hash }) => hash))
 }
 
 /** @returns false if the nonce has a transaction already */

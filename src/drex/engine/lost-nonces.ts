@@ -12,6 +12,7 @@ import { type Attempt, insertAttempt } from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
 import { firstWhere } from './first-where.ts'
+import * as lanes from './lane-store.ts'
 import { storeEnds } from './parts.ts'
 import { paidFees } from './sent.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
@@ -141,16 +142,20 @@ const giveUp = async (
   lost: readonly OpenTransaction[],
   attempts: readonly Attempt[],
 ): Promise<void> => {
-  const { logger, network, knownNonces } = context
+  const { logger, network } = context
   logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   const withdrawn = new Set(
     attempts.filter(({ kind }) => kind === 'cancel').map(({ transactionId }) => transactionId),
   )
   const isOver = ({ id, kind }: OpenTransaction) => kind === 'gap_fill' || withdrawn.has(id)
   const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
-  // Whoever used one nonce may have used more of them.
-  for (const { sender } of lost) knownNonces.doubt(sender)
   await storeEnds(context, lost, async (tx, part) => {
+    // Whoever used one nonce may have used more of them.
+    await lanes.doubt(
+      tx,
+      network.id,
+      part.map(({ sender }) => sender),
+    )
     const again = part.filter((each) => !isOver(each))
     await corrections.loseNonces(tx, idsOf(again), nonceTaken)
     return corrections.nonceUsed(tx, idsOf(part.filter(isOver)))

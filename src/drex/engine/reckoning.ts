@@ -42,20 +42,21 @@ export const reckon = async (
   senders: readonly Hex[],
 ): Promise<ReadonlySet<Hex>> => {
   const { network, knownNonces, rpc, sql, logger } = context
+  const known = await lanes.lanesOf(sql, network.id, senders)
+  knownNonces.forget(senders.filter((sender) => known.get(sender)?.doubt !== undefined))
   const fresh = senders.filter((sender) => !knownNonces.has(sender))
   if (fresh.length > 0) {
     const counts = await rpc.batch(
       fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
     )
-    const known = await lanes.nextNonces(sql, network.id, fresh)
     const even = new Map<Hex, number>()
     for (const [i, sender] of fresh.entries()) {
       const count = counts[i]!
       if (!('result' in count)) continue
-      if (count.result <= (known.get(sender) ?? 0) && !knownNonces.isDoubted(sender))
-        even.set(sender, count.result)
+      const { next = 0, doubt = undefined } = known.get(sender) ?? {}
+      if (count.result <= next && doubt === undefined) even.set(sender, count.result)
       else
-        await compare(context, sender, count.result).catch((err: unknown) => {
+        await compare(context, sender, count.result, doubt).catch((err: unknown) => {
           logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
         })
     }
@@ -65,23 +66,34 @@ export const reckon = async (
   return new Set(senders.filter(knownNonces.has))
 }
 
-/** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
-const compare = async (context: EngineContext, sender: Hex, count: number): Promise<void> => {
+/**
+ * Reads what was mined under nonces that this book does not know, and moves the lane behind it.
+ * @param doubt that this comparison ends; one that came since needs another
+ */
+const compare = async (
+  context: EngineContext,
+  sender: Hex,
+  count: number,
+  doubt: string | undefined,
+): Promise<void> => {
   const { network, knownNonces, logger, sql } = context
-  const unsent = await heldStore.unsentOf(sql, network.id, sender)
-  const sinceMs = Math.min(...unsent.map(({ createdAt }) => createdAt.getTime())) - clockSkewMs
+  const since = await heldStore.unsentSince(sql, network.id, sender)
+  const sinceMs = (since?.getTime() ?? 0) - clockSkewMs
   const sent =
-    unsent.length === 0 ? [] : await sentSince(context, sender, { count, sinceMs }).catch(untold)
+    since === undefined ? [] : await sentSince(context, sender, { count, sinceMs }).catch(untold)
+  const unsent = await heldStore.unsentOf(sql, network.id, sender, alikeTo(sent))
   const { adopted, held } =
     sent === undefined
       ? { adopted: new Map<string, Sent>(), held: new Map(unsent.map(({ id }) => [id, []])) }
       : matchAll(unsent, sent, sender)
-  await sql.begin(async (tx) => {
+  const isKnown = await sql.begin(async (tx) => {
     await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
+    const isKnown = await lanes.clearDoubt(tx, network.id, sender, doubt)
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
     await takeFromChain(tx, sender, unsent, adopted)
+    return isKnown
   })
-  knownNonces.add(sender)
+  if (isKnown) knownNonces.add(sender)
   if (adopted.size + held.size === 0) return
   const told = { network: network.id, sender, found: adopted.size, held: held.size }
   logger.error(told, 'transactions were sent that this database did not know of')
@@ -129,6 +141,13 @@ const matchAll = (
 }
 
 type Call = { readonly value: bigint; readonly data: Hex }
+
+/** Whether a transaction may be one of these; nobody knows yet what a permit calls. */
+const alikeTo = (sent: readonly Sent[] | undefined): ((each: heldStore.Unsent) => boolean) => {
+  if (sent === undefined) return () => true
+  const calls = new Set(sent.map((each) => keyOf(each.to, each)))
+  return (each) => each.kind === 'permit' || calls.has(keyOf(each.recipient ?? null, each))
+}
 
 const keyOf = (to: Hex | null, { value, data }: Call): string => `${to} ${value} ${data}`
 

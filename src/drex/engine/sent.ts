@@ -8,8 +8,8 @@ import type { EngineContext } from './context.ts'
 import { firstWhere } from './first-where.ts'
 import * as lanes from './lane-store.ts'
 
-/** Unknown nonces read one by one; whoever has more is told of as if nothing could be read. */
-const unknownMax = 256
+/** Nonces read one by one; whoever has more that are unknown is told of as if nothing could be read. */
+const readMax = 256
 
 /** A transaction of the wallet that is on the chain. */
 export type Sent = SentCall & {
@@ -47,15 +47,23 @@ export const sentSince = async (
   const from =
     first === 0 ? 0 : await rpc.call('eth_getTransactionCount', sender, quantity(first - 1))
   const known = await lanes.sentBetween(sql, network.id, sender, from, count)
-  if (count - from - known.size > unknownMax) return undefined
+  if (count - from - known.size > readMax) return undefined
+  // Bytes of ours that wait for their receipt do not say whose transaction is on the chain under their nonce.
+  const waiting = [...known.values()].filter(({ isMined }) => !isMined).length
+  if (waiting > readMax) throw new RpcFailure('transient', 'receipts lag behind the nonces')
   const sent: Sent[] = []
   for (let nonce = from; nonce < count; nonce++) {
-    if (known.has(nonce)) continue
+    if (known.get(nonce)?.isMined) continue
     const each = await sentUnder(context, sender, nonce, head)
     if (each === undefined) return undefined
     sent.push(each)
   }
-  return sent
+  const own = await lanes.ownHashes(
+    sql,
+    network.id,
+    sent.map(({ hash }) => hash),
+  )
+  return sent.filter(({ hash }) => !own.has(hash))
 }
 
 /**

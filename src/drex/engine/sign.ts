@@ -42,6 +42,7 @@ export const signLocally = async (
   )
   const unsignedIds: string[] = []
   const waitingIds: string[] = []
+  const doubted: Offer[] = []
   const signed = await sql.begin(async (tx) => {
     const nonces = await lanes.lockLanes(tx, network.id, senders)
     const pending = await store.lockPending(tx, idsOf(offers))
@@ -50,7 +51,11 @@ export const signLocally = async (
     for (const offer of offers) {
       const { id, sender } = offer.transaction
       const nonce = nonces.get(sender)
-      if (nonce === undefined || !pending.has(id)) continue
+      if (!pending.has(id)) continue
+      if (nonce === undefined) {
+        doubted.push(offer)
+        continue
+      }
       if (!mayApprove(offer.transaction)) {
         waitingIds.push(id)
         continue
@@ -73,7 +78,17 @@ export const signLocally = async (
   })
   if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
   if (waitingIds.length > 0) await store.defer(sql, waitingIds, store.retryMs)
+  if (doubted.length > 0) await compareFirst(context, doubted)
   return signed
+}
+
+/** Another process found that their senders' nonces are used: nothing is signed before they were compared again. */
+const compareFirst = async (
+  { knownNonces, sql }: EngineContext,
+  offers: readonly Offer[],
+): Promise<void> => {
+  knownNonces.forget(sendersOf(offers))
+  await store.defer(sql, idsOf(offers), store.retryMs)
 }
 
 /** Whether an approval has its lane to itself; asked in the order of signing, under the lock of the senders' nonces. */
@@ -104,8 +119,12 @@ export const signRemotely = async (
   const offers = offered.slice(0, remoteMax)
   const rest = idsOf(offered.slice(remoteMax))
   if (rest.length > 0) await store.defer(sql, rest, 0)
-  const first = (await lanes.nextNonces(sql, network.id, [sender])).get(sender)
-  if (first === undefined) return []
+  const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
+  if (lane === undefined || lane.doubt !== undefined) {
+    await compareFirst(context, offers)
+    return []
+  }
+  const first = lane.next
   const answers = await Promise.allSettled(
     offers.map(async (offer, i) =>
       signedRow(

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "drex_lanes" ADD COLUMN "doubt" text;

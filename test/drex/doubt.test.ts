@@ -1,0 +1,152 @@
+/** Nonces that others used, and what this book cannot tell by its own rows: nothing of it is paid twice. */
+import { afterEach, expect, test } from 'bun:test'
+import * as corrections from '../../src/drex/engine/correction-store.ts'
+import * as lanes from '../../src/drex/engine/lane-store.ts'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { sendOutside } from './outside.ts'
+import { rewind } from './rewind.ts'
+import {
+  adminAddress,
+  type Bench,
+  createBench,
+  currencyAbi,
+  sealer,
+  type TransferBody,
+} from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const network = 'drex_testnet'
+
+const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
+  let last: TransferBody | undefined
+  await bench.until(async () => {
+    last = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+    return last.status === wanted
+  })
+  return last!
+}
+
+const nonceOf = async (id: string): Promise<number | undefined> => {
+  const [row] = await bench.database.sql<{ nonce: bigint | null }[]>`
+    select nonce from drex_transactions where subject = ${id}`
+  return row?.nonce == null ? undefined : Number(row.nonce)
+}
+
+/** Nobody looks at it again before it is said. */
+const dueIn = (id: string, seconds: number) =>
+  bench.database.sql`
+    update drex_transactions set due_at = now() + ${seconds} * interval '1 second' where subject = ${id}`
+
+const payment = (to: Hex, cents: bigint) => ({
+  to: bench.admin.token,
+  data: currencyAbi.encodeFunctionData('transfer', [to, cents]),
+})
+
+/** The original of a copy has sent another transaction and the first of ours, which nobody here knows to be mined. */
+const sentByOriginal = async (from: Hex, to: Hex): Promise<Hex> => {
+  const [, hash] = await sendOutside({ ...bench, sealer }, from, [
+    { to: adminAddress, data: '0x' },
+    payment(to, 100n),
+  ])
+  await bench.chain.mine()
+  return hash!
+}
+
+test('the nonce of one is that of another on the chain: what it holds is read before anything is signed', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
+  const first = await pay(ana, bia, '1.00')
+  await reaches(first, 'broadcast')
+  const second = await pay(ana, bia, '2.00')
+  await reaches(second, 'broadcast')
+  await dueIn(second, 3_600)
+  const hash = await sentByOriginal(ana, bia)
+  bench.chain.faults.set([])
+  await bench.until(async () => (await nonceOf(first)) !== 0)
+  await Bun.sleep(1_500)
+  expect(await nonceOf(first)).toBeUndefined()
+  await dueIn(second, 0)
+  await bench.until(async () => {
+    await bench.chain.mine()
+    return (await nonceOf(second)) === 2
+  })
+  await bench.chain.mine()
+  expect((await reaches(first, 'confirmed')).tx_hash).toBe(hash)
+  await reaches(second, 'confirmed')
+  expect(await bench.balance(bia)).toBe(300n)
+}, 60_000)
+
+test('another gateway gives a nonce up: this one signs nothing before it has compared', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const { sql } = bench.database
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
+  const id = await pay(ana, bia, '1.00')
+  await reaches(id, 'broadcast')
+  await dueIn(id, 3_600)
+  const hash = await sentByOriginal(ana, bia)
+  bench.chain.faults.set([])
+  const rows = await sql<{ id: string }[]>`select id from drex_transactions where subject = ${id}`
+  await sql.begin(async (tx) => {
+    await lanes.seedLanes(tx, network, new Map([[ana, 2]]))
+    await lanes.doubt(tx, network, [ana])
+    await corrections.loseNonces(tx, [rows[0]!.id], { code: 'NONCE_TAKEN', message: 'taken' })
+  })
+  await bench.until(async () => {
+    await bench.chain.mine()
+    return (await nonceOf(id)) !== undefined
+  })
+  expect((await reaches(id, 'confirmed')).tx_hash).toBe(hash)
+  expect(await bench.balance(bia)).toBe(100n)
+}, 60_000)
+
+test('a comparison ends no doubt that came after it began', async () => {
+  bench = await createBench({ engine: false })
+  const { sql } = bench.database
+  const doubt = async () => {
+    await sql.begin((tx) => lanes.doubt(tx, network, [adminAddress]))
+    return (await lanes.lanesOf(sql, network, [adminAddress])).get(adminAddress)?.doubt
+  }
+  const clear = (seen: string | undefined) =>
+    sql.begin((tx) => lanes.clearDoubt(tx, network, adminAddress, seen))
+  const locked = async () =>
+    (await sql.begin((tx) => lanes.lockLanes(tx, network, [adminAddress]))).get(adminAddress)
+  await lanes.seedLanes(sql, network, new Map([[adminAddress, 7]]))
+  expect(await clear(undefined)).toBe(true)
+  const [one, two] = [await doubt(), await doubt()]
+  expect([await clear(undefined), await clear(one), await locked()]).toEqual([
+    false,
+    false,
+    undefined,
+  ])
+  expect([await clear(two), await locked()]).toEqual([true, 7])
+}, 60_000)
+
+test('however many wait before it, what is on the chain already is found', async () => {
+  bench = await createBench({ isLying: true })
+  const { sql } = bench.database
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  const { tx_hash } = await reaches(id, 'confirmed')
+  await bench.drex().stop?.()
+  await rewind(sql, id)
+  await sql`
+    insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
+      created_by, created_at, expires_at, due_at)
+    select '0' || n, t.network, t.sender, t.kind, '0' || n, t.status, t.recipient, '0x', 'test',
+      t.created_at, now() + interval '1 day', now() + interval '1 day'
+    from drex_transactions t, generate_series(1, 5000) n where t.subject = ${id}`
+  await bench.restart()
+  expect((await reaches(id, 'confirmed')).tx_hash).toBe(tx_hash)
+  expect(await bench.balance(bia)).toBe(100n)
+}, 60_000)
