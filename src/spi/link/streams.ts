@@ -67,16 +67,14 @@ export const openStream = async (
   let { nextUrl } = first
   let hasEnded = false
   /** True when the interface may have answered the last read with messages that nobody has seen. */
-  let isUnseen = false
+  let isUnseen = first instanceof UncutAnswerError || first.messages.length > 0
   const end = (): void => {
     if (!hasEnded) deps.onEnd()
     hasEnded = true
   }
   const readOn = async (given: AbortSignal | undefined): Promise<Reading> => {
     try {
-      const reading = await read(deps, nextUrl, given)
-      isUnseen = false
-      return reading
+      return await read(deps, nextUrl, given)
     } catch (error) {
       isUnseen ||= mayHaveDelivered(error)
       if (error instanceof StreamGoneError) end()
@@ -90,6 +88,7 @@ export const openStream = async (
       const reading = first ?? (await readOn(given))
       first = undefined
       if (reading instanceof UncutAnswerError) throw reading
+      isUnseen = false
       nextUrl = reading.nextUrl
       return reading.messages
     },

@@ -49,8 +49,8 @@ export type PullStream = {
   /** The next read confirms this answer, although it could not be cut: its bytes are stored elsewhere. */
   takeAsRead(answer: { readonly nextUrl: string }): void
   /**
-   * Confirms the last batch and ends the stream; 200 and 410 are both success. If the last read failed and its answer
-   * may have held messages, it confirms nothing: the stream ends by itself.
+   * Confirms the last batch and ends the stream; 200 and 410 are both success. If nobody has taken that batch, or the
+   * last read failed and its answer may have held messages, it confirms nothing: the stream ends by itself.
    */
   close(): Promise<void>
 }

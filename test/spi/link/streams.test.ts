@@ -366,6 +366,19 @@ describe('a read stream', () => {
     },
   )
 
+  test('what opened it is confirmed only once somebody has seen it; an empty answer at once', async () => {
+    for (const [first, requests] of [
+      [answer(200, multipartHeaders, multipart), 1],
+      [answer(200, multipartHeaders, Buffer.from('--simple boundary\r\n')), 1],
+      [started, 2],
+    ] as const) {
+      const left = await opened([first, answer(200)], async (client) => {
+        await (await client.openStream('PRIMARY')).close()
+      })
+      expect(left).toHaveLength(requests)
+    }
+  })
+
   test('after a refusal, which delivers nothing, a stream is closed', async () => {
     const requests = await opened([started, answer(403), answer(200)], async (client) => {
       const stream = await client.openStream('PRIMARY')

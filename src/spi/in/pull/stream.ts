@@ -113,10 +113,12 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   deps.onOpen()
   let mayConfirm = true
   try {
-    while (!deps.draining.aborted) {
+    // What opened the stream may hold messages: they are taken whatever happened since.
+    do {
       const askedMs = performance.now()
       const batch = await readNext(stream, deps)
       if (batch === undefined) continue
+      mayConfirm = sizeOf(batch) === 0
       const waitMs = deps.pace.waitMs({
         messages: batch.messages,
         unread: batch.letter?.key,
@@ -126,14 +128,14 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
         'trilho.spi.channel': deps.channel,
         'messaging.batch.message_count': sizeOf(batch),
       }
-      if (sizeOf(batch) > 0) {
+      if (!mayConfirm) {
         mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
           deps.watched.round(() => publishBatch(batch, deps)),
         )
       }
       if (!mayConfirm) return
       if (waitMs > 0) await pause(waitMs, deps.draining)
-    }
+    } while (!deps.draining.aborted)
   } catch (error) {
     // If the server has forgotten the stream, there is nothing to close; a request that we gave up may have delivered.
     if (pullFailureOf(error).kind === 'gone' || deps.giveUp.aborted) mayConfirm = false

@@ -8,6 +8,7 @@ export const scriptedInterface = () => {
   const answers: Answer[] = []
   let streams = 0
   let openError: Error | undefined
+  let opening: Promise<unknown> | undefined
   let waiting: (() => void) | undefined
   const take = async (signal: AbortSignal | undefined): Promise<readonly PulledMessage[]> => {
     while (answers.length === 0) {
@@ -30,6 +31,7 @@ export const scriptedInterface = () => {
       const number = ++streams
       calls.push(`open ${number}`)
       if (openError !== undefined) throw openError
+      await opening
       return {
         next: async (signal) => {
           calls.push(`next ${number}`)
@@ -50,6 +52,10 @@ export const scriptedInterface = () => {
     answer: (...given: readonly Answer[]): void => {
       answers.push(...given)
       waiting?.()
+    },
+    /** Streams open when it is over. */
+    openAfter: (work: Promise<unknown>): void => {
+      opening = work
     },
     failOpening: (error: Error | undefined): void => {
       openError = error

@@ -150,6 +150,30 @@ describe('pulling', () => {
     expect(calls).toEqual(['open 1', 'next 1'])
   })
 
+  test('what opened a stream while the process drained is published before it is confirmed', async () => {
+    const { feature, answer, calls, openAfter } = pullFrom()
+    const gate = Promise.withResolvers<void>()
+    openAfter(gate.promise)
+    answer([message('a')])
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'open 1')
+    const drained = feature.drain?.()
+    gate.resolve()
+    await drained
+    expect(calls).toEqual(['open 1', 'next 1', 'published 1', 'close 1'])
+  })
+
+  test('a batch that could not even be read through is not confirmed', async () => {
+    const { feature, answer, calls } = pullFrom()
+    const broken = { resourceId: 'a', xml: undefined as unknown as Uint8Array }
+    answer([broken])
+    await feature.start?.()
+    await until(() => calls.includes('open 2'))
+    expect(calls).not.toContain('close 1')
+    answer([])
+    await feature.stop?.()
+  })
+
   test('makes a read that failed again on its stream, a few times; then opens another', async () => {
     const { feature, answer, calls, metrics } = pullFrom()
     const failures = (count: number) => Array.from({ length: count }, () => new Error('reset'))
