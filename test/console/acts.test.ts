@@ -5,12 +5,19 @@ import { loadConsole } from './load-console.ts'
 
 type Act = {
   readonly consequence: string
+  readonly fields?: readonly unknown[]
   readonly run: (form: FormData, send: (...request: unknown[]) => Promise<unknown>) => unknown
 }
 
-const { retryClassActs } = await loadConsole<{
+type Acts = {
   readonly retryClassActs: (letters: object) => readonly Act[]
-}>(['attention-acts.tsx'])
+  readonly dropLetterAct: (letter: object) => Act
+  readonly cardActs: (detail: object) => readonly { readonly act: Act }[]
+}
+const modules = ['attention-acts.tsx', 'payment-acts.tsx']
+const english = await loadConsole<Acts>(modules)
+const portuguese = await loadConsole<Acts>(modules, 'pt')
+const { retryClassActs, cardActs } = english
 
 /** The requests of an act for this form. @param answer what each is answered with */
 const sentBy = async (act: Act, filled: Readonly<Record<string, string>> = {}, answer = {}) => {
@@ -34,4 +41,43 @@ test('a class of dead letters is handled again by its error and its topic, and t
   expect(act.consequence).toContain('webhook.events')
   expect(retryClassActs({ code: 'attempts_exhausted', topic: null, count: 3 })).toEqual([])
   expect(retryClassActs({ code: null, topic: 'webhook.events', count: 3 })).toEqual([])
+})
+
+test.each([
+  ['English', english, ['REJECTED for good', 'is free']],
+  ['Portuguese', portuguese, ['REJECTED de vez', 'liberado']],
+])(
+  'in %s: a payment that is thrown away before it was sent does not stay as it is',
+  (_, acts, said) => {
+    const { consequence } = acts.dropLetterAct({ id: '1' })
+    for (const text of said) expect(consequence).toContain(text)
+  },
+)
+
+const authorized = {
+  id: 'txn_1',
+  status: 'authorized',
+  amount: 10_000,
+  captured_amount: null,
+  currency: 'BRL',
+  merchant_id: 'M1',
+}
+
+test.each([
+  ['English', english, 'can never be captured'],
+  ['Portuguese', portuguese, 'nunca mais poderá ser capturado'],
+])('in %s: a capture says that it is the last one', (_, acts, said) => {
+  expect(acts.cardActs(authorized)[0]?.act.consequence).toContain(said)
+})
+
+test('a capture that others may follow is not final', async () => {
+  const [capture] = cardActs(authorized)
+  if (capture === undefined) throw new Error('no act')
+  const path = '/v1/transactions/txn_1/capture'
+  expect(await sentBy(capture.act, { amount: '30' })).toEqual([['POST', path, { amount: 3_000 }]])
+  const open = { amount: 3_000, final: false }
+  expect(await sentBy(capture.act, { amount: '30', open: 'on' })).toEqual([['POST', path, open]])
+  const [refund] = cardActs({ ...authorized, status: 'captured', captured_amount: 3_000 })
+  if (refund === undefined) throw new Error('no act')
+  expect(refund.act.fields).toHaveLength(1)
 })

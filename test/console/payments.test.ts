@@ -359,15 +359,22 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const { page } = one
     await signIn(one, operator)
     const dialog = page.getByRole('dialog')
-    const act = async (title: string, consequence: string, amount?: string): Promise<void> => {
+    const act = async (
+      title: string,
+      consequence: string,
+      amount?: string,
+      isOpen = false,
+    ): Promise<void> => {
       await page.getByRole('button', { name: title, exact: true }).click()
       await dialog.getByText(consequence).waitFor()
       if (amount !== undefined) await dialog.locator('[name=amount]').fill(amount)
+      if (isOpen) await dialog.getByLabel('Others may follow').check()
       await dialog.getByRole('button', { name: title, exact: true }).click()
       await dialog.getByRole('button', { name: 'Close' }).click()
     }
     await page.goto(`${url}/console/payments/cards/${await authorize()}`)
-    await act('Capture', 'is charged to the card', '80,00')
+    await act('Capture', 'What is left of the authorization, R$100.00', '30,00', true)
+    await act('Capture', 'What is left of the authorization, R$70.00', '50,00')
     await page.locator('header .badge', { hasText: 'captured' }).waitFor()
     await act('Refund', 'goes back to the cardholder', '12.5')
     await page.getByText('R$12.50').first().waitFor()

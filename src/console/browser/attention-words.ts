@@ -118,8 +118,8 @@ export const attentionWords = inWords({
   retried: ['{count} are handled again.', '{count} serão tratadas de novo.'],
   drop: ['Throw away', 'Descartar'],
   dropConsequence: [
-    'Message {id} is deleted for good and never handled. The payment that it is about stays as it is.',
-    'A mensagem {id} é excluída de vez e nunca será tratada. O pagamento a que se refere fica como está.',
+    'Message {id} is deleted for good and never handled. A payment or return that it kept from being sent is REJECTED for good, and the sum that it held is free.',
+    'A mensagem {id} é excluída de vez e nunca será tratada. Um pagamento ou devolução que ela deixou sem envio fica REJECTED de vez, e o valor que retinha é liberado.',
   ],
   attempts: ['Attempts', 'Tentativas'],
   certificates: ['Certificates about to expire', 'Certificados prestes a vencer'],

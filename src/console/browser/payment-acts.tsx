@@ -21,6 +21,8 @@ export const centsIn = (form: FormData): unknown => {
   return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
 }
 
+const openField: Field = { name: 'open', label: w.mayFollow, type: 'checkbox' }
+
 const cardAct = (
   { id, amount, currency, merchant_id: merchant }: CardDetail,
   verb: 'capture' | 'void' | 'refund',
@@ -31,9 +33,16 @@ const cardAct = (
   consequence: fill(texts.consequence, { amount: minorOf(most ?? amount, currency), merchant }),
   ...(most === undefined
     ? {}
-    : { fields: [amountField(decimalOf(most), fill(w.amountIn, { currency }))] }),
+    : {
+        fields: [
+          amountField(decimalOf(most), fill(w.amountIn, { currency })),
+          ...(verb === 'capture' ? [openField] : []),
+        ],
+      }),
   run: sending('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, (form) =>
-    most === undefined ? undefined : { amount: centsIn(form) },
+    most === undefined
+      ? undefined
+      : { amount: centsIn(form), ...(form.has(openField.name) ? { final: false } : {}) },
   ),
 })
 

@@ -33,9 +33,10 @@ export const paymentWords = inWords({
   sentAt: ['transmitted', 'transmitida em'],
   capture: ['Capture', 'Capturar'],
   captureConsequence: [
-    'What is left of the authorization, {amount}, or less of it, is charged to the card; the merchant {merchant} is paid for it.',
-    'O que resta da autorização, {amount}, ou menos, é cobrado do cartão; o estabelecimento {merchant} recebe por ele.',
+    'What is left of the authorization, {amount}, or less of it, is charged to the card; the merchant {merchant} is paid for it. This is the last capture, unless you say that others may follow: what it leaves can never be captured.',
+    'O que resta da autorização, {amount}, ou menos, é cobrado do cartão; o estabelecimento {merchant} recebe por ele. Esta é a última captura, salvo se indicado que outras podem vir: o que ela deixar nunca mais poderá ser capturado.',
   ],
+  mayFollow: ['Others may follow', 'Outras podem vir'],
   takeBack: ['Void', 'Desfazer'],
   takeBackConsequence: [
     'The transaction of {amount} of merchant {merchant} is taken back at the network. The cardholder is charged nothing; it cannot be captured any more.',
