@@ -12,6 +12,7 @@ import { demandText, type Element } from './markup.ts'
 import {
   elementsOf,
   type Fields,
+  id,
   ispb,
   momentText,
   oneOf,
@@ -59,13 +60,12 @@ export type Claim = ClaimRequest & {
   readonly cancelledBy: string | undefined
 }
 
-const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const reasonForm = /^[A-Z_]{1,40}$/
 const sideForm = /^(?:DONOR|CLAIMER)$/
 
 const standingFields: Fields<Omit<Claim, keyof ClaimRequest>> = {
   donor: ['DonorParticipant', ispb],
-  id: ['Id', text(idForm)],
+  id: ['Id', id],
   status: ['Status', oneOf(claimStatuses)],
   resolutionEndsAt: ['ResolutionPeriodEnd', momentText],
   completionEndsAt: ['CompletionPeriodEnd', optional(momentText)],

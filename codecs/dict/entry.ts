@@ -1,11 +1,20 @@
 import { CodecError } from '#codecs/bytes'
-import { ispbForm, taxIdForm } from '#codecs/taxpayer'
+import { taxIdForm } from '#codecs/taxpayer'
 import type { XmlDocument } from '#codecs/xml'
 import type { DirectoryEntry, KeyType } from './cid.ts'
 import { demandText, type Element, nodeAt, textAt } from './markup.ts'
-import { elementsOf, type Fields, momentText, oneOf, optional, readFields, text } from './values.ts'
+import {
+  elementsOf,
+  type Fields,
+  ispb,
+  momentText,
+  oneOf,
+  optional,
+  readFields,
+  text,
+} from './values.ts'
 
-// Source: DICT API, schemas Entry, BrazilianAccount, NaturalPerson and LegalPerson.
+// Source: DICT API 2.12.1, schemas Entry, BrazilianAccount, NaturalPerson and LegalPerson.
 
 export const keyTypes = [
   'CPF',
@@ -32,9 +41,9 @@ export type KeptEntry = DirectoryEntry & {
 }
 
 const cpfChars = 11
-const nameCharsMax = 120
+const nameCharsMax = 150
 const branchForm = /^[0-9]{1,4}$/
-const accountForm = /^[0-9A-Z]{1,20}$/
+const accountForm = /^[0-9A-Za-z]{1,20}$/
 const accountTypeForm = /^[A-Z]{4}$/
 const nameForm = new RegExp(`^[^\\p{Cc}]{1,${nameCharsMax}}$`, 'u')
 export const keyForm = /^[!-~]{1,77}$/
@@ -87,7 +96,7 @@ const momentFields: Fields<Omit<KeptEntry, keyof EntryRequest>> = {
 /** @throws CodecError `dict_document` */
 export const readAccount = (document: XmlDocument, node: number, path: string) => ({
   account: {
-    participant: demandText(document, node, `${path}/Participant`, ispbForm),
+    participant: ispb.read(document, node, `${path}/Participant`),
     branch: optional(text(branchForm)).read(document, node, `${path}/Branch`),
     accountNumber: demandText(document, node, `${path}/AccountNumber`, accountForm),
     accountType: demandText(document, node, `${path}/AccountType`, accountTypeForm),

@@ -62,7 +62,8 @@ export type InfractionReport = InfractionRequest & {
 }
 
 const transactionForm = /^[0-9A-Za-z]{8,32}$/
-const emailForm = /^[!-~]{3,77}$/
+/** The directory has no maximum; no address is longer than 64 characters, an @ and 255. */
+const emailForm = /^[!-~]{3,320}$/
 const phoneForm = /^\+\d{2,15}$/
 
 const contact: Kind<Contact | undefined> = {

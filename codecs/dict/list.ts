@@ -5,13 +5,14 @@ import { childrenOf, demandText, nodeAt, textAt } from './markup.ts'
 /** A page of a list of the directory. */
 export type DirectoryPage<T> = {
   readonly items: readonly T[]
-  /** Items that cannot be read; they stop no other. */
-  readonly unreadable: number
+  /** Ids of items that cannot be read, empty where they have none; they stop no other. */
+  readonly unreadable: readonly string[]
   readonly hasMore: boolean
   /** The cursor of a list that has cursors. */
   readonly cursor: string | undefined
 }
 
+const idForm = /^[0-9A-Za-z-]{1,36}$/
 const cursorForm = /^[!-~]{1,500}$/
 
 /**
@@ -27,16 +28,19 @@ export const readPage = <T>(
   const at = nodeAt(document, root, list)
   const nodes = at === undefined ? [] : childrenOf(document, at, item)
   const items: T[] = []
+  const unreadable: string[] = []
   for (const node of nodes) {
     try {
       items.push(read(document, node))
     } catch (error) {
       if (!(error instanceof CodecError)) throw error
+      const id = textAt(document, node, 'Id') ?? ''
+      unreadable.push(idForm.test(id) ? id : '')
     }
   }
   return {
     items,
-    unreadable: nodes.length - items.length,
+    unreadable,
     hasMore: demandText(document, root, 'HasMoreElements', /^(?:true|false)$/) === 'true',
     cursor:
       textAt(document, root, 'NextCursor') === undefined

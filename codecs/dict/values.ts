@@ -1,8 +1,8 @@
 import { CodecError } from '#codecs/bytes'
-import { ispbForm } from '#codecs/taxpayer'
 import type { XmlDocument } from '#codecs/xml'
 import { demandText, type Element, textAt } from './markup.ts'
 
+const ispbForm = /^[0-9A-Za-z]{8}$/
 const idForm = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 /** Year and offset as far as PostgreSQL takes them. */
 const momentForm =
@@ -72,7 +72,11 @@ export const id: Kind<string> = {
   write: (value) => value,
 }
 
-export const ispb = text(ispbForm)
+/** Capital letters, whatever the directory writes. */
+export const ispb: Kind<string> = {
+  read: (document, node, path) => demandText(document, node, path, ispbForm).toUpperCase(),
+  write: (value) => value,
+}
 
 /** One of a list that the directory may make longer. */
 export const word = text(wordForm)

@@ -75,7 +75,7 @@ export const readChanges = async <T extends Changed>(
       throw new DirectoryAwayError('status', `a list is answered ${answer.status} ${answer.code}`)
     }
     const { items, unreadable, hasMore } = answer.page
-    if (unreadable > 0)
+    if (unreadable.length > 0)
       logger.warn({ unreadable }, 'a list of the directory has items that cannot be read')
     const lastMs = items.reduce((last, { modifiedMs }) => Math.max(last, modifiedMs), 0)
     const before = query.modifiedAfter?.getTime() ?? 0
@@ -101,6 +101,6 @@ const nextQuery = (
   const fromMs = modifiedAfter?.getTime() ?? 0
   if (untilMs > fromMs) return { modifiedAfter: new Date(untilMs) }
   // Where a page is full of one moment there is no way but past it.
-  const isFull = items.length + unreadable >= limitMax
+  const isFull = items.length + unreadable.length >= limitMax
   return isFull ? { modifiedAfter: new Date(fromMs + 1) } : undefined
 }

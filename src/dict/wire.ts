@@ -99,7 +99,8 @@ export const createDirectoryWire = (deps: DirectoryWireDeps): DirectoryWire => {
         return said.value
       } catch (error) {
         if (!(error instanceof DirectoryAwayError)) throw error
-        breaker.failed()
+        if (error instanceof UnreadableContentError) breaker.succeeded()
+        else breaker.failed()
         requests.inc({ operation, outcome: error.reason })
         throw error
       }
@@ -137,6 +138,9 @@ type Said<T> =
   | { readonly isRefused: false; readonly value: T }
   | { readonly isRefused: true; readonly value: Refused }
 
+/** The directory answered, and signed what it says; only this content is one that we cannot read. */
+class UnreadableContentError extends DirectoryAwayError {}
+
 /** @throws DirectoryAwayError for what cannot be believed or read, and for failures of the directory */
 const readAnswer = <T>(
   answer: DirectoryAnswer,
@@ -155,14 +159,22 @@ const readAnswer = <T>(
     }
     return { isRefused: true, value: refused }
   }
+  const document = orUnreadable(() => scanner.scan(answer.body), DirectoryAwayError)
+  const refusal = refusalOfSignature(document)
+  if (refusal !== undefined) throw new DirectoryAwayError('signature', refusal)
+  return {
+    isRefused: false,
+    value: orUnreadable(() => read(document, answer), UnreadableContentError),
+  }
+}
+
+/** @throws DirectoryAwayError of that class in place of a CodecError */
+const orUnreadable = <T>(read: () => T, Failure: typeof DirectoryAwayError): T => {
   try {
-    const document = scanner.scan(answer.body)
-    const refusal = refusalOfSignature(document)
-    if (refusal !== undefined) throw new DirectoryAwayError('signature', refusal)
-    return { isRefused: false, value: read(document, answer) }
+    return read()
   } catch (error) {
     if (!(error instanceof CodecError)) throw error
-    throw new DirectoryAwayError('document', `the answer cannot be read: ${error.code}`)
+    throw new Failure('document', `the answer cannot be read: ${error.code}`)
   }
 }
 

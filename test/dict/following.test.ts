@@ -45,7 +45,7 @@ const follow = () =>
       ask: async ({ modifiedAfter }) => {
         const fromMs = modifiedAfter?.getTime() ?? 0
         const items = listed.filter(({ modifiedMs }) => modifiedMs >= fromMs)
-        return { kind: 'page', page: { items, unreadable: 0, hasMore: false, cursor: undefined } }
+        return { kind: 'page', page: { items, unreadable: [], hasMore: false, cursor: undefined } }
       },
     },
     async ({ id }) => {

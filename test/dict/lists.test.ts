@@ -1,6 +1,7 @@
 /** Lists of the directory, read page by page, whatever it says of them. */
 import { expect, test } from 'bun:test'
 import type { DirectoryPage } from '#codecs/dict'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { type ListQuery, readChanges } from '../../src/dict/lists.ts'
 import { quietLogger } from '../support/database.ts'
 
@@ -9,7 +10,7 @@ type Item = { readonly modifiedMs: number }
 const nowMs = 1_000_000
 const page = (moments: readonly number[], hasMore: boolean, cursor?: string) => ({
   items: moments.map((modifiedMs) => ({ modifiedMs })),
-  unreadable: 0,
+  unreadable: [],
   hasMore,
   cursor,
 })
@@ -68,6 +69,17 @@ test('is never read further than now', async () => {
 
 test('is read in so many pages at most', async () => {
   expect((await read((_, n) => page([n + 1], true), 0)).asked).toHaveLength(50)
+})
+
+test('names in the log what of it cannot be read', async () => {
+  const lines: unknown[] = []
+  const logger = { ...quietLogger, warn: (fields: unknown) => lines.push(fields) } as Logger
+  await readChanges<Item>(
+    async () => ({ kind: 'page', page: { ...page([1], false), unreadable: ['one', ''] } }),
+    undefined,
+    { nowMs, logger, take: async () => {} },
+  )
+  expect(lines).toEqual([{ unreadable: ['one', ''] }])
 })
 
 test('that is refused throws', async () => {

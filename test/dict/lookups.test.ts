@@ -149,6 +149,25 @@ test.each([
   expect((await lookUp(key)).status).toBe(200)
 })
 
+test('an owner that cannot be read is one key’s, and keeps nobody from another', async () => {
+  const entry = {
+    key_type: 'EMAIL',
+    key: 'unread@example.com',
+    name: 'x'.repeat(151),
+    tax_id: '11144477735',
+    ispb: '99999A04',
+    account: '8',
+    account_type: 'CACC',
+  } as const
+  directory.register(entry)
+  for (let i = 0; i < 8; i++) {
+    const { status, json } = await lookUp(entry.key)
+    expect([status, json.reason]).toEqual([503, 'document'])
+  }
+  expect((await lookUp(key)).status).toBe(200)
+  directory.remove(entry.key)
+})
+
 test('a directory that is too slow is not waited for', async () => {
   directory.setFaults([{ kind: 'latency', delayMs: 60_000, times: 1 }])
   const { status, json } = await lookUp(key)

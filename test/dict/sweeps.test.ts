@@ -119,7 +119,7 @@ test('of claims that the directory lists', async () => {
       name: `claims_${role}`,
       ask: async () => ({
         kind: 'page',
-        page: { items: role === 'donor' ? seen : [], unreadable: 0, hasMore: false },
+        page: { items: role === 'donor' ? seen : [], unreadable: [], hasMore: false },
       }),
     }),
   } as unknown as AdvanceDeps['calls']

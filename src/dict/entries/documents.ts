@@ -9,7 +9,7 @@ import { entryStatuses, removalReasons } from './domain.ts'
 
 const bodyBytesMax = 16_384
 
-const nameCharsMax = 120
+const nameCharsMax = 150
 const tradeNameCharsMax = 100
 export const keyCharsMax = 77
 
@@ -46,7 +46,7 @@ export const account = z.strictObject({
     .string()
     .regex(/^\d{1,4}$/, 'must be 1 to 4 digits')
     .optional(),
-  number: z.string().regex(/^[0-9A-Z]{1,20}$/, 'must be 1 to 20 digits or capital letters'),
+  number: z.string().regex(/^[0-9A-Za-z]{1,20}$/, 'must be 1 to 20 digits or letters'),
   type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']),
   opened_at: instant,
 })

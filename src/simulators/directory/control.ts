@@ -14,7 +14,7 @@ const setFaultsBody = faultsBody(faultKinds, {
 })
 
 const person = {
-  name: z.string().min(1).max(120),
+  name: z.string().min(1).max(150),
   trade_name: z.string().min(1).max(100).optional(),
   tax_id: z.string().regex(taxIdForm),
 }
@@ -24,7 +24,7 @@ const place = {
     .string()
     .regex(/^\d{1,4}$/)
     .optional(),
-  account: z.string().regex(/^[0-9A-Z]{1,20}$/),
+  account: z.string().regex(/^[0-9A-Za-z]{1,20}$/),
   account_type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']).default('CACC'),
 }
 

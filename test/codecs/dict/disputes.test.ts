@@ -54,6 +54,13 @@ const refund: DirectoryRefund = {
   returnId: 'D9999901012341234123412345678900',
 }
 
+test('a report is read whoever may be asked about it', () => {
+  const email = `${'a'.repeat(64)}@${'b'.repeat(60)}.example.com`
+  const contact = { email, phone: '+5561988887777' }
+  const document = scanner.scan(writeElement(infractionElement({ ...report, contact })))
+  expect(readInfractionReport(document, document.root).contact).toEqual(contact)
+})
+
 test('a report and a refund are read as they were written', () => {
   const one = scanner.scan(writeElement(infractionElement(report)))
   expect(readInfractionReport(one, one.root)).toEqual(report)
@@ -108,7 +115,12 @@ test('an item that cannot be read stops no other', () => {
     { list: 'Refunds', item: 'Refund' },
     readRefund,
   )
-  expect(page).toEqual({ items: [refund, refund], unreadable: 2, hasMore: true, cursor: 'abc' })
+  expect(page).toEqual({
+    items: [refund, refund],
+    unreadable: ['', refund.id],
+    hasMore: true,
+    cursor: 'abc',
+  })
 })
 
 test.skipIf(!hasSharedData)('the official examples of refunds are read', () => {
@@ -118,7 +130,7 @@ test.skipIf(!hasSharedData)('the official examples of refunds are read', () => {
     { list: 'Refunds', item: 'Refund' },
     readRefund,
   )
-  expect([unreadable, hasMore]).toEqual([0, true])
+  expect([unreadable, hasMore]).toEqual([[], true])
   expect(items).toMatchObject([
     {
       amountCents: 20_000n,

@@ -110,8 +110,8 @@ describe('an entry', () => {
     ['two keys', answer(kept).replace('<KeyType>', '<Key>1</Key><KeyType>')],
     ['another type', answer(kept).replace('>CPF<', '>PASSPORT<')],
     ['a company with a CPF', answer(kept).replace('NATURAL_PERSON', 'LEGAL_PERSON')],
-    ['an account of letters', answer(kept).replace('0007654321', 'a')],
-    ['a name of 121', answer(kept).replace('João Silva', 'x'.repeat(121))],
+    ['an account with a dash', answer(kept).replace('0007654321', '765-4')],
+    ['a name of 151', answer(kept).replace('João Silva', 'x'.repeat(151))],
     ['a line in a name', answer(kept).replace('João Silva', 'João&#10;Silva')],
     ['no moment', answer(kept).replace('2019-11-18T03:00:00Z', 'yesterday')],
   ])('with %s is refused', (_, xml) => {
@@ -129,8 +129,18 @@ describe('an entry', () => {
     expect(codeOf(answer(kept).replaceAll('2010-01-10T03:00:00Z', at))).toBe('dict_document')
   })
 
-  test('takes a name of 120', () => {
-    expect(codeOf(answer(kept).replace('João Silva', 'x'.repeat(120)))).toBe('none')
+  // What DICT API 2.12.1 takes: whoever cannot read it cannot pay.
+  test.each([
+    ['a name of 150', 'João Silva', 'x'.repeat(150)],
+    ['an account in lower case', '0007654321', '765x'],
+    ['an ISPB in lower case', '12345678', '99999a04'],
+  ])('takes %s', (_, before, after) => {
+    expect(codeOf(answer(kept).replace(before, after))).toBe('none')
+  })
+
+  test('names an institution in capital letters, whatever the directory writes', () => {
+    const document = scanner.scan(encode(answer(kept).replace('12345678', '99999a04')))
+    expect(readKeptEntry(document, document.root).account.participant).toBe('99999A04')
   })
 
   test('with half a character is not written', () => {
