@@ -110,10 +110,8 @@ export const endSagas = async (
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })
-  // One that succeeded may have left some of what was allowed for it.
-  const given = ended.filter(
-    ({ kind, status }) => usesAllowance.has(kind) || (kind === 'approve' && status !== 'confirmed'),
-  )
+  // One that succeeded may have left some of what was allowed for it, and an allowance may come when nobody needs it.
+  const given = ended.filter(({ kind }) => kind === 'approve' || usesAllowance.has(kind))
   await revokeAllowances(
     sql,
     network.id,

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { revokeAllowances } from '../../src/drex/sagas.ts'
 import retailArtifact from '../../src/simulators/chain/contracts/generated/RetailCurrency.json'
 import swapArtifact from '../../src/simulators/chain/contracts/generated/SwapOneStep.json'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
@@ -114,9 +115,37 @@ test('cancelled while the first step is on its way: it is taken back when it is 
   expect(await stepsOf(transfer)).toEqual([
     ...['approve broadcast', 'approve cancelled', 'swap cancelled', 'revoke pending'],
   ])
+  // Once more: there is nothing left to cancel, and what takes the allowance back is none of it.
+  const again = await bench.call('POST', `/v1/drex/transfers/${transfer}/cancel`)
+  expect([again.status, again.json]).toMatchObject([
+    409,
+    { error: { code: 'TRANSFER_NOT_CANCELLABLE' } },
+  ])
+  expect((await stepsOf(transfer)).at(-1)).toBe('revoke pending')
   await mineUntil(async () => (await stepsOf(transfer)).at(-1) === 'revoke confirmed')
   expect(await allowances()).toEqual([0n, 0n])
   expect(await view(otherRetail, 'balanceOf', receiver)).toBe(0n)
+}, 60_000)
+
+test('a revoke that ended before its allowance was given is no taking back: another follows', async () => {
+  const transfer = await pay('10.00')
+  await bench.until(async () => (await stepsOf(transfer))[0] === 'approve broadcast')
+  await bench.call('POST', `/v1/drex/transfers/${transfer}/cancel`)
+  // The node kept the approval in its pool for longer than the revoke may wait.
+  await bench.database.sql`update drex_transactions set expires_at = now() where kind = 'revoke'`
+  await bench.until(async () => (await stepsOf(transfer)).at(-1) === 'revoke failed')
+  await mineUntil(async () => (await stepsOf(transfer)).at(-1) === 'revoke confirmed')
+  expect(await allowances()).toEqual([0n, 0n])
+}, 60_000)
+
+test('a swap that ends otherwise after all: what was used up then is taken back now', async () => {
+  const transfer = await pay('7.00')
+  await mineUntil(async () => (await stepsOf(transfer)).includes('revoke cancelled'))
+  const before = (await stepsOf(transfer)).length
+  // Its end again, after a reorganisation. Of the two it is the used one that nothing takes back.
+  await bench.database.sql.begin((tx) => revokeAllowances(tx, 'drex_testnet', [transfer]))
+  expect(await stepsOf(transfer)).toHaveLength(before + 1)
+  await mineUntil(async () => (await stepsOf(transfer)).at(-1) === 'revoke cancelled')
 }, 60_000)
 
 test('several at once from one reserve: one after another, and each moves its own sum', async () => {

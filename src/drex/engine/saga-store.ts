@@ -15,21 +15,32 @@ type Allowance = {
   readonly createdBy: string
 }
 
-/** Allowances given, or on their way, by these transfers, that nothing takes back yet. */
+/**
+ * Allowances given, or on their way, by these transfers, that nothing takes back yet. One that ended without doing so
+ * does not: it may have ended before its allowance was given, or found it used up on a chain that has changed since.
+ * Of several tries the last one's is all there is (an approval's first 74 characters name who may take the money); while the swap that it is for may come, it is left alone.
+ */
 export const openAllowances = (
   sql: Transaction,
   network: string,
   subjects: readonly string[],
 ): Promise<readonly Allowance[]> => sql<Allowance[]>`
-    select a.id, a.network, a.subject, a.sender, a.recipient, a.data,
-      a.request_attempt as "requestAttempt", a.created_by as "createdBy"
-    from drex_transactions a
-    where a.subject = any(${[...subjects]}::text[]) and a.network = ${network}
-      and a.kind = 'approve' and a.status in (${constants(sql, begunStatuses)})
+    select given.id, network, subject, sender, recipient, data, request_attempt as "requestAttempt",
+      created_by as "createdBy"
+    from (
+      select distinct on (subject, sender, recipient, left(data, 74)) *
+      from drex_transactions
+      where subject = any(${[...subjects]}::text[]) and network = ${network}
+        and kind = 'approve' and status in (${constants(sql, begunStatuses)})
+      order by subject, sender, recipient, left(data, 74), id desc
+    ) given
+    where not exists (
+        select from drex_transactions r where r.after_id = given.id and r.kind = 'revoke'
+          and r.status in (${constants(sql, [...openStatuses, 'confirmed'])}))
       and not exists (
-        select 1 from drex_transactions r where r.after_id = a.id and r.kind = 'revoke'
-      )
-    order by a.id`
+        select from drex_transactions u where u.subject = given.subject
+          and u.kind in ('swap', 'propose', 'pledge') and u.status in (${constants(sql, openStatuses)}))
+    order by given.id`
 
 /**
  * An allowance is a sum, not a change: a second swap of the same owner and token would overwrite that of the first. So

@@ -157,15 +157,13 @@ export const createTransfers = (deps: {
       const actor = actorOf(caller)
       const transfer = await getAsSender(id, caller)
       const taken = await sql.begin(async (tx) => {
-        const ids = await store.cancelPending(tx, id)
-        // If an earlier step is on its way, cancelling only a later one does not cancel the transfer.
-        const isWhole = ids.includes(transfer.transactionId)
-        if (isWhole) {
-          await revokeAllowances(tx, transfer.network, [id])
-          await deps.onEnded(tx, transfer.network, endedBy(transfer))
-          await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
-        }
-        return isWhole
+        // Without its last step the transfer is not cancelled, and then none of the others is.
+        if (!(await store.lockCancellable(tx, transfer.transactionId))) return false
+        await store.cancelPending(tx, id)
+        await revokeAllowances(tx, transfer.network, [id])
+        await deps.onEnded(tx, transfer.network, endedBy(transfer))
+        await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
+        return true
       })
       if (!taken) {
         await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer, actor)

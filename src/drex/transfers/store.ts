@@ -315,13 +315,22 @@ export const correctionsOf = async (
   return rows.map(valueOfRow<Correction>)
 }
 
-/** Cancels steps that are not signed yet. @returns the cancelled steps */
+/** Cancels steps that are not signed yet, but none that takes an allowance back. @returns the cancelled steps */
 export const cancelPending = async (
   sql: Transaction,
-  transferId: string,
+  subject: string,
 ): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`
     update drex_transactions set status = 'cancelled', settled_at = now()
-    where subject = ${transferId} and status in (${before(sql, 'cancel')}) returning id`
+    where subject = ${subject} and kind <> 'revoke' and status in (${before(sql, 'cancel')})
+    returning id`
   return rows.map((row) => row.id)
+}
+
+/** Locks a step. @returns false if it can no longer be cancelled */
+export const lockCancellable = async (sql: Transaction, id: string): Promise<boolean> => {
+  const locked = await sql`
+    select from drex_transactions where id = ${id} and status in (${before(sql, 'cancel')})
+    for update`
+  return locked.count === 1
 }
