@@ -157,6 +157,20 @@ test('above a sum another key approves, and never the one that asked', async () 
   expect(await statusOf(refused.transfer_id)).toBe('cancelled')
 })
 
+test('what is held and waits for another key: to resolve it as not sent approves nothing', async () => {
+  const { address } = await guarded({ approval_above: '100.00' })
+  const { transfer_id: id } = (await pay(address, '100.01')).json as TransferBody
+  const [step] = await bench.database.sql<{ id: string }[]>`
+    update drex_transactions set held = jsonb_build_object('since', now(), 'candidates', '[]'::jsonb)
+    where subject = ${id} returning id`
+  const resolve = `/v1/drex/held/${step!.id}/resolve`
+  expect((await bench.call('POST', resolve, { decision: 'send' })).status).toBe(200)
+  await Bun.sleep(300)
+  expect(await statusOf(id)).toBe('pending')
+  expect((await newCaller().call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(200)
+  await bench.until(async () => (await statusOf(id)) === 'confirmed')
+})
+
 test('only the keys of a policy sign, and a limited wallet moves nothing by contract calls', async () => {
   const mine = newCaller()
   const { address, id } = await guarded({ keys: [mine.id] })

@@ -173,10 +173,11 @@ export const findHeld = async (sql: Queryable, id: string): Promise<Held | undef
 /** Time that a released transaction has at least. */
 const releasedMinutes = 10
 
-/** @returns false if it is not held any more */
+/** What waits for another key's approval goes on waiting for it. @returns false if it is not held any more */
 export const release = async (sql: Transaction, id: string): Promise<boolean> => {
   const released = await sql`
-    update drex_transactions set held = null, error = null, due_at = now(),
+    update drex_transactions set held = null, error = null,
+      due_at = case due_at when 'infinity' then due_at else now() end,
       expires_at = greatest(expires_at, now() + ${releasedMinutes} * interval '1 minute')
     where id = ${id} and held is not null and status in (${before(sql, 'signed')})`
   return released.count === 1
