@@ -76,16 +76,12 @@ export const writeOutcomes = async (
   tx: Transaction,
   finished: readonly FinishedAttempt[],
 ): Promise<readonly FinishedAttempt[]> => {
-  const nextAt = ({ step, result }: FinishedAttempt): Date | null =>
-    step.state === 'pending'
-      ? new Date(result.at.getTime() + result.durationMs + step.nextInMs)
-      : null
   const rows = finished.map((one) => ({
     id: one.delivery.id,
     lease: one.delivery.lease,
     status: one.step.state,
     at: one.result.at.toISOString(),
-    next_at: nextAt(one)?.toISOString() ?? null,
+    next_in_ms: one.step.state === 'pending' ? one.step.nextInMs : null,
     code: one.result.statusCode ?? null,
     ms: one.result.durationMs,
     answer: one.result.answer ?? null,
@@ -93,8 +89,10 @@ export const writeOutcomes = async (
   }))
   const decided = await tx<{ id: string; lease: string }[]>`
     with done as (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
-        id text, lease text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
+      -- The next attempt is due by the clock that says what is due.
+      select *, now() + make_interval(secs => next_in_ms / 1000.0) as next_at
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
+        id text, lease text, status text, at timestamptz, next_in_ms int, code int, ms int, answer text,
         error text, nothing text)
       where ${looksLikeOne(tx)}
     ), updated as (

@@ -24,9 +24,7 @@ export const createSecrets = (sealer: Sealer | undefined, commonSecret: string |
   /** The present secret's key first, then the previous one's while both are valid. */
   const keysOf = (row: EndpointRow): readonly Uint8Array[] => {
     const present = row.secret === null ? commonSecret : open(row, row.secret)
-    const isOverlap = row.previousUntil !== null && row.previousUntil > new Date()
-    const previous =
-      isOverlap && row.previousSecret !== null ? open(row, row.previousSecret) : undefined
+    const previous = row.previousSecret === null ? undefined : open(row, row.previousSecret)
     return [present, previous].flatMap((secret) =>
       secret === undefined ? [] : [keyOfSecret(secret)],
     )

@@ -19,8 +19,8 @@ export type EndpointRow = {
   readonly active: boolean
   readonly disabledReason: string | null
   readonly secret: Uint8Array | null
+  /** Null once it is no longer valid. */
   readonly previousSecret: Uint8Array | null
-  readonly previousUntil: Date | null
   readonly sealed: boolean
   readonly failingSince: Date | null
   readonly createdAt: Date
@@ -57,7 +57,7 @@ export type AttemptRow = {
 
 const endpointColumns = (sql: Queryable) => sql`
   id, account, created_by as "createdBy", url, topic, events, include, active, disabled_reason as "disabledReason", secret,
-  previous_secret as "previousSecret", previous_until as "previousUntil", sealed,
+  case when previous_until > now() then previous_secret end as "previousSecret", sealed,
   failing_since as "failingSince", created_at as "createdAt"`
 
 const deliveryColumns = (sql: Queryable) => sql`
@@ -94,7 +94,7 @@ const endpointRows = (sql: Queryable) => ({
   add: async (
     row: Omit<
       EndpointRow,
-      'topic' | 'disabledReason' | 'createdAt' | 'failingSince' | `previous${string}`
+      'topic' | 'disabledReason' | 'createdAt' | 'failingSince' | 'previousSecret'
     >,
   ) => {
     const [added] = await sql<EndpointRow[]>`
