@@ -115,8 +115,9 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
       }
       if (runsJobs) for (const job of retention) await job.start()
-      if (!delivers) return
+      // A process that does not deliver tests endpoints with it, and tells of its end.
       tls.watch()
+      if (!delivers) return
       await relay.start()
       dispatcher.start()
     },

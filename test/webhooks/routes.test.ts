@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import { createSealer } from '#src/platform/security/index.ts'
+import { createSealer, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
@@ -324,4 +324,23 @@ describe('without', () => {
     const response = await call('POST', '/v1/webhooks', { key, body: { url, events: ['*'] } })
     expect(response.status).toBe(403)
   })
+})
+
+test('the certificate is followed where nothing is delivered: endpoints are tested with it', async () => {
+  let isWatched = false
+  const tls: KeyMaterial = {
+    current: () => ({}),
+    onChange: () => () => {},
+    reload: async () => false,
+    watch: () => {
+      isWatched = true
+    },
+    stop: () => {
+      isWatched = false
+    },
+  }
+  const own = await startWebhooks(database, { tls, delivers: false })
+  expect(isWatched).toBe(true)
+  await own.stop()
+  expect(isWatched).toBe(false)
 })

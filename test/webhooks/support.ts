@@ -57,6 +57,7 @@ export type Overrides = {
   readonly elsewhere?: readonly Client[]
   readonly sealer?: Sealer
   readonly tls?: KeyMaterial
+  readonly delivers?: boolean
   readonly logger?: Logger
 }
 
@@ -80,6 +81,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
       ca: undefined,
     },
     ...(overrides.tls && { tls: overrides.tls }),
+    delivers: overrides.delivers ?? true,
     environment: 'sandbox',
     version: 'test',
     logger: overrides.logger ?? quietLogger,
