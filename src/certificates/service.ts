@@ -13,6 +13,7 @@ import {
   type CertificateRecord,
   type CertificateType,
   nameText,
+  versionMax,
 } from './domain.ts'
 import { EncryptedKeyError } from './encrypted-key.ts'
 import { PemError, pemBlocks } from './pem.ts'
@@ -180,7 +181,12 @@ export const createCertificateService = (deps: CertificateServiceDeps): Certific
     const prepared = await prepare(request)
     if ('ok' in prepared) return prepared
     for (let tries = 1; ; tries++) {
-      const certificate = prepared.as(request.version ?? (await store.lastVersion(request)) + 1)
+      const version = request.version ?? (await store.lastVersion(request)) + 1
+      // No name has room for a higher number.
+      if (version > versionMax) {
+        return { ok: false, kind: 'exists', name: nameText({ ...request, version: versionMax }) }
+      }
+      const certificate = prepared.as(version)
       const written = await write(certificate)
       if (written !== undefined) {
         deps.onChange?.()

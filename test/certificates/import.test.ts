@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import { createCertificates } from '../../src/certificates/index.ts'
+import { createCertificates, versionMax } from '../../src/certificates/index.ts'
 import { pemBlocksMax } from '../../src/certificates/pem.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
@@ -144,6 +144,16 @@ describe('PEM', () => {
     expect(await detail(`${pair.cert}-----BEGIN lower-----`)).toContain('no name')
     expect((await importPem(`text before\r\n${pair.cert}\r\n${pair.key}after`)).version).toBe(1)
   })
+})
+
+test('after the last number that a name has room for, none is given', async () => {
+  const body = bodyOf(pair.cert + pair.key, { version: versionMax })
+  expect((await call('POST', '/v1/certificates', body)).status).toBe(201)
+  const { cert, key } = issueCertificate('99999010 QRC', { issuer: authority })
+  const next = { ...body, version: undefined, content: cert + key }
+  const refused = await call('POST', '/v1/certificates', next)
+  expect([refused.status, refused.json.code]).toEqual([409, 'certificate_exists'])
+  expect((await call('POST', '/v1/certificates', { ...next, version: 7 })).json.version).toBe(7)
 })
 
 describe('Idempotency-Key', () => {
