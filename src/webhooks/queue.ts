@@ -147,7 +147,12 @@ export const judgeEndpoints = (
   tx<{ id: string; reason: string }[]>`
     with verdict as (
       select * from json_to_recordset(${JSON.stringify(verdicts)}::text::json)
-        as v(id text, url text, succeeded boolean, gone boolean)
+        as v(id text, url text, succeeded boolean, gone boolean, nothing text)
+      where ${looksLikeOne(tx)}
+    ), old as materialized (
+      -- Locked first: of two with the same verdict, the second sees what the first has decided.
+      select e.id, e.active from verdict v join webhook_endpoints e on e.id = v.id
+      order by e.id for update of e
     ), changed as (
       update webhook_endpoints e set
         failing_since = case when v.succeeded then null else coalesce(e.failing_since, now()) end,
@@ -156,8 +161,8 @@ export const judgeEndpoints = (
         disabled_reason = case when not e.active then e.disabled_reason when v.gone then 'gone'
           when not v.succeeded and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})
           then 'failing' end
-      from verdict v, webhook_endpoints old
-      where e.id = v.id and e.url = v.url and old.id = e.id
+      from verdict v join old on old.id = v.id
+      where e.id = v.id and e.url = v.url
         and (v.gone or v.succeeded <> (e.failing_since is null) or not v.succeeded)
       returning e.id, e.disabled_reason as reason, old.active as was_active, e.active as is_active
     )

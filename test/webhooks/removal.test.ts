@@ -113,3 +113,22 @@ test('nobody is told that a delivery of a removed endpoint failed', async () => 
     select subject, account from webhook_events where type = 'webhook.delivery.exhausted'`
   expect(told.map((one) => ({ ...one }))).toEqual([{ subject: 'whk_2', account: 'a' }])
 })
+
+test('of two that find an endpoint gone at once, one disables it', async () => {
+  await endpointWith('whk_1', 1)
+  const { sql } = database
+  const gone = [{ id: 'whk_1', url, succeeded: false, gone: true }]
+  const judge = () => sql.begin(async (tx) => ({ disabled: await judgeEndpoints(tx, gone, 60) }))
+  const both = await sql.begin(async (tx) => {
+    const first = await judgeEndpoints(tx, gone, 60)
+    const second = judge()
+    await Promise.race([second, Bun.sleep(100)])
+    return { first, second }
+  })
+  expect([...both.first]).toEqual([{ id: 'whk_1', reason: 'gone' }])
+  expect([...(await both.second).disabled]).toEqual([])
+  expect(await createEndpointStore(sql).find('whk_1')).toMatchObject({
+    active: false,
+    disabledReason: 'gone',
+  })
+})
