@@ -108,6 +108,7 @@ import m104 from './0104_dict_lists_of_claims.sql' with { type: 'text' }
 import m105 from './0105_dict_lists_failing.sql' with { type: 'text' }
 import m106 from './0106_audit_links_to.sql' with { type: 'text' }
 import m107 from './0107_drex_lanes_doubt.sql' with { type: 'text' }
+import m108 from './0108_pix_received_pending.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -218,4 +219,5 @@ export const migrations: readonly Migration[] = [
   { name: '0105_dict_lists_failing', sql: m105 },
   { name: '0106_audit_links_to', sql: m106 },
   { name: '0107_drex_lanes_doubt', sql: m107 },
+  { name: '0108_pix_received_pending', sql: m108 },
 ]

@@ -210,6 +210,7 @@ export const structure: readonly string[] = [
   'index pix_received_by_txid on pix_received',
   'index pix_received_charge on pix_received',
   'index pix_received_listed on pix_received',
+  'index pix_received_pending on pix_received',
   'index pix_received_returned on pix_received',
   'index pix_receivers_account on pix_receivers',
   'index pix_receivers_tax_id on pix_receivers',

@@ -210,6 +210,7 @@ export const pixReceived = pgTable(
   },
   (table) => [
     index('pix_received_charge').on(table.chargeId).where(sql`charge_id is not null`),
+    index('pix_received_pending').on(table.receivedAt).where(sql`status = 'PENDENTE'`),
     index('pix_received_listed')
       .on(table.account, table.settledAt, table.endToEndId)
       .where(sql`settled_at is not null`),

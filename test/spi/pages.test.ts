@@ -15,6 +15,7 @@ import {
   othersUnderKnownKeys,
   refundEvents,
   rememberAnswers,
+  reportedEnds,
   reportedReplies,
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
@@ -188,6 +189,10 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         isCited: true,
       }))
       await reportedReplies(tx, ids)
+      await reportedEnds(
+        tx,
+        made.map(({ e2e }) => e2e),
+      )
       await applyRemembered(tx, recorded, { emitEvents: async () => {} })
       await applyCrossed(tx, { emitEvents: async () => {} })
       await rememberAnswers(

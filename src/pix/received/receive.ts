@@ -22,6 +22,7 @@ import {
   lockNamed,
   type NewReceived,
   pendingOf,
+  pendingWithin,
   pixByIds,
   type ReceiverRow,
   receiversFor,
@@ -29,11 +30,14 @@ import {
 
 /** What the worker of instant payments asks and tells, in the transaction that stores the messages. */
 export type Receivables = {
+  /** @returns of payments that are somebody's, why they are refused; undefined: they may be accepted */
   readonly receive: (
     tx: Queryable,
     payments: readonly IncomingPayment[],
     at: Date,
-  ) => Promise<ReadonlyMap<string, string>>
+  ) => Promise<ReadonlyMap<string, string | undefined>>
+  /** Payments that were received in this time and have no end yet. */
+  readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
   readonly end: (tx: Queryable, ends: readonly IncomingEnd[], at: Date) => Promise<void>
 }
 
@@ -62,12 +66,11 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
     })
     if (judged.length > 0) await addReceived(tx, judged, at)
     return new Map([
-      ...[...answered].flatMap(([id, code]) => (code === null ? [] : [[id, code] as const])),
-      ...judged.flatMap(({ payment, refusal }) =>
-        refusal === undefined ? [] : [[payment.endToEndId, refusal] as const],
-      ),
+      ...[...answered].map(([id, code]) => [id, code ?? undefined] as const),
+      ...judged.map(({ payment, refusal }) => [payment.endToEndId, refusal] as const),
     ])
   },
+  pending: pendingWithin,
   end: endReceivables(emit),
 })
 

@@ -84,6 +84,21 @@ export const pendingAmong = async (
   return new Set(rows.map(({ id }) => id))
 }
 
+const pendingMax = 1_000
+
+/** Returns payments received in this time that have no end yet, the last ones if there are too many. */
+export const pendingWithin = async (
+  sql: Queryable,
+  from: Date,
+  to: Date,
+): Promise<readonly string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    select end_to_end_id as id from pix_received
+    where status = 'PENDENTE' and received_at >= ${from} and received_at < ${to}
+    order by received_at desc limit ${pendingMax}`
+  return rows.map(({ id }) => id)
+}
+
 /** What we answered to payments that we know already; undefined where we did not refuse. */
 export const knownRefusals = async (
   tx: Queryable,

@@ -60,7 +60,7 @@ export {
   type SentMessage,
 } from './remembered.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
-export { replyType, reportedReplies } from './replies.ts'
+export { replyType, reportedEnds, reportedReplies } from './replies.ts'
 export { answeredTypes } from './retention.ts'
 export {
   keptOf,

@@ -1,6 +1,14 @@
 import { constants, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { endOf, type Outcome, replyOutcome, type StatusChange, settledStatuses } from './domain.ts'
+import type { ReceivedEnd } from '../in/worker/received.ts'
+import {
+  endOf,
+  type Outcome,
+  replyOutcome,
+  type StatusChange,
+  settledStatuses,
+  trustedVerdicts,
+} from './domain.ts'
 
 /*
  * The SPI reports on each payment and return that this institution has received, and its report ends every reply of ours
@@ -107,15 +115,32 @@ const citing = (sql: Queryable, statuses: Iterable<string>, nowMs: number) => sq
     and status in (${constants(sql, statuses)})
   order by instruction_id, message_id limit ${sameIdMax}`
 
-/** The first report on the payment that the row `reply` is about. */
-const reportOn = (sql: Queryable, nowMs: number) => sql`
+/** The first report on the payment that the row `reply` is about; `more` says which are reports. */
+const reportOn = (sql: Queryable, nowMs: number, more = sql``) => sql`
   select cited.status, cited.reason
   from (${citing(sql, reportedOutcomes.keys(), nowMs)}) cited
     cross join lateral (
-      select direction, type from spi_messages where id = cited.message_id limit 1
+      select direction, type, signature from spi_messages where id = cited.message_id limit 1
     ) message
-  where message.direction = 'INBOUND' and message.type = ${replyType}
+  where message.direction = 'INBOUND' and message.type = ${replyType} ${more}
   limit 1`
+
+/** Returns how the SPI has ended those of these payments that it has reported on. */
+export const reportedEnds = async (
+  sql: Queryable,
+  endToEndIds: readonly string[],
+): Promise<readonly ReceivedEnd[]> => {
+  if (endToEndIds.length === 0) return []
+  const trusted = sql`and message.signature in (${constants(sql, trustedVerdicts)})`
+  const rows = await sql<{ endToEndId: string; status: string; reason: string | null }[]>`
+    select reply.instruction_id as "endToEndId", report.status, report.reason
+    from unnest(${textArray(endToEndIds)}::text::text[]) as reply(instruction_id)
+      cross join lateral (${reportOn(sql, Date.now(), trusted)}) report`
+  return rows.map(({ endToEndId, status, reason }) => {
+    const isSettled = settledStatuses.includes(status)
+    return { endToEndId, returnId: null, isSettled, reason: isSettled ? null : reason }
+  })
+}
 
 const changeOf = (id: string, parts: readonly Part[]): readonly StatusChange[] => {
   const outcomes = parts.map(({ own, reported }) => {

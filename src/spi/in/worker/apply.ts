@@ -12,6 +12,7 @@ import {
   othersUnderKnownKeys,
   refundEvents,
   rememberAnswers,
+  reportedEnds,
   type SentMessage,
   type StatusChange,
   statusEvent,
@@ -26,7 +27,7 @@ import type { ReadInbound } from './read.ts'
 import type { Receivables } from './received.ts'
 
 /** Reasons by EndToEndId. */
-type Refusals = ReadonlyMap<string, string>
+type Refusals = ReadonlyMap<string, string | undefined>
 
 export type ApplyDeps = LateDeps & {
   readonly outbox: Outbox
@@ -168,9 +169,24 @@ const receive = async (
   receivables: Receivables | undefined,
   now: Date,
 ): Promise<Refusals> => {
-  const refusals = payments.length === 0 ? undefined : await receivables?.receive(tx, payments, now)
-  if (ends.length > 0) await receivables?.end(tx, ends, now)
-  return refusals ?? noRefusals
+  if (receivables === undefined) return noRefusals
+  const refusals = payments.length === 0 ? noRefusals : await receivables.receive(tx, payments, now)
+  const all = [...ends, ...(await endsBefore(tx, [...refusals.keys()], ends))]
+  if (all.length > 0) await receivables.end(tx, all, now)
+  return refusals
+}
+
+/** The ends of payments that were told, and stored, before the payments themselves. */
+const endsBefore = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+  ends: Received['ends'],
+): Promise<Received['ends']> => {
+  const known = new Set(ends.map(({ endToEndId, returnId }) => returnId ?? endToEndId))
+  return reportedEnds(
+    tx,
+    endToEndIds.filter((id) => !known.has(id)),
+  )
 }
 
 const statedBy = ([{ facts }, { id }]: readonly [ReadInbound, NewMessage]): readonly Stated[] =>

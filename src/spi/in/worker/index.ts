@@ -51,11 +51,11 @@ const batchSizeMax = 100
 export const createWorker = (deps: WorkerDeps): Feature => {
   const { sql, broker, settings, ispb, revision, learning = true, logger } = deps
   const emitEvents = endingReturns(deps.emitEvents, deps.receivables)
-  const { recurrences } = deps
+  const { recurrences, receivables } = deps
   const now = (): Date => new Date()
   const trust = createTrust('SPI_TRUSTED_CERTS_PATH', settings.trustedCertificates, logger)
   const metrics = createWorkerMetrics(deps.metrics)
-  const remembered = createPending({ sql, emitEvents, recurrences, metrics, logger })
+  const remembered = createPending({ ...deps, emitEvents, metrics })
   const reader = createInboundReader({
     verifier: trust.verifier,
     mustBeSigned: settings.signaturePolicy === 'enforce',
@@ -73,7 +73,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       recurrences,
       group,
       now,
-      receivables: deps.receivables,
+      receivables,
       answersTo: async (tx, facts) => {
         if (ispb === undefined || facts.length === 0) return []
         const at = now()

@@ -1,13 +1,19 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { applyCrossed, type LateAnswer, type LateDeps } from '../../messages/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
+import { applyCrossed, type LateAnswer, type LateDeps, reportedEnds } from '../../messages/index.ts'
 import type { WorkerMetrics } from './metrics.ts'
+import type { Receivables } from './received.ts'
 
 const everyMs = 60_000
+/** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
+const endedWithinMs = 60_000
+const missedWithinMs = 2 * dayMs
 
 export type PendingDeps = LateDeps & {
   readonly sql: Client
+  readonly receivables?: Receivables | undefined
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }
@@ -25,8 +31,18 @@ export const createPending = (deps: PendingDeps): Job => {
       for (const late of await sql.begin((tx) => applyCrossed(tx, deps))) {
         reportLate(late, deps)
       }
+      await endMissed(deps)
     },
   })
+}
+
+/** Ends payments whose report was stored at the moment at which they were: neither saw the other. */
+const endMissed = async ({ sql, receivables }: PendingDeps): Promise<void> => {
+  if (receivables === undefined) return
+  const nowMs = Date.now()
+  const [from, to] = [new Date(nowMs - missedWithinMs), new Date(nowMs - endedWithinMs)]
+  const ends = await reportedEnds(sql, await receivables.pending(sql, from, to))
+  if (ends.length > 0) await sql.begin((tx) => receivables.end(tx, ends, new Date(nowMs)))
 }
 
 export const reportLate = (

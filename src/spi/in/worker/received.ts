@@ -45,14 +45,16 @@ export type ReceivedEnd = {
   readonly reason: string | null
 }
 
-/** Whoever knows what receivers are owed. Both are called in the transaction that stores the messages. */
+/** Whoever knows what receivers are owed. Learns of payments in the transaction that stores the messages. */
 export type Receivables = {
-  /** @returns why payments are refused, by EndToEndId; the others may be accepted */
+  /** @returns of payments that are owed, why they are refused; undefined: they may be accepted, as all others */
   readonly receive: (
     tx: Queryable,
     payments: readonly ReceivedPayment[],
     at: Date,
-  ) => Promise<ReadonlyMap<string, string>>
+  ) => Promise<ReadonlyMap<string, string | undefined>>
+  /** @returns EndToEndIds of payments that were received in this time and have no end yet */
+  readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
   readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>
 }
 

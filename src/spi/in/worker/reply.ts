@@ -17,7 +17,7 @@ export type ReplyContext = {
   /** SPI_AUTO_ACCEPT: what is not refused is accepted. */
   readonly accepts: boolean
   /** Reasons by EndToEndId. */
-  readonly refusals: ReadonlyMap<string, string>
+  readonly refusals: ReadonlyMap<string, string | undefined>
   readonly ispb: string
   readonly revision: Revision
   readonly now: () => Date
