@@ -5,7 +5,7 @@ import { loadConsole } from './load-console.ts'
 
 type Act = {
   readonly consequence: string
-  readonly fields?: readonly unknown[]
+  readonly fields?: readonly { readonly name: string; readonly first?: string }[]
   readonly run: (form: FormData, send: (...request: unknown[]) => Promise<unknown>) => unknown
 }
 
@@ -13,11 +13,13 @@ type Acts = {
   readonly retryClassActs: (letters: object) => readonly Act[]
   readonly dropLetterAct: (letter: object) => Act
   readonly cardActs: (detail: object) => readonly { readonly act: Act }[]
+  readonly createKeyAct: (session: object) => Act
+  readonly restrictKeyAct: (key: object) => Act
 }
-const modules = ['attention-acts.tsx', 'payment-acts.tsx']
+const modules = ['attention-acts.tsx', 'payment-acts.tsx', 'key-acts.tsx']
 const english = await loadConsole<Acts>(modules)
 const portuguese = await loadConsole<Acts>(modules, 'pt')
-const { retryClassActs, cardActs } = english
+const { retryClassActs, cardActs, createKeyAct, restrictKeyAct } = english
 
 /** The requests of an act for this form. @param answer what each is answered with */
 const sentBy = async (act: Act, filled: Readonly<Record<string, string>> = {}, answer = {}) => {
@@ -80,4 +82,56 @@ test('a capture that others may follow is not final', async () => {
   const [refund] = cardActs({ ...authorized, status: 'captured', captured_amount: 3_000 })
   if (refund === undefined) throw new Error('no act')
   expect(refund.act.fields).toHaveLength(1)
+})
+
+const restrictions = {
+  merchant_ids: ['LOJA 01', 'A, B'],
+  addresses: ['10.0.0.0/8', '::1'],
+  requests_per_second: 5,
+}
+const restricted = { id: 'k1', name: 'till', restrictions }
+/** The form as it opens. */
+const filledBy = ({ fields = [] }: Act) =>
+  Object.fromEntries(
+    fields
+      .map(({ name, first }) => [name, first ?? ''])
+      .filter(
+        // What is not chosen is no part of a form.
+        ([name, first]) =>
+          !(['read_only', 'own_webhooks'].includes(name ?? '') && first !== 'true'),
+      ),
+  ) as Record<string, string>
+
+test('another expiry of a key leaves its restrictions to whoever changes them meanwhile', async () => {
+  const act = restrictKeyAct(restricted)
+  const expires = { ...filledBy(act), expires: '2031-01-02T03:04' }
+  const body = { expires_at: '2031-01-02T06:04:00.000Z' }
+  expect(await sentBy(act, expires)).toEqual([['PATCH', '/v1/keys/k1', body]])
+})
+
+test('a key that is restricted further keeps merchants with blanks and commas as they are', async () => {
+  const act = restrictKeyAct(restricted)
+  const filled = { ...filledBy(act), read_only: 'on', requests_per_second: '' }
+  const { merchant_ids, addresses } = restrictions
+  const body = { restrictions: { merchant_ids, addresses, read_only: true } }
+  expect(await sentBy(act, filled)).toEqual([['PATCH', '/v1/keys/k1', body]])
+})
+
+test('a restriction that is taken out is lifted', async () => {
+  const act = restrictKeyAct({ ...restricted, restrictions: { read_only: true } })
+  const { read_only: _, ...filled } = filledBy(act)
+  expect(await sentBy(act, filled)).toEqual([['PATCH', '/v1/keys/k1', { restrictions: {} }]])
+})
+
+test('a new key is restricted to the merchants of the lines', async () => {
+  const filled = { name: 'n', scopes: 'cards:read, keys:read', merchant_ids: ' LOJA 01\r\n\nA, B ' }
+  const body = {
+    name: 'n',
+    scopes: ['cards:read', 'keys:read'],
+    restrictions: { merchant_ids: ['LOJA 01', 'A, B'] },
+  }
+  const answer = { key: 'trl_test_x' }
+  expect(await sentBy(createKeyAct({ account: 'a' }), filled, answer)).toEqual([
+    ['POST', '/v1/keys', body],
+  ])
 })

@@ -342,7 +342,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await close.click()
     const row = page.locator('tbody tr', { hasText: 'till' })
     await row.getByRole('button', { name: 'Restrict' }).click()
-    await dialog.locator('[name=merchant_ids]').fill('SHOP-A, SHOP-B')
+    await dialog.locator('[name=merchant_ids]').fill('SHOP-A\nSHOP-B')
     await dialog.locator('[name=read_only]').check()
     await dialog.getByRole('button', { name: 'Restrict' }).click()
     await close.click()

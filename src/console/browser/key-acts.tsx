@@ -50,9 +50,12 @@ const switches = [
   { name: 'own_webhooks', label: w.ownWebhooks },
 ] as const
 
-const itemsOf = (form: FormData, name: string): readonly string[] =>
+/** An id of a merchant may hold blanks and commas. */
+const lineEnd = /\s*\n\s*/
+
+const itemsOf = (form: FormData, name: string, between: RegExp): readonly string[] =>
   textIn(form, name)
-    .split(/[\s,]+/)
+    .split(between)
     .filter((one) => one !== '')
 
 const restrictionFields = (present: Restrictions): readonly Field[] => [
@@ -60,9 +63,10 @@ const restrictionFields = (present: Restrictions): readonly Field[] => [
     name,
     label,
     isFree: true,
-    first: present[name]?.join(', ') ?? '',
+    isLong: true,
+    first: present[name]?.join('\n') ?? '',
     hint: w.listHint,
-    more: { spellcheck: false },
+    more: { rows: 2, spellcheck: false },
   })),
   {
     name: 'requests_per_second',
@@ -84,7 +88,7 @@ const restrictionFields = (present: Restrictions): readonly Field[] => [
 const restrictionsOf = (form: FormData): Restrictions => {
   const rate = textIn(form, 'requests_per_second')
   const given = lists
-    .map(({ name }) => [name, itemsOf(form, name)] as const)
+    .map(({ name }) => [name, itemsOf(form, name, lineEnd)] as const)
     .filter(([, items]) => items.length > 0)
   return {
     ...Object.fromEntries(given),
@@ -93,6 +97,20 @@ const restrictionsOf = (form: FormData): Restrictions => {
     ),
     ...(rate === '' ? {} : { requests_per_second: Number(rate) }),
   }
+}
+
+const members = [...lists, ...switches, { name: 'requests_per_second' }] as const
+
+const isSame = (one: Restrictions, other: Restrictions): boolean =>
+  members.every(({ name }) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
+
+/** What was left as it stood is not sent: it may have been changed elsewhere meanwhile. */
+const changedOf = (
+  form: FormData,
+  present: Restrictions,
+): { readonly restrictions?: Restrictions } => {
+  const restrictions = restrictionsOf(form)
+  return isSame(restrictions, present) ? {} : { restrictions }
 }
 
 const expiryOf = (form: FormData): { readonly expires_at?: string } => {
@@ -133,7 +151,7 @@ export const createKeyAct = ({ account }: Session): Act => ({
     '/v1/keys',
     (form) => ({
       name: textIn(form, 'name'),
-      scopes: itemsOf(form, 'scopes'),
+      scopes: itemsOf(form, 'scopes', /[\s,]+/),
       restrictions: restrictionsOf(form),
       ...expiryOf(form),
     }),
@@ -146,7 +164,7 @@ export const restrictKeyAct = (one: ApiKey): Act => ({
   consequence: fill(w.restrictConsequence, { name: one.name }),
   fields: [...restrictionFields(one.restrictions), expiryField(w.expiryKept)],
   run: sending('PATCH', pathOf(one), (form) => ({
-    restrictions: restrictionsOf(form),
+    ...changedOf(form, one.restrictions),
     ...expiryOf(form),
   })),
 })

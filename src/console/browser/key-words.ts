@@ -37,7 +37,7 @@ export const keyWords = inWords({
   merchants: ['Only these merchants', 'Só estes estabelecimentos'],
   wallets: ['Only these wallets', 'Só estas carteiras'],
   addresses: ['Only from these addresses', 'Só destes endereços'],
-  listHint: ['Parted by commas; empty: all.', 'Separados por vírgulas; em branco: todos.'],
+  listHint: ['One a line; empty: all.', 'Um por linha; em branco: todos.'],
   rate: ['Requests a second', 'Requisições por segundo'],
   rateHint: ['Empty: as many as any key.', 'Em branco: tantas quanto qualquer chave.'],
   readOnly: ['Reads only', 'Só leitura'],
