@@ -428,6 +428,25 @@ test('a claim is left to whoever asks the directory for as long as its answer ma
   }
 })
 
+test('a claim of which there is nothing new is looked at hourly, and soon again only if nobody answers', async () => {
+  const { json: made } = await open(elsewhere(undefined, 'PHONE'), 'OWNERSHIP')
+  const dueInMs = async () => {
+    const [row] = await sql<{ due: Date }[]>`
+      select due_at as due from dict_claims where id = ${made.id}`
+    return (row?.due.getTime() ?? 0) - dict.now().getTime()
+  }
+  const due = () => sql`update dict_claims set due_at = ${dict.now()} where id = ${made.id}`
+  await due()
+  await dict.due()
+  expect(await dueInMs()).toBe(3_600_000)
+  directory.setFaults([{ kind: 'unavailable', operation: 'claim' }])
+  await due()
+  await dict.due()
+  expect(await dueInMs()).toBe(15_000)
+  directory.setFaults([])
+  await act(made.id, 'cancel', { reason: 'USER_REQUESTED' })
+})
+
 describe('a directory that lies', () => {
   test.each(['other_claim', 'garbage', 'no_signature', 'wrong_signature', 'stale_claim'] as const)(
     'by %s is not believed, and asked again',

@@ -8,6 +8,7 @@ import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.
 import {
   afterSeeing,
   claimMoves,
+  dueOf,
   isDone,
   isEnded,
   isOf,
@@ -212,11 +213,11 @@ export const isSameOpening = (
   claim.content?.owner.taxIdNumber === seen.claimer.taxIdNumber &&
   claim.content.account.accountNumber === seen.account.accountNumber
 
-/** Looks at a claim that nobody has told of for long. */
-export const lookAt = async (deps: AdvanceDeps, claim: OwnClaim, due: Date): Promise<void> => {
+/** Looks at a claim that nobody has told of for long. @throws DirectoryAwayError: nothing is known */
+export const lookAt = async (deps: AdvanceDeps, claim: OwnClaim): Promise<void> => {
   if (claim.claimId === null) return
   const answer = await deps.calls.find(claim.claimId)
   const isRead = answer.kind === 'told' && isOf(claim, answer.claim, deps.ispb)
   if (isRead && (await writeSeen(deps, claim, answer.claim)) !== undefined) return
-  await postponeClaim(deps.sql, claim, due)
+  await postponeClaim(deps.sql, claim, dueOf(claim, deps.now()))
 }

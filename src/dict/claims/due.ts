@@ -58,7 +58,7 @@ export const doDue = async (
     return
   }
   if (wish === undefined || !from || from > now()) {
-    await lookAt(deps, claim, later).catch(async (error: unknown) => {
+    await lookAt(deps, claim).catch(async (error: unknown) => {
       if (!(error instanceof DirectoryAwayError)) throw error
       await postponeClaim(sql, claim, later)
     })

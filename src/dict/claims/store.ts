@@ -162,7 +162,7 @@ export const dueClaims = async (
 export const postponeClaim = async (
   sql: Queryable,
   { id }: Pick<OwnClaim, 'id'>,
-  due: Date,
+  due: Date | null,
 ): Promise<void> => {
   await sql`update dict_claims set due_at = ${due} where id = ${id}::uuid and due_at is not null`
 }
