@@ -108,6 +108,10 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         made.map(({ n }) => `M${n}`),
       )
       await insertMessages(tx, fresh)
+      await insertMessages(
+        tx,
+        fresh.map((one) => ({ ...one, id: Bun.randomUUIDv7() })),
+      )
       await othersUnderKnownKeys(tx, fresh)
       await changeStatuses(
         tx,

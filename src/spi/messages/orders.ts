@@ -6,7 +6,7 @@ import { constants, type Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { type NewMessage, ordersOf, refusedStatuses } from './domain.ts'
 import { messageErrors } from './errors.ts'
-import { insertMessages, keysOf } from './store.ts'
+import { insertMessages } from './store.ts'
 
 /**
  * Stores messages of ours; leaves out those whose BizMsgIdr is known.
@@ -20,7 +20,6 @@ export const insertOrders = async (
   const stored = await insertMessages(tx, messages)
   const left = messages.filter((one) => !stored.has(one.id) && ordersOf(one) !== undefined)
   if (left.length === 0) return stored
-  await forgetClaims(tx, left)
   await freeRefused(tx, left)
   const again = await insertMessages(tx, left)
   const known = left.filter(({ id }) => !again.has(id))
@@ -60,18 +59,6 @@ const ordersIn = (messages: readonly NewMessage[]): readonly ClaimedKey[] =>
     const { kind, ids } = ordersOf(message) ?? { kind: '', ids: [] }
     return ids.map((key) => ({ kind, key, messageId: message.id }))
   })
-
-/** A message that was left out may have claimed some of its keys. */
-const forgetClaims = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
-  const named = messages.flatMap((message) =>
-    keysOf(message).map((key) => ({ ...key, messageId: message.id })),
-  )
-  await tx`
-    delete from spi_message_keys known
-    using json_to_recordset(${JSON.stringify([...named, ...ordersIn(messages)])}::text::json)
-      as own(kind text, key text, "messageId" uuid)
-    where known.kind = own.kind and known.key = own.key and known.message_id = own."messageId"`
-}
 
 const freeRefused = async (tx: Queryable, messages: readonly NewMessage[]): Promise<void> => {
   await tx`

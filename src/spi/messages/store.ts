@@ -22,7 +22,7 @@ import {
 export const rowsMax = 1_000
 
 /** The natural keys of a message. Each direction has its own: our answer may cite the same id. */
-export const keysOf = (
+const keysOf = (
   message: NewMessage,
 ): readonly { readonly kind: string; readonly key: string }[] => {
   const { direction, bizMsgIdr, resourceId } = message
@@ -30,6 +30,12 @@ export const keysOf = (
     ...(bizMsgIdr === undefined ? [] : [{ kind: `${direction}:BizMsgIdr`, key: bizMsgIdr }]),
     ...(resourceId === undefined ? [] : [{ kind: `${direction}:ResourceId`, key: resourceId }]),
   ]
+}
+
+/** The natural keys of a message, and what it orders. */
+const claimsOf = (message: NewMessage): ReturnType<typeof keysOf> => {
+  const { kind, ids } = ordersOf(message) ?? { kind: '', ids: [] }
+  return [...keysOf(message), ...ids.map((key) => ({ kind, key }))]
 }
 
 /**
@@ -49,8 +55,23 @@ export const insertMessages = async (
     const some = distinct(messages.slice(at, at + rowsMax))
     const ids = await insertFresh(sql, some, at === 0 ? riders : [])
     for (const { id } of ids) stored.add(id)
+    const left = some.filter(({ id }) => !stored.has(id))
+    if (left.length > 0) await forgetClaims(sql, left)
   }
   return stored
+}
+
+/** A message that was left out may have claimed some of its keys: nobody else could be stored under them. */
+const forgetClaims = async (sql: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+  const claims = messages.flatMap((message) =>
+    claimsOf(message).map((claim) => ({ ...claim, messageId: message.id })),
+  )
+  await sql`
+    delete from spi_message_keys known
+    using json_to_recordset(${JSON.stringify(claims)}::text::json)
+      as own(kind text, key text, "messageId" uuid)
+    where known.kind = own.kind and known.key = own.key and known.message_id = own."messageId"
+      and (select id from spi_messages where id = own."messageId" limit 1) is null`
 }
 
 /**
@@ -90,11 +111,7 @@ export const othersUnderKnownKeys = async (
 const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
   const seen = new Set<string>()
   return messages.filter((message) => {
-    const orders = ordersOf(message)
-    const keys = [
-      ...keysOf(message).map(({ kind, key }) => `${kind} ${key}`),
-      ...(orders?.ids.map((id) => `${orders.kind} ${id}`) ?? []),
-    ]
+    const keys = claimsOf(message).map(({ kind, key }) => `${kind} ${key}`)
     if (keys.some((key) => seen.has(key))) return false
     for (const key of keys) seen.add(key)
     return true
@@ -109,7 +126,7 @@ export const allOf = (count: number): Rider => ({
 })
 
 /**
- * Claims the natural keys, as {@link keysOf} and {@link ordersOf} tell them, in the one order in which all writers do:
+ * Claims the natural keys, as {@link claimsOf} tells them, in the one order in which all writers do:
  * two with the same keys wait for one another instead of deadlocking, and if messages share only some keys, one of them
  * gets all of its own.
  */

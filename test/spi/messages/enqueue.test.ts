@@ -76,7 +76,9 @@ test('a message is stored and queued together, once, with all a signer needs', a
   const first = await sql.begin((tx) => enqueueMessages(tx, broker, [message]))
   const again = { ...message, id: Bun.randomUUIDv7() }
   const second = await sql.begin((tx) => enqueueMessages(tx, broker, [again]))
-  expect([first.size, second.size]).toEqual([1, 0])
+  const same = await sql.begin((tx) => enqueueMessages(tx, broker, [message]))
+  const last = await sql.begin((tx) => enqueueMessages(tx, broker, [again]))
+  expect([first, second, same, last].map(({ size }) => size)).toEqual([1, 0, 0, 0])
   const marker = outbound()
   await sql.begin((tx) => enqueueMessages(tx, broker, [marker]))
   const idOf = ({ headers }: Delivery): string => headers[outboundHeaders.messageId] ?? ''

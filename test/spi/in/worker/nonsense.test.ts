@@ -97,6 +97,21 @@ test('another message under the ids of one that is known is a dead letter; the s
   expect(values).toEqual(expected)
 })
 
+test('what was a dead letter for the PI-ResourceId of another is stored when it is retried', async () => {
+  const before = (await letters()).length
+  const resourceId = fresh.resourceId()
+  const id = fresh.businessId()
+  await worker.broker.publish([inbound(payment(), { resourceId, key: 'k' })])
+  await storedWhen(database, 'resource_id', resourceId)
+  const misnamed = inbound(payment({}, { id }), { resourceId, key: 'k' })
+  await worker.broker.publish([misnamed])
+  await until(async () => (await letters()).length === before + 1)
+  await worker.broker.publish([
+    { ...misnamed, headers: { ...misnamed.headers, [deadLetterHeaders.retried]: 'true' } },
+  ])
+  expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
+})
+
 test('whatever a program with a bug sends of any type is PROCESSED or FAILED, and none is given up', async () => {
   const random = createRandom(7)
   const scanner = createXmlScanner({ vocabulary: messageVocabulary })
