@@ -1,6 +1,10 @@
 /** Which chain a network is: never another than before. */
+import { isBlockProven } from '../evm/block-proof.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import type { Block } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
+import { nodesNeeded } from './agreement.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 
@@ -17,6 +21,7 @@ export const identify = async (context: EngineContext): Promise<void> => {
     rpc.expectCheckpoint(known.checkpoint)
   }
   const genesis = await rpc.genesis()
+  if (!network.isEphemeral && known === undefined) await requireAgreed(context, genesis)
   const remembered = await endings.rememberGenesis(sql, network.id, genesis)
   if (remembered === genesis) return
   if (!network.isEphemeral) {
@@ -34,17 +39,46 @@ export const identify = async (context: EngineContext): Promise<void> => {
   context.knownCode.clear()
 }
 
+/** @throws RpcFailure unless as many nodes have this first block as an end takes: those without it are turned away then */
+const requireAgreed = async (context: EngineContext, genesis: Hex): Promise<void> => {
+  const { rpc } = context
+  const enough = nodesNeeded(context)
+  const same = (await blocksTold(context, 0)).filter(({ hash }) => hash === genesis)
+  if (same.length >= enough) return
+  rpc.expectGenesis(undefined)
+  rpc.turn()
+  throw new RpcFailure('transient', `not ${enough} nodes tell the same first block`)
+}
+
+const blocksTold = async (context: EngineContext, number: number): Promise<readonly Block[]> => {
+  const answers = await context.rpc.pollBatch(
+    [{ method: 'eth_getBlockByNumber', params: [quantity(number), false] }],
+    { enough: nodesNeeded(context) },
+  )
+  return answers.flatMap(([answer]) =>
+    answer !== undefined && 'result' in answer && answer.result !== null ? [answer.result] : [],
+  )
+}
+
 const checkpointEveryMs = 60_000
 
-/** Remembers, now and then, a block that no reorganisation reaches. */
-export const createCheckpoints = ({ network, rpc, settings, sql }: EngineContext) => {
+/**
+ * Remembers, now and then, a block that no reorganisation reaches. From then on a node without it is turned away, so it
+ * is taken on the word of as many nodes as an end is, and only while none tells another.
+ */
+export const createCheckpoints = (context: EngineContext) => {
+  const { network, rpc, settings, sql } = context
+  const { proofs, validators } = network
   let nextMs = 0
   return async (head: number): Promise<void> => {
     const number = head - network.confirmations - settings.watchBlocks
     if (network.isEphemeral || number <= 0 || performance.now() < nextMs) return
     nextMs = performance.now() + checkpointEveryMs
-    const block = await rpc.call('eth_getBlockByNumber', `0x${number.toString(16)}`, false)
-    if (block?.number !== number) return
+    const blocks = await blocksTold(context, number)
+    const hashes = new Set(blocks.map(({ hash }) => hash))
+    const [block] = blocks
+    if (blocks.length < nodesNeeded(context) || hashes.size > 1 || block?.number !== number) return
+    if (proofs && !blocks.some((each) => isBlockProven(each, validators))) return
     const checkpoint = { number, hash: block.hash }
     await endings.saveCheckpoint(sql, network.id, checkpoint)
     rpc.expectCheckpoint(checkpoint)
