@@ -103,7 +103,13 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       start: async () => {
         module?.start()
         if (exchanging.length > 0) {
-          await keyStores?.start((name) => void byName.get(name)?.keys?.look())
+          await keyStores?.start((told) =>
+            Promise.all(
+              exchanging
+                .filter(({ name }) => told === undefined || name === told)
+                .map(({ name }) => byName.get(name)?.keys?.look()),
+            ),
+          )
         }
         for (const network of all) network.start()
       },

@@ -1,6 +1,7 @@
 /** Exchanged keys as the database has them, sealed: every process on the network's links has the same, and a restart. */
 import { createHash } from 'node:crypto'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import {
   SealError,
@@ -8,6 +9,7 @@ import {
   type SealedStock,
   type Sealer,
   sealedStock,
+  secretsMatch,
 } from '#src/platform/security/index.ts'
 import { type KeyUse, ModuleKey } from './types.ts'
 
@@ -21,7 +23,7 @@ type StoredKey = {
 
 /** The keys of one network. Each call fails as the database does. */
 export type LinkKeyStore = {
-  /** Keeps keys before the network is told that they were taken. @returns their ids */
+  /** Keeps keys before the network is told that they were taken. Returns their ids: one that is in use has it already. */
   readonly offer: (
     keys: ReadonlyMap<KeyUse, ModuleKey>,
     originOf: (use: KeyUse) => ModuleKey | undefined,
@@ -36,8 +38,8 @@ type LinkKeyStores = {
   readonly of: (network: string) => LinkKeyStore
   /** What an operator reseals. */
   readonly sealed: SealedStock
-  /** Hears of new keys of the network of that name, in whichever process they came. */
-  readonly start: (onNews: (network: string) => void) => Promise<void>
+  /** Hears of new keys of the network of that name, in whichever process they came; undefined: perhaps of any. */
+  readonly start: (onNews: (network: string | undefined) => Promise<unknown>) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -50,6 +52,8 @@ type Row = {
 }
 
 const channel = 'trilho_card_keys'
+/** How often all are looked at unasked: a notice may be lost, and behind a pooler of transactions each one is. */
+const lookMs = 2_000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -63,7 +67,6 @@ const textOf = (origin: ModuleKey | undefined): string =>
     : createHash('sha256').update(`card key ${origin.reveal()}`).digest('hex').slice(0, 16)
 
 export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger): LinkKeyStores => {
-  let unlisten: (() => Promise<void>) | undefined
   const openKey = (row: Row): ModuleKey => {
     const plain = sealer.open(row.sealed, contextOf(row))
     try {
@@ -80,6 +83,35 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
       plain.fill(0)
     }
   }
+  const unopened = new Set<string>()
+  /** The key, unless it cannot be opened: then an operator hears of it once, and others go on. */
+  const openOrLog = (row: Row): ModuleKey | undefined => {
+    try {
+      return openKey(row)
+    } catch (err) {
+      if (!(err instanceof SealError)) throw err
+      const { network, use, id } = row
+      if (!unopened.has(String(id))) {
+        unopened.add(String(id))
+        logger.error({ network, use, err }, 'a kept key of a card network is not opened')
+      }
+      return undefined
+    }
+  }
+  /** The id of the key in use, if it is this one. */
+  const idInUse = async (
+    tx: Queryable,
+    place: Pick<Row, 'network' | 'use' | 'origin'>,
+    key: ModuleKey,
+  ): Promise<bigint | undefined> => {
+    const [row] = await tx<Row[]>`
+      select id, network, use, sealed, origin from card_link_keys
+      where network = ${place.network} and use = ${place.use} and used_since is not null
+      order by id desc limit 1`
+    if (row === undefined || row.origin !== place.origin) return undefined
+    const inUse = openOrLog(row)
+    return inUse && secretsMatch(inUse.reveal(), key.reveal()) ? BigInt(row.id) : undefined
+  }
   const storeOf = (network: string): LinkKeyStore => ({
     offer: async (keys, originOf) => {
       const ids = new Map<KeyUse, bigint>()
@@ -90,6 +122,11 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
             and use = any(${textArray([...keys.keys()])}::text::text[])`
         for (const [use, key] of keys) {
           const origin = textOf(originOf(use))
+          const known = await idInUse(tx, { network, use, origin }, key)
+          if (known !== undefined) {
+            ids.set(use, known)
+            continue
+          }
           const [row] = await tx<{ id: bigint }[]>`
             insert into card_link_keys (network, use, sealed, origin)
             values (${network}, ${use}, ${sealKey(key, { network, use, origin })}, ${origin})
@@ -110,14 +147,11 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
         from card_link_keys where network = ${network} order by id`
       return rows.flatMap((row) => {
         if (row.origin !== textOf(originOf(row.use))) return []
-        try {
-          const { id, use, usedForMs } = row
-          return [{ id: BigInt(id), use, key: openKey(row), usedForMs: usedForMs ?? undefined }]
-        } catch (err) {
-          if (!(err instanceof SealError)) throw err
-          logger.error({ network, use: row.use, err }, 'a kept key of a card network is not opened')
-          return []
-        }
+        const { id, use, usedForMs } = row
+        const key = openOrLog(row)
+        return key === undefined
+          ? []
+          : [{ id: BigInt(id), use, key, usedForMs: usedForMs ?? undefined }]
       })
     },
   })
@@ -128,14 +162,28 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
       () => sealer,
       () => pagesOf(sql),
     ),
+    ...createListening(sql, logger),
+  }
+}
+
+/** Hears of new keys, and looks for them unasked. */
+const createListening = (sql: Client, logger: Logger): Pick<LinkKeyStores, 'start' | 'stop'> => {
+  let unlisten: (() => Promise<void>) | undefined
+  let looks: Job | undefined
+  return {
     start: async (onNews) => {
+      const lookAtAll = () => onNews(undefined)
+      looks = createJob({ name: 'keys of card networks', everyMs: lookMs, logger, run: lookAtAll })
       try {
-        unlisten = (await sql.listen(channel, onNews)).unlisten
+        // What was told before we listened, or listened again, was told to nobody here.
+        unlisten = (await sql.listen(channel, onNews, lookAtAll)).unlisten
       } catch (err) {
         logger.warn({ err }, 'keys of card networks that other processes take are seen late')
       }
+      await looks.start()
     },
     stop: async () => {
+      await looks?.stop()
       await unlisten?.().catch(() => undefined)
     },
   }

@@ -1,4 +1,4 @@
-import type { Logger } from '#src/platform/observe/index.ts'
+import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import {
   type MacAlgorithm,
   macBytes,
@@ -111,16 +111,23 @@ export class LinkKeys {
   /** The ids of the current keys that came by exchange. */
   private readonly ids = new Map<KeyUse, bigint>()
   /** Taken, and not known to be in use at the network. */
-  private offered: ReadonlyMap<KeyUse, Offered> = new Map()
+  private offered = new Map<KeyUse, Offered>()
   private looking: Promise<void> | undefined
   private soon: Promise<void> | undefined
   private lookedAtMs = Number.NEGATIVE_INFINITY
   private asking: Promise<boolean> | undefined
+  private readonly reading: OutageLog
 
   constructor(options: LinkKeysOptions) {
     this.options = options
     this.exchange = options.security.exchange
     this.nowMs = options.nowMs ?? (() => performance.now())
+    this.reading = createOutageLog(options.logger, {
+      level: 'error',
+      away: 'the keys of the card network were not read',
+      back: 'the keys of the card network are read again',
+      about: { network: options.network },
+    })
     const { mac, pin } = options.security
     if (mac?.key !== undefined) this.current.set('mac', mac.key)
     if (pin?.key !== undefined) this.current.set('pin', pin.key)
@@ -196,8 +203,9 @@ export class LinkKeys {
     return true
   }
 
-  /** Takes over what other processes have taken until now. */
+  /** Takes over what other processes have taken until now; where keys are asked for, once this one has asked. */
   async look(): Promise<void> {
+    if (this.exchange?.asks === true && !this.isWhole()) return
     // One that has begun may have missed it.
     await this.looking
     this.looking ??= this.lookOnce().finally(() => {
@@ -219,7 +227,7 @@ export class LinkKeys {
   }
 
   private async lookOnce(): Promise<void> {
-    const { store, network, logger, honourMs } = this.options
+    const { store, honourMs } = this.options
     if (store === undefined) return
     try {
       const offered = new Map<KeyUse, Offered>()
@@ -230,8 +238,13 @@ export class LinkKeys {
       }
       const isNew = [...offered].some(([use, { id }]) => id > (this.offered.get(use)?.id ?? 0n))
       if (isNew) this.offered = offered
-    } catch (err) {
-      logger.error({ network, err }, 'the keys of the card network were not read')
+      // What another process has put in use, or a later key has replaced, is not to come back.
+      for (const [use, { id }] of this.offered) {
+        if (id <= (this.ids.get(use) ?? 0n)) this.offered.delete(use)
+      }
+      this.reading.worked()
+    } catch (error) {
+      this.reading.failed(error)
     }
   }
 
@@ -271,7 +284,7 @@ export class LinkKeys {
   /** Before the network is told: what it uses from then on must outlive this process. */
   private async keep(
     taken: ReadonlyMap<KeyUse, ModuleKey>,
-  ): Promise<ReadonlyMap<KeyUse, Offered> | undefined> {
+  ): Promise<Map<KeyUse, Offered> | undefined> {
     const { store, network, logger } = this.options
     try {
       const ids = await store?.offer(taken, this.originOf)
@@ -316,6 +329,7 @@ export class LinkKeys {
   private useOffered(): void {
     const { network, logger, store, honourMs } = this.options
     const keys = this.offered
+    if (keys.size === 0) return
     this.offered = new Map()
     for (const [use, key] of keys) this.replace(use, key, honourMs)
     logger.info({ network, uses: [...keys.keys()] }, 'new keys of the card network are in use')
@@ -327,7 +341,8 @@ export class LinkKeys {
 
   private replace(use: KeyUse, { key, id }: Offered, honourMs: number): void {
     const old = this.current.get(use)
-    if (old !== undefined) {
+    // A network that had no answer tells its key again: the one before it is still honoured.
+    if (old !== undefined && !secretsMatch(old.reveal(), key.reveal())) {
       this.previous.set(use, { key: old, honouredUntil: this.nowMs() + honourMs })
     }
     this.current.set(use, key)

@@ -12,9 +12,10 @@ import {
 } from '../../../src/cards/security/index.ts'
 import { lookEveryMs } from '../../../src/cards/security/link-keys.ts'
 import { createCardNetwork } from '../../../src/simulators/card-network/index.ts'
-import { networkOptions, payment, quietLogger, until } from '../../support/card-network.ts'
+import { networkOptions, payment, quietLogger } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { freePort } from '../../support/free-port.ts'
+import { until } from '../../support/until.ts'
 
 const macKey = '0123456789ABCDEFFEDCBA9876543210'
 const zoneKey = '5D6B2A0E4C8F91A237C4D0E09B5826FE'
@@ -69,10 +70,10 @@ const createProcess = async (
       ...(isKept ? { keyStore: stores.of('neta') } : {}),
     }),
   )
-  await stores.start(() => void network.keys?.look())
+  await stores.start(async () => network.keys?.look())
   network.start()
   running.push(stores, network)
-  await until(() => network.health().connectionsUp === 2, 'the pool being up')
+  await until(() => network.health().connectionsUp === 2)
   return network
 }
 
@@ -94,11 +95,11 @@ test('a key that one process takes is that of all, under load, and no payment su
   )
   for (let keys = 1; keys <= 3; keys++) {
     simulator.changeKey()
-    await until(() => simulator.statistics().keysExchanged === keys, 'the new key')
+    await until(() => simulator.statistics().keysExchanged === keys)
     // No network changes keys faster than a process asks for them.
     await Bun.sleep(lookEveryMs)
     const seen = outcomes.length
-    await until(() => outcomes.length > seen + 60, 'payments under it')
+    await until(() => outcomes.length > seen + 60)
   }
   isOver = true
   await load
@@ -113,7 +114,7 @@ test('the next start has it; without the database it has the key of the settings
   const simulator = createBank()
   const first = await createProcess(simulator.port())
   simulator.changeKey()
-  await until(() => simulator.statistics().keysExchanged === 1, 'the new key')
+  await until(() => simulator.statistics().keysExchanged === 1)
   expect(await paid(first, 1)).toBe('00')
   await first.stop()
   expect(await paid(await createProcess(simulator.port()), 2)).toBe('00')
@@ -133,17 +134,28 @@ test('where the network gives keys to who asks, each start asks, and the others 
 
 const bytes = Uint8Array.fromHex('89B07A34A1B3F47F89B07A34A1B3F489')
 const parcel = `${wrapDesKey(Uint8Array.fromHex(zoneKey), bytes).toHex()}C3F11D`
+const otherBytes = Uint8Array.fromHex('A1B3F48989B07A34B3F47F89B07A34A1')
+const otherParcel = await (async () => {
+  const module = createSoftwareModule()
+  const wrapped = wrapDesKey(Uint8Array.fromHex(zoneKey), otherBytes).toHex()
+  const { checkValue } = await module.importKey(new ModuleKey(zoneKey), 'mac', wrapped)
+  return wrapped + checkValue.slice(0, 6)
+})()
 const data = new TextEncoder().encode('02003220')
 const codeUnder = (key: string) => macOf('x9.19', Uint8Array.fromHex(key), data)
 const [old, fresh] = [codeUnder(macKey), codeUnder(bytes.toHex())]
 
-const keysOn = (store: LinkKeyStore | undefined, key = macKey): LinkKeys =>
+const keysOn = (
+  store: LinkKeyStore | undefined,
+  key = macKey,
+  { asks = false, honourMs = 60_000 } = {},
+): LinkKeys =>
   new LinkKeys({
     network: 'neta',
     module: createSoftwareModule(),
-    honourMs: 60_000,
+    honourMs,
     logger: quietLogger,
-    security: securityOf(false, key),
+    security: securityOf(asks, key),
     store,
   })
 const storeBy = (by: Sealer) => createLinkKeyStores(sql, by, quietLogger)
@@ -248,4 +260,96 @@ test('what was offered and never used is replaced by the next', async () => {
   expect(await other.seal(data)).toEqual(old)
   expect(await other.verify(data, fresh)).toBe(true)
   expect(await other.seal(data)).toEqual(fresh)
+})
+
+/** As the database is where no notice comes through. */
+const deaf = (onListening: (hear: () => void) => void): typeof sql =>
+  Object.assign((...args: Parameters<typeof sql>) => sql(...args), sql, {
+    listen: async (_: string, __: unknown, hear: () => void) => {
+      onListening(hear)
+      return { unlisten: async () => undefined }
+    },
+  }) as typeof sql
+
+test('a key whose notice was lost is found unasked, though no code tells of it', async () => {
+  const stores = createLinkKeyStores(
+    deaf(() => undefined),
+    createSealer(master),
+    quietLogger,
+  )
+  running.push(stores)
+  const keys = await connected(keysOn(stores.of('neta')))
+  await stores.start(() => keys.look())
+  await exchanged()
+  await until(async () => Buffer.from(await keys.seal(data)).equals(fresh))
+})
+
+test('who listens again looks at all networks', async () => {
+  const told: (string | undefined)[] = []
+  let hear = (): void => undefined
+  const stores = createLinkKeyStores(
+    deaf((listening) => {
+      hear = listening
+    }),
+    createSealer(master),
+    quietLogger,
+  )
+  running.push(stores)
+  await stores.start(async (network) => told.push(network))
+  await until(() => told.length === 1)
+  hear()
+  expect(told).toEqual([undefined, undefined])
+})
+
+test('where keys are asked for, those of others are taken once this process has asked', async () => {
+  const asking = () => keysOn(storeBy(createSealer(master)).of('neta'), macKey, { asks: true })
+  const [first, second] = [asking(), asking()]
+  expect(await first.obtain(async () => () => parcel)).toBe(true)
+  await untilInUse()
+  await second.look()
+  await expect(second.seal(data)).rejects.toThrow()
+  expect(await second.obtain(async () => () => otherParcel)).toBe(true)
+  expect(await first.seal(data)).toEqual(fresh)
+  await until(async () => {
+    await first.look()
+    return Buffer.from(await first.seal(data)).equals(codeUnder(otherBytes.toHex()))
+  })
+})
+
+/** Until all that was offered is in use, for every process. */
+const untilInUse = () =>
+  until(async () => (await sql`select from card_link_keys where used_since is null`).length === 0)
+
+test('a key that is told twice leaves the one before it honoured, here and in the next process', async () => {
+  const store = storeBy(createSealer(master)).of('neta')
+  const keys = await connected(keysOn(store))
+  const take = async (text: string): Promise<void> => {
+    const { code, use } = await keys.take(() => text)
+    expect(code).toBe('00')
+    use()
+    await untilInUse()
+  }
+  await take(otherParcel)
+  await take(parcel)
+  await take(parcel)
+  for (const one of [keys, await connected(keysOn(store))]) {
+    expect(await one.seal(data)).toEqual(fresh)
+    expect(await one.verify(data, codeUnder(otherBytes.toHex()))).toBe(true)
+  }
+})
+
+test('a key that another process put in use, and replaced since, does not come back', async () => {
+  const store = storeBy(createSealer(master)).of('neta')
+  const keys = await connected(keysOn(store, macKey, { honourMs: 0 }))
+  const other = keysOn(storeBy(createSealer(master)).of('neta'))
+  const offered = await other.take(() => parcel)
+  await keys.look()
+  offered.use()
+  await untilInUse()
+  const later = await other.take(() => otherParcel)
+  later.use()
+  await untilInUse()
+  await keys.look()
+  expect(await keys.verify(data, fresh)).toBe(false)
+  expect(await keys.seal(data)).toEqual(codeUnder(otherBytes.toHex()))
 })
