@@ -104,20 +104,34 @@ const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[]
   ],
 ]
 
+const toldOf = async (endToEndId: string) => {
+  const told = await sql<{ data: string }[]>`
+    select data from webhook_events where type = 'pix.returned' order by id`
+  return told.map(({ data }) => JSON.parse(data)).filter((one) => one.end_to_end_id === endToEndId)
+}
+
 test.each(ways)('refused %s, a return has ended', async (_, refuse) => {
   const { endToEndId, call, messageId } = await asked()
   await refuse(messageId)
   const ended = { status: 'NAO_REALIZADO', motivo: 'schema' }
   expect((await call('GET', 'd1')).json).toMatchObject(ended)
   expect((await call('PUT', 'd1', '37.00')).json).toMatchObject(ended)
-  const told = await sql<
-    { data: string }[]
-  >`select data from webhook_events where type = 'pix.returned'`
-  const own = told
-    .map(({ data }) => JSON.parse(data))
-    .filter((one) => one.end_to_end_id === endToEndId)
-  expect(own).toMatchObject([{ return_id: 'd1', status: 'rejected' }])
+  expect(await toldOf(endToEndId)).toMatchObject([{ return_id: 'd1', status: 'rejected' }])
   expect((await call('PUT', 'd2', '37.00')).status).toBe(201)
+})
+
+test('a return that is refused, ordered again and settled is told of again', async () => {
+  const { endToEndId, call } = await asked()
+  const { rtrId: instructionId } = (await call('GET', 'd1')).json
+  await tell(report([{ endToEndId, instructionId, status: 'RJCT', reason: 'AM09' }]))
+  expect((await call('GET', 'd1')).json).toMatchObject({ status: 'NAO_REALIZADO', motivo: 'AM09' })
+  await tell(report([{ endToEndId, instructionId, status: 'ACCC' }]))
+  const ended = (await call('GET', 'd1')).json
+  expect(ended).toMatchObject({ status: 'DEVOLVIDO', horario: { liquidacao: expect.any(String) } })
+  expect(ended.motivo).toBeUndefined()
+  expect(await toldOf(endToEndId)).toMatchObject([{ status: 'rejected' }, { status: 'settled' }])
+  await tell(report([{ endToEndId, instructionId, status: 'RJCT', reason: 'AM09' }]))
+  expect((await call('GET', 'd1')).json).toEqual(ended)
 })
 
 test.each(ways)('refused %s, the request for a recurrence has ended', async (_, refuse) => {

@@ -170,7 +170,7 @@ export const endReceived = async (
 
 export type EndedReturn = { readonly endToEndId: string; readonly id: string }
 
-/** @returns those that have ended now */
+/** Writes the ends of returns: what was refused may be ordered again under its RtrId. @returns those that have ended now */
 export const endReturns = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
@@ -184,7 +184,8 @@ export const endReturns = async (
       reason = case when r."isSettled" then null else r.reason end
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as r("returnId" text, "isSettled" boolean, reason text)
-    where p.return_id = r."returnId" and p.status = 'EM_PROCESSAMENTO'
+    where p.return_id = r."returnId" and p.status <> 'DEVOLVIDO'
+      and (r."isSettled" or p.status = 'EM_PROCESSAMENTO')
     returning p.end_to_end_id as "endToEndId", p.id`
 }
 
