@@ -107,6 +107,26 @@ const actorBy = (c: RequestContext, key: string): Actor => ({
   requestId: c.env.requestId,
 })
 
+/** The key that the page shows. Another tab may have signed the browser in with another one since. */
+const shownHeader = 'x-trilho-console-key'
+
+/** @throws ApiError 401 */
+const requireShown = ({ key }: Session, shown: string | undefined): void => {
+  if (shown !== undefined && shown !== parseKey(key)?.id) throw unauthorized()
+}
+
+/** @throws ApiError 401: there is none, or it is not that of the key that the page shows */
+const sessionOf = async (
+  { sessions }: ConsoleDeps,
+  c: RequestContext,
+  shown = c.req.header(shownHeader),
+): Promise<Session> => {
+  const session = await sessions.read(readCookie(c.req.raw))
+  if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
+  requireShown(session, shown)
+  return session
+}
+
 const show = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnPage(c)
   const session = await deps.sessions.read(readCookie(c.req.raw))
@@ -118,7 +138,10 @@ const show = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => 
 const end = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnPage(c)
   const session = await deps.sessions.read(readCookie(c.req.raw))
-  if (session !== undefined) await deps.sessions.end(session, actorBy(c, session.key))
+  if (session !== undefined) {
+    requireShown(session, c.req.header(shownHeader))
+    await deps.sessions.end(session, actorBy(c, session.key))
+  }
   return new Response(null, {
     status: 204,
     headers: { 'Set-Cookie': writeCookie(c.req.raw, '', 0) },
@@ -128,8 +151,7 @@ const end = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
 /** The request as the API knows it: with the key of the session, without what belongs to the console. */
 const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   const isUsers = requireOwnPage(c)
-  const session = await deps.sessions.read(readCookie(c.req.raw))
-  if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
+  const session = await sessionOf(deps, c)
   const url = new URL(c.req.raw.url)
   const { method } = c.req.raw
   const hasBody = method !== 'GET' && method !== 'HEAD'
@@ -174,15 +196,15 @@ const followed = z.strictObject({
     .pipe(z.array(list).max(listsMax)),
   /** The id of the last event of the stream before, with no mark for what that did not follow. */
   since: z.string().max(400).optional(),
+  /** The id of the key that the page shows: a browser sends no header of ours here. */
+  key: z.string().max(100).optional(),
 })
 
 /** Says which of the things that a page shows has changed; keeps no session alive. */
 const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnOrigin(c)
-  const sealed = readCookie(c.req.raw)
-  const session = await deps.sessions.read(sealed)
-  if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
-  const { list: paths, since } = readQuery(c, followed)
+  const { list: paths, since, key } = readQuery(c, followed)
+  const session = await sessionOf(deps, c, key)
   // The answer to HEAD is measured by its body, which has no end here.
   if (c.req.raw.method === 'HEAD') return new Response(null)
   return deps.live.open({
@@ -193,7 +215,7 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
       ask: () => askApi(deps, c, path, { headers: headersFor(c, session) }),
       turns: isOfPayments(path) ? 1 : turnsOfOthers,
     })),
-    isSessionOn: async () => (await deps.sessions.read(sealed)) !== undefined,
+    isSessionOn: async () => (await deps.sessions.read(readCookie(c.req.raw))) !== undefined,
     // A browser that comes back by itself repeats the address, and tells of later.
     lastId: c.req.header('last-event-id') ?? since,
   })

@@ -256,6 +256,39 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
+  test('a page whose browser is signed in with another key meanwhile acts for neither, and asks who it is', async () => {
+    const other = await seen.gateway.keyOf({ name: 'other' })
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    const streams: (string | null)[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/console/live') streams.push(searchParams.get('key'))
+    })
+    await signIn(one, operator, '/webhooks')
+    await settled(page)
+    const body = JSON.stringify(JSON.stringify({ key: other }))
+    await page.evaluate(`fetch('/console/session', { method: 'POST', body: ${body},
+      headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } })`)
+    await show(page, '/keys')
+    await page.locator('input[name=key]').waitFor()
+    expect(new Set(streams)).toEqual(new Set([operator.split('_')[2] ?? '']))
+    await signIn(one, other, '/webhooks')
+    await page.locator('.who', { hasText: 'other' }).waitFor()
+    await settled(page)
+    // To sign out of what is shown is not to sign the other out.
+    const again = JSON.stringify(JSON.stringify({ key: operator }))
+    await page.evaluate(`fetch('/console/session', { method: 'POST', body: ${again},
+      headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } })`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.locator('input[name=key]').waitFor()
+    await page.reload()
+    await page.locator('.who', { hasText: 'operator' }).waitFor()
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+  }, 120_000)
+
   test('what is tried again bears the key of the first time, also when it was cancelled meanwhile', async () => {
     const paths = await seedCharges(seen.gateway, operator)
     const one = await seen.visit()

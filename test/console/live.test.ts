@@ -335,12 +335,15 @@ test('a sign-out ends the streams of its session', async () => {
   expect((await rig.follow()).status).toBe(401)
 })
 
-test('another origin, a key beside the cookie, another path, and HEAD open none', async () => {
+test('another origin, a key beside the cookie, another key that is shown, another path, and HEAD open none', async () => {
   await using rig = await createRig()
   expect((await rig.follow({ 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
   expect((await rig.follow({ Origin: 'https://evil.example' })).status).toBe(403)
   expect((await rig.follow({ Cookie: '' })).status).toBe(401)
   expect((await rig.follow({ Authorization: 'Bearer x' })).status).toBe(401)
+  expect((await rig.follow({}, `${path}&key=${testKey('messages:read').record.id}`)).status).toBe(
+    401,
+  )
   const headers = { Cookie: rig.cookie }
   for (const list of [
     '/v1/keys',

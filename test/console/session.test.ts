@@ -134,6 +134,17 @@ test('signing in makes a session anew and ends the one that was there', async ()
   expect([(await who(first)).status, (await who(second)).status]).toEqual([401, 200])
 })
 
+test('a page that shows another key asks nothing in its place, and does not end its session', async () => {
+  const { call, made, signIn, who } = createRig()
+  const cookie = cookieOf(await signIn())
+  const shows = (id: string) => ({ ...own, 'X-Trilho-Console-Key': id })
+  const other = shows(testKey('messages:read').record.id)
+  expect((await who(cookie, other)).status).toBe(401)
+  const out = await call('DELETE', '/console/session', { headers: { ...other, Cookie: cookie } })
+  expect([out.status, out.headers.get('set-cookie')]).toEqual([401, null])
+  expect((await who(cookie, shows(made.record.id))).status).toBe(200)
+})
+
 test('signing out ends the session, whoever has kept its cookie', async () => {
   const { call, signIn, who } = createRig()
   const cookie = cookieOf(await signIn())

@@ -60,9 +60,15 @@ export const refusalOf = (thrown: unknown): Refusal =>
 /** `background`: what a page asks for by itself, which keeps no session alive. */
 export type Purpose = 'user' | 'background'
 
+/** The id of the key whose account is shown. The cookie may be another's by now: then nothing is asked in its name. */
+let shownKey = ''
+
+export const keyShown = (): string => shownKey
+
 const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
   const headers = new Headers(init.headers)
   headers.set('X-Trilho-Console', purpose)
+  if (shownKey !== '') headers.set('X-Trilho-Console-Key', shownKey)
   headers.set('Accept-Language', locale)
   const answer = await fetch(`/console${path}`, { ...init, headers })
   if (answer.ok) return answer
@@ -124,8 +130,11 @@ export const send = async <T>(
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-export const currentSession = async (): Promise<Session> =>
-  (await (await ask('/session', {}, 'user')).json()) as Session
+export const currentSession = async (): Promise<Session> => {
+  const session = (await (await ask('/session', {}, 'user')).json()) as Session
+  shownKey = session.key_id
+  return session
+}
 
 export const signIn = async (key: string): Promise<void> => {
   const headers = { 'Content-Type': 'application/json' }
@@ -133,7 +142,12 @@ export const signIn = async (key: string): Promise<void> => {
 }
 
 export const signOut = async (): Promise<void> => {
-  await ask('/session', { method: 'DELETE' }, 'user')
+  try {
+    await ask('/session', { method: 'DELETE' }, 'user')
+  } catch (error) {
+    // What is shown is signed out already.
+    if (refusalOf(error).status !== 401) throw error
+  }
 }
 
 export type Loaded<T> = {

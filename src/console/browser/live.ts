@@ -1,5 +1,5 @@
 import { type Followed, listsMax } from '../followed.ts'
-import type { Wake } from './api.ts'
+import { keyShown, type Wake } from './api.ts'
 
 const reopenMs = 10_000
 
@@ -35,6 +35,7 @@ const open = (): void => {
   const query = new URLSearchParams({
     list: lists.join(' '),
     since: lists.map((list) => marks.get(list) ?? '').join('.'),
+    key: keyShown(),
   })
   const opened = new EventSource(`/console/live?${query}`)
   opened.addEventListener('changed', ({ data, lastEventId }) => {
