@@ -57,10 +57,11 @@ export async function* download(
   url: string,
   tls: KeyMaterial | undefined,
   timeoutMs: number,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await send(url, { signal: timeout }, tls)
+    const response = await send(url, { signal: AbortSignal.any([timeout, signal]) }, tls)
     if (response.status !== 200) {
       throw new DirectoryAwayError('status', `a file is answered ${response.status}`)
     }

@@ -63,7 +63,7 @@ export const followList = async <T extends Changed>(
     nowMs,
     logger,
     pagesMax,
-    signal: round?.signal,
+    round,
     take: async (items, until) => {
       const all = items.map((item) => ({ item, id: idOf(item), modifiedMs: item.modifiedMs }))
       const wanted = all.filter((one) => !failures.isPassed(one))
@@ -75,7 +75,6 @@ export const followList = async <T extends Changed>(
         setAside: async (one) => failed.add(one),
       })
       if (round?.signal.aborted) return
-      round?.advance()
       for (const one of wanted) {
         if (!failed.has(one)) failures.forget(one)
         else if (!failures.count(one)) {

@@ -1,4 +1,5 @@
 import type { DirectoryPage } from '#codecs/dict'
+import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError, listBytesMax } from './exchange.ts'
 import type { Refused } from './wire.ts'
@@ -58,19 +59,21 @@ export const readChanges = async <T extends Changed>(
     take,
     nowMs,
     logger,
-    signal,
+    round,
     pagesMax = pagesMaxDefault,
   }: {
     readonly take: (items: readonly T[], until: Date | undefined) => Promise<void>
     readonly nowMs: number
     readonly logger: Logger
-    readonly signal?: AbortSignal | undefined
+    /** Each page is progress; where it ends, what is behind is not read. */
+    readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
     readonly pagesMax?: number | undefined
   },
 ): Promise<void> => {
   let query: ListQuery = { modifiedAfter: from }
-  for (let pages = 0; pages < pagesMax && signal?.aborted !== true; pages++) {
+  for (let pages = 0; pages < pagesMax && round?.signal.aborted !== true; pages++) {
     const answer = await ask(query)
+    round?.advance()
     if (answer.kind === 'refused') {
       throw new DirectoryAwayError('status', `a list is answered ${answer.status} ${answer.code}`)
     }

@@ -64,7 +64,7 @@ export type Lane = { readonly tell: Tell; readonly see: See }
 export type DirectoryWire = {
   readonly lane: () => Lane
   /** A file that the directory names by its address. @throws DirectoryAwayError, on its way too */
-  readonly fetchFile: (url: string) => AsyncIterable<Uint8Array>
+  readonly fetchFile: (url: string, signal: AbortSignal) => AsyncIterable<Uint8Array>
 }
 
 /** A file of two million identifiers at a megabyte a second. */
@@ -125,7 +125,7 @@ export const createDirectoryWire = (deps: DirectoryWireDeps): DirectoryWire => {
         ),
     }
   }
-  return { lane, fetchFile: (url) => download(url, tls, fileTimeoutMs) }
+  return { lane, fetchFile: (url, signal) => download(url, tls, fileTimeoutMs, signal) }
 }
 
 const signed = ({ sign }: DirectoryWireDeps, document: Uint8Array<ArrayBuffer>) =>

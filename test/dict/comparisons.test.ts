@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 
 import { randomUUID } from 'node:crypto'
 import { createLoop } from '#src/platform/jobs/index.ts'
 import type { ReconciliationCalls } from '../../src/dict/comparisons/calls.ts'
+import { readCids } from '../../src/dict/comparisons/difference.ts'
 import { createComparisonService } from '../../src/dict/comparisons/service.ts'
 import { addComparison } from '../../src/dict/comparisons/store.ts'
 import { cidFor, type EntryContent } from '../../src/dict/entries/domain.ts'
@@ -166,9 +167,9 @@ test('each question is progress, and who has lost the round asks no more and end
   const keys = await differ('taken-over')
   const asked = await dict.call('POST', base, { key_type: 'EMAIL', method: 'file' })
   const lost = new AbortController()
-  let advances = 0
+  const answered = () => Object.values(directory.statistics().answers).reduce((a, b) => a + b, 0)
   const round = (until: number) => ({
-    advance: () => ++advances === until && lost.abort(),
+    advance: () => answered() === until && lost.abort(),
     end: () => {},
     signal: lost.signal,
   })
@@ -176,13 +177,43 @@ test('each question is progress, and who has lost the round asks no more and end
   dict.passThere(11_000)
   await compare()
   dict.passThere(11_000)
-  // The pages of our entries, and the first question.
-  const pages = Math.ceil((entries + keys.length) / 10_000)
-  await compare(round(pages + 1))
-  expect([advances, (await read()).status]).toEqual([pages + 1, 'running'])
+  // The file, where it is, and the first question; the second goes out with its progress.
+  const before = answered()
+  await compare(round(before + 3))
+  expect([answered() - before, (await read()).status]).toEqual([4, 'running'])
   await compare()
   expect(await read()).toMatchObject({ status: 'done', only_ours: 2, only_theirs: 2 })
   for (const key of keys) await mend(asked.json.id, key, 'theirs')
+})
+
+test('a file that comes slowly is progress piece by piece, and is given up with its round', async () => {
+  const pieces = 4
+  let sent = 0
+  const dripping = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: async (controller) => {
+            await Bun.sleep(50)
+            if (sent++ < pieces) controller.enqueue(Buffer.from(`${'0'.repeat(64)}\n`))
+            else await new Promise(() => {})
+          },
+        }),
+      ),
+  })
+  const lost = new AbortController()
+  let advances = 0
+  const wire = dict.wire()
+  const read = readCids(
+    wire.fetchFile(`http://127.0.0.1:${dripping.port}/`, lost.signal),
+    { bytes: 65 * 10_000, sha256: '' },
+    { advance: () => ++advances === pieces - 1 && lost.abort() },
+  )
+  await expect(read).rejects.toThrow(DirectoryAwayError)
+  expect(advances).toBe(pieces - 1)
+  await dripping.stop(true)
 })
 
 test('a file that lacks an entry, or is damaged on its way, makes no false difference', async () => {

@@ -82,6 +82,26 @@ test('names in the log what of it cannot be read', async () => {
   expect(lines).toEqual([{ unreadable: ['one', ''] }])
 })
 
+test('is progress page by page, and ends where its round does', async () => {
+  let advances = 0
+  const lost = new AbortController()
+  const asked: unknown[] = []
+  await readChanges<Item>(
+    async (query) => {
+      asked.push(query)
+      return { kind: 'page', page: page([asked.length], true) }
+    },
+    new Date(0),
+    {
+      nowMs,
+      logger: quietLogger,
+      round: { signal: lost.signal, advance: () => ++advances === 3 && lost.abort() },
+      take: async () => {},
+    },
+  )
+  expect([asked.length, advances]).toEqual([3, 3])
+})
+
 test('that is refused throws', async () => {
   const refused = readChanges<Item>(
     async () => ({ kind: 'refused', status: 429, code: 'RateLimited', retryAfterMs: undefined }),

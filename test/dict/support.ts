@@ -222,6 +222,7 @@ export const startDict = async (
   }
   return {
     retryEntries: retryOpen,
+    wire: wireOfOwn,
     jobs: () => jobsOn({ sql, ispb, wire: wireOfOwn(), returns, emit: emitEvents, now }),
     ...claimRounds(),
     now,

@@ -1,4 +1,5 @@
 import type { Claim } from '#codecs/dict'
+import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { readChanges } from '../lists.ts'
@@ -56,12 +57,12 @@ const isAskedLater = (refused: Refused): boolean =>
 /** Asks the directory for what is wanted of a claim, and writes what it answers. */
 export const createAdvance = (deps: AdvanceDeps) => {
   const { sql, now, quietMs, logger } = deps
-  return async (before: OwnClaim): Promise<Advanced> => {
+  return async (before: OwnClaim, round?: Round): Promise<Advanced> => {
     const { wanted } = before
     if (wanted === null || isEnded(before.status)) return { claim: before, isDone: true }
     const from = possibleFrom(before, wanted)
     if (from !== null && from > now()) return { claim: before, isDone: false }
-    const told = await tell(deps, before, wanted).catch((error: unknown) => {
+    const told = await tell(deps, before, wanted, round).catch((error: unknown) => {
       if (error instanceof DirectoryAwayError) return error
       throw error
     })
@@ -101,9 +102,10 @@ const tell = async (
   deps: AdvanceDeps,
   before: OwnClaim,
   wanted: Wish,
+  round?: Round,
 ): Promise<Told | undefined> => {
   const { claimId } = before
-  if (wanted.act === 'open' || claimId === null) return tellOpening(deps, before)
+  if (wanted.act === 'open' || claimId === null) return tellOpening(deps, before, round)
   const answer = await deps.calls.act(claimId, wanted, before.id)
   if (answer.kind === 'told') {
     demandSame(deps, before, answer.claim)
@@ -151,14 +153,19 @@ const demandSame = ({ ispb }: AdvanceDeps, claim: OwnClaim, seen: Parameters<typ
  * A claim has no RequestId: asked twice, two could be made, one after the other. Who does not know what became of the
  * first request looks for the claim before it asks again.
  */
-const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | undefined> => {
+const tellOpening = async (
+  deps: AdvanceDeps,
+  before: OwnClaim,
+  round?: Round,
+): Promise<Told | undefined> => {
   const { sql, calls, now, quietMs } = deps
   const { toldAt, content, type, keyType, key } = before
   if (content === null) throw new Error('a claim of ours has a claimer')
   if (toldAt !== null) {
     if (now().getTime() - toldAt.getTime() < listedAfterMs) return undefined
-    const found = await findOpened(deps, before, toldAt)
-    if (found !== undefined) return found
+    const found = await findOpened(deps, before, toldAt, round)
+    // A list that was not read to its end proves nothing.
+    if (found !== undefined || round?.signal.aborted === true) return found
   }
   const told = { ...before, toldAt: now() }
   const due = new Date(now().getTime() + quietMs)
@@ -184,6 +191,7 @@ const findOpened = async (
   deps: AdvanceDeps,
   before: OwnClaim,
   toldAt: Date,
+  round?: Round,
 ): Promise<Told | undefined> => {
   const { sql, ispb, calls, logger, now } = deps
   const opened: Claim[] = []
@@ -191,6 +199,7 @@ const findOpened = async (
     nowMs: now().getTime(),
     logger,
     pagesMax: claimPagesMax,
+    round,
     take: async (claims) => {
       opened.push(...claims.filter((seen) => isSameOpening(before, seen, ispb)))
     },

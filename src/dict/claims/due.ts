@@ -30,7 +30,7 @@ export const doDueClaims = async (
   const { sql, now, quietMs, logger } = deps
   const work = async ({ id }: { readonly id: string }): Promise<void> => {
     const claim = await findClaim(sql, id)
-    if (claim !== undefined && !isEnded(claim.status)) await doDue(deps, advance, claim)
+    if (claim !== undefined && !isEnded(claim.status)) await doDue(deps, advance, claim, round)
   }
   await eachAlone(await dueClaims(sql, now(), dueMax), work, {
     round,
@@ -45,13 +45,14 @@ export const doDue = async (
   deps: AdvanceDeps,
   advance: Advance,
   claim: OwnClaim,
+  round?: Round,
 ): Promise<void> => {
   const { sql, now, quietMs } = deps
   const later = new Date(now().getTime() + quietMs)
   const wish = automaticOf(claim)
   const from = wish && possibleFrom(claim, wish)
   if (claim.wanted !== null) {
-    const { isDone, claim: after } = await advance(claim)
+    const { isDone, claim: after } = await advance(claim, round)
     // A completion that was asked for early waits for its day.
     const due = isDone ? undefined : dueOf(after, now())
     if (due && due > later) await postponeClaim(sql, after, due)

@@ -24,6 +24,7 @@ const lineForm = /^[0-9a-f]{64}$/
 export const readCids = async (
   chunks: AsyncIterable<Uint8Array>,
   { bytes, sha256 }: Pick<NonNullable<CidFile['content']>, 'bytes' | 'sha256'>,
+  round: Pick<Round, 'advance'>,
 ): Promise<Set<string>> => {
   const damaged = (why: string) => new DirectoryAwayError('document', `the file of CIDs ${why}`)
   if (bytes > fileBytesMax) throw damaged(`has ${bytes} bytes`)
@@ -32,6 +33,7 @@ export const readCids = async (
   let length = 0
   let rest = ''
   for await (const chunk of chunks) {
+    round.advance()
     length += chunk.length
     if (length > bytes) throw damaged('is longer than it says')
     hash.update(chunk)

@@ -15,6 +15,7 @@ import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce } from '../once.ts'
+import type { DirectoryWire } from '../wire.ts'
 import type { CidFile, ReconciliationCalls } from './calls.ts'
 import { type Compared, differenceSince, differenceTo, readCids, refusedBy } from './difference.ts'
 import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
@@ -36,7 +37,7 @@ export type ComparisonDeps = {
   readonly sql: Client
   readonly ispb: string
   readonly calls: ReconciliationCalls
-  readonly fetchFile: (url: string) => AsyncIterable<Uint8Array>
+  readonly fetchFile: DirectoryWire['fetchFile']
   readonly entries: Pick<EntryService, 'retry'>
   readonly logger: Logger
   readonly now: () => Date
@@ -249,7 +250,8 @@ const comparedWithFile = async (
   )
   if (fileId === null) await keepFile(sql, id, file.id)
   if (file.content === undefined) return undefined
-  const theirs = await readCids(fetchFile(file.content.url), file.content)
+  const chunks = fetchFile(file.content.url, round.signal)
+  const theirs = await readCids(chunks, file.content, round)
   return differenceTo(sql, keyType, theirs, round)
 }
 

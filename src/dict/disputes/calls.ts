@@ -1,6 +1,7 @@
 /** What the directory is asked about disputes, of whichever kind. */
 import { type Element, nodeAt, readPage } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
+import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { type DirectoryList, listRequest, readChanges } from '../lists.ts'
@@ -40,7 +41,7 @@ export type DisputeCalls<C, W extends Wanted> = {
   readonly act: (dispute: Dispute<C, W>, wanted: W) => Told<C>
   readonly find: (directoryId: string) => Told<C>
   /** What has changed since then of those that we have asked for. */
-  readonly asked: (since: Date) => Promise<readonly Seen<C>[]>
+  readonly asked: (since: Date, round?: Round) => Promise<readonly Seen<C>[]>
   readonly lists: readonly DisputeList<C>[]
 }
 
@@ -101,11 +102,12 @@ export const createDisputeCalls = <
       return post(act, `${base}${id}/${act}`, [name, [[`${noun}Id`, id], participant, ...more]])
     },
     find: (id) => see(`find_${kind}`, { path: base + id }, seenOf),
-    asked: async (since) => {
+    asked: async (since, round) => {
       const found: Seen<C>[] = []
       await readChanges(listOf(form.askedIn).ask, since, {
         nowMs: now().getTime(),
         logger,
+        round,
         take: async (items) => {
           found.push(...items.flatMap(({ seen }) => (seen?.role === 'asking' ? [seen] : [])))
         },

@@ -44,7 +44,7 @@ export const retryDisputes = async (
   before: Date,
   round?: Round,
 ): Promise<void> =>
-  eachAlone(await openDisputes(sql, kind, before, retriedMax), ({ id }) => retry(id), {
+  eachAlone(await openDisputes(sql, kind, before, retriedMax), ({ id }) => retry(id, round), {
     round,
     logger,
     idsOf: ({ id }) => ({ dispute: id }),
@@ -55,7 +55,7 @@ export const retryDisputes = async (
 export type Polled = {
   readonly kind: DisputeKind
   readonly poll: (round?: Round) => Promise<void>
-  readonly retry: (id: string) => Promise<void>
+  readonly retry: (id: string, round?: Round) => Promise<void>
 }
 
 /**

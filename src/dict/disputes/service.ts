@@ -9,6 +9,7 @@ import {
   httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
@@ -118,7 +119,7 @@ export const createDisputeService = <C, W extends Wanted>(
       ),
     find: (id) => findOne(deps, id),
     list: (filter) => listDisputes(sql, kind, filter),
-    retry: (id) => unlessRefused(advance(id)),
+    retry: (id, round) => unlessRefused(advance(id, round)),
     poll: async (round) => {
       for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, round)
     },
@@ -231,7 +232,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     throw refused(refusal)
   }
 
-  const create = async (before: Dispute<C, W>): Promise<Advanced<C, W>> => {
+  const create = async (before: Dispute<C, W>, round?: Round): Promise<Advanced<C, W>> => {
     const answer = await known(calls.create(before))
     if (answer === undefined) return later(before.id)
     if (answer.kind === 'seen') await store(answer.seen)
@@ -240,13 +241,15 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     } else {
       // It may be ours, made by a request whose answer was lost.
       const since = new Date(before.createdAt.getTime() - clocksMs)
-      const asked = await calls.asked(since).catch((error: unknown) => {
+      const asked = await calls.asked(since, round).catch((error: unknown) => {
         if (error instanceof DirectoryAwayError) return []
         throw error
       })
       for (const seen of asked) {
         if (seen.transactionId === before.transactionId) await store(seen)
       }
+      // A list that was not read to its end proves nothing.
+      if (round?.signal.aborted === true) return later(before.id)
       const isOthers = await isDisputed(sql, kind, before)
       if ((await find(before.id)).status === 'requested' && isOthers) {
         return giveUp(before, answer.code)
@@ -277,10 +280,10 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     return dispute.wanted === null ? { dispute, isDone: true } : later(id)
   }
 
-  return async (id: string): Promise<Advanced<C, W>> => {
+  return async (id: string, round?: Round): Promise<Advanced<C, W>> => {
     const before = await find(id)
     if (before.status === 'refused') throw refused(before.refusal ?? '')
-    if (before.status === 'requested') return create(before)
+    if (before.status === 'requested') return create(before, round)
     if (before.wanted === null) return { dispute: before, isDone: true }
     return carryOut(before, before.wanted)
   }

@@ -41,8 +41,8 @@ export const createRefundService = (deps: DisputingDeps): RefundService => {
       }
       return service.act(id, wanted, caller)
     },
-    retry: async (id) => {
-      await service.retry(id)
+    retry: async (id, round) => {
+      await service.retry(id, round)
       await matchReturn(sql, id, returns, { emit, now })
     },
     returnOf: async (refund) => returnOf(sql, refund, returns),
