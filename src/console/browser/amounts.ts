@@ -5,7 +5,10 @@ const range = new RegExp(`^(${number})?\\s*(-|–|\\.\\.)\\s*(${number})?$`)
  * What to ask the API for an amount as people write it: `1.234,56`, `1,234.5`, `10`, or two of them with a dash between,
  * of which one may be missing. The API says what is wrong with anything else.
  */
-export const amountsAsked = (text: string): Readonly<Record<string, string>> => {
+export const amountsAsked = (
+  text: string,
+  decimalOf = reaisOf,
+): Readonly<Record<string, string>> => {
   const [, from, dash, to] = range.exec(text) ?? []
   if (dash === undefined || (from === undefined && to === undefined)) {
     return { amount: decimalOf(text) }
@@ -16,13 +19,25 @@ export const amountsAsked = (text: string): Readonly<Record<string, string>> => 
   }
 }
 
-/** A dot or comma before the last one or two digits ends the whole reais; others only group them. */
-const decimalOf = (text: string): string => {
-  if (!new RegExp(`^${number}$`).test(text)) return text
-  const [, whole = text, cents] = /^(.*)[.,](\d{1,2})$/.exec(text) ?? []
-  const digits = whole.replace(/[.,]/g, '')
+/** One sign groups thousands, the other one ends the whole. */
+const forms = [
+  /^(\d+)(?:[.,](\d{1,2}))?$/,
+  /^([1-9]\d{0,2}(?:\.\d{3})+)(?:,(\d{1,2}))?$/,
+  /^([1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d{1,2}))?$/,
+]
+
+/** What stands in none of the forms stays as it is: it may be meant otherwise than it would be read. */
+const reaisOf = (text: string): string => {
+  const [, whole, cents] =
+    forms.map((form) => form.exec(text)).find((found) => found !== null) ?? []
+  if (whole === undefined) return text
+  const digits = whole.replaceAll(/[.,]/g, '')
   return cents === undefined ? digits : `${digits}.${cents}`
 }
+
+/** The same of digital currency, whose decimals are as many as the API writes after a point. */
+export const tokensAsked = (text: string): Readonly<Record<string, string>> =>
+  amountsAsked(text, (one) => (/^\d+\.\d+$/.test(one) ? one : reaisOf(one)))
 
 /** The same in cents, as cards have it. */
 export const centsAsked = (text: string): Readonly<Record<string, string>> =>

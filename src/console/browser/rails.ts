@@ -1,5 +1,5 @@
 import type { PaymentList } from '../followed.ts'
-import { amountsAsked, centsAsked } from './amounts.ts'
+import { amountsAsked, centsAsked, tokensAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { minorOf, reais, tokens } from './format.ts'
@@ -168,7 +168,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'reference', label: words.reference },
       { parameter: 'wallet', label: words.wallet },
       { parameter: 'tx_hash', label: words.transactionHash },
-      { parameter: 'amount', label: words.amounts, asked: amountsAsked },
+      { parameter: 'amount', label: words.amounts, asked: tokensAsked },
     ],
     statuses: [
       ...['pending', 'signed', 'broadcast', 'mined'],
