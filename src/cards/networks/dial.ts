@@ -35,6 +35,9 @@ export const dial = (
 ): Promise<Socket<undefined>> => {
   const { promise, resolve, reject } = Promise.withResolvers<Socket<undefined>>()
   let isSettled = false
+  /** The peer may be silent before there is a connection to give away. */
+  let opened: Socket<undefined> | undefined
+  let isGiven = false
   const fail = (error: Error, socket?: Socket<undefined>): void => {
     if (!isSettled) {
       isSettled = true
@@ -51,10 +54,11 @@ export const dial = (
     }
     isSettled = true
     clearTimeout(timer)
+    isGiven = true
     listener.open(socket)
     resolve(socket)
   }
-  const timer = setTimeout(() => fail(new Error('no connection in time')), timeoutMs)
+  const timer = setTimeout(() => fail(new Error('no connection in time'), opened), timeoutMs)
   Bun.connect<undefined>({
     hostname: host,
     port,
@@ -63,8 +67,9 @@ export const dial = (
       : { tls: { ...tls.current(), serverName: host, rejectUnauthorized: true } }),
     socket: {
       open: (socket) => {
+        opened = socket
         socket.setNoDelay(true)
-        if (tls === undefined) succeed(socket)
+        if (tls === undefined || isSettled) succeed(socket)
       },
       handshake: (socket, isDone, authorizationError) => {
         const refusal = isDone
@@ -77,7 +82,7 @@ export const dial = (
       drain: listener.drain,
       close: (socket) => {
         fail(new Error('the connection was closed'))
-        listener.close(socket)
+        if (isGiven) listener.close(socket)
       },
       error: (_, error) => fail(error),
       connectError: (_, error) => fail(error),
