@@ -200,6 +200,28 @@ test('many processes: each waiting transfer is simulated by one of them', async 
   for (const peer of peers) await peer.stop()
 })
 
+test('a simulation that comes to no end waits longer and longer, and holds up nobody else', async () => {
+  bench = await createBench({ isLying: true, env: { DREX_RPC_TIMEOUT_MS: '300' } })
+  const [ana, bia, eva] = [await bench.wallet(), await bench.wallet(0n), await bench.wallet()]
+  let hung = 0
+  bench.node.lie(({ method, params }) => {
+    const { from, data = '' } = (params[0] ?? {}) as { from?: string; data?: string }
+    if (method !== 'eth_call' || from !== eva || !data.startsWith('0xa9059cbb')) return undefined
+    hung++
+    return new Promise(() => {})
+  })
+  const [stuck, ...others] = await Promise.all(
+    [eva, ...Array(20).fill(ana)].map((each) => pay(each, bia)),
+  )
+  for (const id of others) await reaches(id, 'confirmed')
+  await Bun.sleep(4_000)
+  expect((await read(stuck!)).status).toBe('pending')
+  // Alone after its batch, then at two, four and eight times its age.
+  expect(hung).toBeWithin(2, 8)
+  bench.node.lie(undefined)
+  await reaches(stuck!, 'confirmed')
+}, 60_000)
+
 test('keys that were sealed with another master key are told by the health, and signed with again by the right one', async () => {
   bench = await createBench()
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]

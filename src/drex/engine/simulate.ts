@@ -107,6 +107,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
     const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
     const passed: Passed[] = []
     const later: string[] = []
+    const hung: string[] = []
     const refused: Refusal[] = []
     for (const transaction of permitted) {
       const { id } = transaction
@@ -117,6 +118,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
         estimate: estimateOutcomes.get(id),
       })
       if (judged === 'later') later.push(id)
+      else if (judged === 'hung') hung.push(id)
       else if (typeof judged === 'object') refused.push({ transaction, error: judged })
       else
         passed.push({
@@ -126,12 +128,16 @@ export const createSimulator = (context: EngineContext): Simulator => {
     }
     await refuseAll(context, refused)
     if (later.length > 0) await store.defer(sql, later, store.retryMs)
+    if (hung.length > 0) await store.deferLonger(sql, hung)
     const standing = new Set(await onGround(context, passed.filter(isStep)))
     return passed.filter((each) => !isStep(each) || standing.has(each))
   }
 }
 
-/** @returns the estimate, if there is one; `later` if nothing is known; the error of what would not succeed */
+/**
+ * @returns the estimate, if there is one; `later` if nothing is known, `hung` if the call itself may be why; the error of
+ * what would not succeed
+ */
 const judge = async (
   context: EngineContext,
   answers: {
@@ -140,10 +146,11 @@ const judge = async (
     readonly call: RpcOutcome<Hex> | undefined
     readonly estimate: RpcOutcome<bigint> | undefined
   },
-): Promise<bigint | undefined | 'later' | TransactionError> => {
+): Promise<bigint | undefined | 'later' | 'hung' | TransactionError> => {
   const { transaction, code, call, estimate } = answers
   for (const outcome of [call, estimate]) {
     if (outcome === undefined || 'result' in outcome) continue
+    if (outcome.failure.kind === 'timed_out') return 'hung'
     if (isRetryable(outcome.failure.kind)) return 'later'
     return refusal(context, outcome.failure)
   }

@@ -1,6 +1,7 @@
 /** One HTTP exchange of JSON-RPC 2.0 with one node, bounded in time and bytes. */
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
 import { readBounded } from '#src/platform/runtime/index.ts'
+import { quantity } from '../evm/hex.ts'
 import { classifyHttpStatus, classifyRpcError, RpcFailure } from './errors.ts'
 import { type Method, type ResultOf, readResult } from './methods.ts'
 
@@ -50,6 +51,16 @@ const bytesMaxOf = (requests: readonly RpcRequest[]): number =>
     requests.reduce((sum, each) => sum + bytesMaxFor(each), 0),
   )
 
+/** What one transaction may use on a public network (EIP-7825): a call that needs more is none that can be sent. */
+const callGasMax = quantity(1n << 24n)
+
+/** A contract that goes round for ever ends at its gas, before the time that its node has. */
+const paramsOf = ({ method, params }: RpcRequest): readonly unknown[] => {
+  if (method !== 'eth_call' && method !== 'eth_estimateGas') return params
+  const [call, ...rest] = params
+  return [{ gas: callGasMax, ...(call as object) }, ...rest]
+}
+
 export type Limits = {
   readonly timeoutMs: number
   /** Ends the exchange when nobody wants its answer any more. */
@@ -68,7 +79,12 @@ export const exchange = async <M extends Method>(
   requests: readonly RpcRequest<M>[],
   limits: Limits,
 ): Promise<ReadonlyMap<number, RpcOutcome<ResultOf<M>>>> => {
-  const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
+  const calls = requests.map((request, id) => ({
+    jsonrpc: '2.0',
+    id,
+    ...request,
+    params: paramsOf(request),
+  }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
   const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
     post(url, body, { ...limits, bytesMax: bytesMaxOf(requests) }),

@@ -135,13 +135,11 @@ export const resultOf = <T>(outcome: RpcOutcome<T> | undefined): T => {
   return outcome.result
 }
 
+/** A node that works answers in this time which chain it is on. */
+const aliveMs = 1_000
+
 /** Failures that fewer calls at once may avoid. */
-const isLess: ReadonlySet<RpcFailureKind> = new Set([
-  'too_large',
-  'timed_out',
-  'rate_limited',
-  'unreachable',
-])
+const isLess: ReadonlySet<RpcFailureKind> = new Set(['too_large', 'rate_limited', 'unreachable'])
 
 const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
   let callsMax = options.batchCallsMax
@@ -171,7 +169,14 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
         grow(part.length)
         return await completed(url, part, answered, limits)
       } catch (error) {
-        if (!(error instanceof RpcFailure) || part.length === 1 || signal?.aborted) throw error
+        if (!(error instanceof RpcFailure) || signal?.aborted) throw error
+        if (error.kind === 'timed_out') {
+          const outcomes = await apart(url, part, limits, error)
+          // No call takes long by itself: they are too many.
+          if (!outcomes.some(isHung)) shrink(part.length)
+          return outcomes
+        }
+        if (part.length === 1) throw error
         if (isLess.has(error.kind)) shrink(part.length)
         // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
         if (error.kind !== 'too_large') throw error
@@ -184,14 +189,67 @@ const unanswered = (): RpcOutcome<never> => ({
   failure: new RpcFailure('unreachable', 'the node left a call unanswered'),
 })
 
-const singles = <M extends Method>(
+const isHung = (outcome: RpcOutcome): boolean =>
+  'failure' in outcome && outcome.failure.kind === 'timed_out'
+
+/**
+ * One call that takes for ever is its own trouble, and not that of those asked beside it.
+ * @throws RpcFailure if the node answers none
+ */
+const singles = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
   limits: Limits,
-): Promise<readonly RpcOutcome<ResultOf<M>>[]> =>
-  Promise.all(
-    requests.map(async (each) => (await exchange(url, [each], limits)).get(0) ?? unanswered()),
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
+  const failures: RpcFailure[] = []
+  const outcomes = await Promise.all(
+    requests.map(async (each): Promise<RpcOutcome<ResultOf<M>>> => {
+      try {
+        return (await exchange(url, [each], limits)).get(0) ?? unanswered()
+      } catch (failure) {
+        if (!(failure instanceof RpcFailure)) throw failure
+        failures.push(failure)
+        return { failure }
+      }
+    }),
   )
+  if (failures.length === requests.length && failures[0] !== undefined) {
+    if (!outcomes.every(isHung)) throw failures[0]
+    await alive(url, limits)
+  }
+  return outcomes
+}
+
+/** @throws RpcFailure if the node is away */
+const alive = async (url: string, { timeoutMs, signal }: Limits): Promise<void> => {
+  const limits = { timeoutMs: Math.min(timeoutMs, aliveMs), signal }
+  await exchange(url, [{ method: 'eth_chainId', params: [] }], limits)
+}
+
+/**
+ * What came to no end together: the node may be away, or one of the calls take for ever.
+ * @throws RpcFailure if the node is away
+ */
+const apart = async <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  limits: Limits,
+  failure: RpcFailure,
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
+  await alive(url, limits)
+  return requests.length === 1 ? [{ failure }] : inGroups(url, requests, limits)
+}
+
+const inGroups = async <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  limits: Limits,
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
+  const outcomes: RpcOutcome<ResultOf<M>>[] = []
+  for (let start = 0; start < requests.length; start += singlesMax)
+    outcomes.push(...(await singles(url, requests.slice(start, start + singlesMax), limits)))
+  return outcomes
+}
 
 /** In order; what a batch left unanswered is asked for alone. */
 const completed = async <M extends Method>(
@@ -203,14 +261,11 @@ const completed = async <M extends Method>(
   if (answered.size === requests.length) return requests.map((_, i) => answered.get(i)!)
   const missing = requests.flatMap((_, i) => (answered.has(i) ? [] : [i])).slice(0, unansweredMax)
   const found = new Map(answered)
-  for (let start = 0; start < missing.length; start += singlesMax) {
-    const places = missing.slice(start, start + singlesMax)
-    const outcomes = await singles(
-      url,
-      places.map((place) => requests[place]!),
-      limits,
-    )
-    for (const [i, place] of places.entries()) found.set(place, outcomes[i]!)
-  }
+  const outcomes = await inGroups(
+    url,
+    missing.map((place) => requests[place]!),
+    limits,
+  )
+  for (const [i, place] of missing.entries()) found.set(place, outcomes[i]!)
   return requests.map((_, i) => found.get(i) ?? unanswered())
 }

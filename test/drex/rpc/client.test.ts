@@ -209,6 +209,54 @@ describe('JSON-RPC client', () => {
     }
   })
 
+  test('one call that takes for ever costs itself alone, and the node keeps its batches', async () => {
+    const node = createLyingNode(chain)
+    const sizes: number[] = []
+    try {
+      const rpc = client({ urls: [node.url], timeoutMs: 300 })
+      await rpc.genesis()
+      node.lie(({ params }) => (params[0] === '0x7' ? new Promise(() => {}) : undefined))
+      node.refuse((calls) => {
+        sizes.push(calls)
+        return undefined
+      })
+      const ask = (tags: readonly string[]) =>
+        rpc.batch(
+          tags.map((tag) => ({ method: 'eth_getBlockByNumber' as const, params: [tag, false] })),
+        )
+      const told = (outcomes: Awaited<ReturnType<typeof ask>>) =>
+        outcomes.map((each) => ('failure' in each ? each.failure.kind : each.result?.number))
+      const many = Array.from({ length: 20 }, (_, i) => (i === 9 ? '0x7' : '0x0'))
+      expect(told(await ask(many))).toEqual(many.map((tag) => (tag === '0x0' ? 0 : 'timed_out')))
+      sizes.length = 0
+      expect(told(await ask(['0x7']))).toEqual(['timed_out'])
+      expect(told(await ask(many.slice(0, 9)))).toEqual(Array.from({ length: 9 }, () => 0))
+      expect(sizes.at(-1)).toBe(9)
+    } finally {
+      await node.stop()
+    }
+  })
+
+  test('a call that is not sent has an end in its gas', async () => {
+    const gases: unknown[] = []
+    const node = createLyingNode(chain)
+    try {
+      node.lie(({ method, params }) => {
+        if (method === 'eth_call' || method === 'eth_estimateGas')
+          gases.push((params[0] as { readonly gas?: string }).gas)
+        return undefined
+      })
+      const rpc = client({ urls: [node.url] })
+      const call = { to: `0x${'11'.repeat(20)}` }
+      await rpc.call('eth_call', call, 'latest')
+      await rpc.call('eth_estimateGas', call)
+      await rpc.call('eth_call', { ...call, gas: '0x5208' }, 'latest')
+      expect(gases).toEqual(['0x1000000', '0x1000000', '0x5208'])
+    } finally {
+      await node.stop()
+    }
+  })
+
   test('a reply beyond what was asked is not read to its end', async () => {
     let sent = 0
     const talkative = createLyingNode(chain)
