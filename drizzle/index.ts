@@ -109,6 +109,7 @@ import m105 from './0105_dict_lists_failing.sql' with { type: 'text' }
 import m106 from './0106_audit_links_to.sql' with { type: 'text' }
 import m107 from './0107_drex_lanes_doubt.sql' with { type: 'text' }
 import m108 from './0108_pix_received_pending.sql' with { type: 'text' }
+import m109 from './0109_webhook_endpoints_of_types.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -220,4 +221,5 @@ export const migrations: readonly Migration[] = [
   { name: '0106_audit_links_to', sql: m106 },
   { name: '0107_drex_lanes_doubt', sql: m107 },
   { name: '0108_pix_received_pending', sql: m108 },
+  { name: '0109_webhook_endpoints_of_types', sql: m109 },
 ]

@@ -1,5 +1,5 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
 
@@ -18,6 +18,8 @@ export type WebhookEvent = {
   /** The topic of endpoints that are subscribed to nothing else. */
   readonly topic?: string | undefined
 }
+
+type Fragment = ReturnType<EmitWithin['ctes']>
 
 /** What decides who takes it. */
 type Kind = Pick<WebhookEvent, 'type' | 'topic'>
@@ -55,24 +57,28 @@ const learned: EmitWithin['learned'] = (events, taken) => {
   }
 }
 
+/** For a `from`: active endpoints `p` of these topics. There is one for each Pix key, and none takes anything else. */
+export const ofTopics = (sql: Queryable, patterns: Fragment): Fragment => sql`
+  unnest(${patterns}, null::text[]) as given(pattern, nothing)
+  join webhook_endpoints p on p.topic is not null and p.topic = given.pattern and p.active
+  where ${looksLikeOne(sql)}`
+
+/** Whether an active endpoint takes one of the patterns. */
+export const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
+  exists (select from webhook_endpoints p where p.topic is null and p.active and p.events && ${patterns})
+  or exists (select from ${ofTopics(sql, patterns)}))`
+
 /** Writes within a statement. In the endpoints' database we do not write events that nobody takes. */
 export const emitWithin: EmitWithin = {
   isTaken: async (sql, events) => (await takenOf(sql, events)).length > 0,
   unlessTaken: (sql, events) => {
     if (events.some(({ type }) => !untaken.has(type))) return undefined
     const patterns = [...new Set(events.flatMap(allPatternsOf))]
-    return sql`not exists (
-      select from webhook_endpoints where active and events && ${textArray(patterns)}::text::text[])`
+    return sql`not ${isTakenBy(sql, sql`${textArray(patterns)}::text::text[]`)}`
   },
   learned,
   rowOf: (event) => rowOf(event, 0),
-  ctes: (sql, rows) =>
-    ctes(
-      sql,
-      rows,
-      sql`where exists (
-        select from webhook_endpoints p where p.active and p.events && e.patterns)`,
-    ),
+  ctes: (sql, rows) => ctes(sql, rows, sql`where ${isTakenBy(sql, sql`e.patterns`)}`),
   taken: (sql) => sql`(select string_agg(distinct type, ' ') from event_rows)`,
 }
 
@@ -90,16 +96,13 @@ const takenOf = async <E extends Kind>(
   tx: Queryable,
   events: readonly E[],
 ): Promise<readonly E[]> => {
-  const subscribed = await subscriptionsOf(tx)
-  if (subscribed.size === 0) return []
-  return events.filter((event) => allPatternsOf(event).some((one) => subscribed.has(one)))
-}
-
-/** The types that active endpoints take. */
-const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
+  const topics = events.flatMap(({ topic }) => topic ?? [])
   const rows = await tx<{ pattern: string }[]>`
-    select distinct unnest(events) as pattern from webhook_endpoints where active`
-  return new Set(rows.map(({ pattern }) => pattern))
+    select distinct unnest(events) as pattern from webhook_endpoints where topic is null and active
+    union all
+    select p.topic from ${ofTopics(tx, tx`${textArray(topics)}::text::text[]`)}`
+  const subscribed = new Set(rows.map(({ pattern }) => pattern))
+  return events.filter((event) => allPatternsOf(event).some((one) => subscribed.has(one)))
 }
 
 const allPatternsOf = ({ type, topic }: Kind): readonly string[] =>
@@ -116,8 +119,6 @@ const rowOf = (event: WebhookEvent, place: number) => ({
   full: event.full === undefined ? null : JSON.stringify(event.full),
   traceparent: currentTraceparent(),
 })
-
-type Fragment = ReturnType<EmitWithin['ctes']>
 
 /** All writers count subjects in one order: two with the same subjects wait and do not deadlock. */
 const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql`

@@ -8,7 +8,7 @@ import { type Client, isTransientDatabaseError } from '#src/platform/database/in
 import { createJob, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
-import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './store.ts'
+import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './outbox.ts'
 
 /** The part of the broker that we use. */
 export type EventBroker = Pick<TransactionalBroker, 'publishIn' | 'consume' | 'settleIn'>

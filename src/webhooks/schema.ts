@@ -44,6 +44,8 @@ export const webhookEndpoints = pgTable(
     index('webhook_endpoints_topics_listed')
       .on(table.account, table.createdAt, table.topic)
       .where(sql`topic is not null`),
+    // Those that take types: few beside those of topics, of which the API Pix makes one for each Pix key.
+    index('webhook_endpoints_of_types').on(table.account).where(sql`topic is null`),
   ],
 )
 

@@ -120,20 +120,25 @@ export type WebhookService = {
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
-  /** Without those whose secrets cannot be opened, of which the log tells: their deliveries wait. */
+  /**
+   * All, or of many those for which something is pending. Without those whose secrets cannot be opened, of which the log
+   * tells: their deliveries wait.
+   */
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
 }
 
 /** How long we may not see a change that another process has made. */
 const cacheMs = 1_000
+/** Endpoints that are kept meanwhile; the API Pix makes one for each Pix key. */
+const keptMax = 100
 
 /** Endpoints and their secrets. */
 export const createWebhookService = (deps: WebhookServiceDeps): WebhookService => {
   const { store, send } = deps
   const { keysOf } = createSecrets(deps.sealer, deps.commonSecret)
-  let cached:
-    | { readonly atMs: number; readonly list: Promise<readonly ActiveEndpoint[]> }
-    | undefined
+  /** Undefined: there are many, and those for which something waits are read each time. */
+  type Active = readonly ActiveEndpoint[] | undefined
+  let cached: { readonly atMs: number; readonly all: Promise<Active> } | undefined
 
   const invalidate = (): void => {
     cached = undefined
@@ -149,12 +154,11 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   }
   /** Endpoints whose secrets could not be opened when we last looked. */
   let shut: ReadonlySet<string> = new Set()
-  const readActive = async (): Promise<readonly ActiveEndpoint[]> => {
+  const activeOf = (rows: readonly EndpointRow[]): readonly ActiveEndpoint[] => {
     const shutNow = new Set<string>()
-    const active = (await store.list()).flatMap((row): ActiveEndpoint[] => {
+    const active = rows.flatMap((row): ActiveEndpoint[] => {
       const { id, url, include, topic } = row
       const isBare = topic !== null
-      if (!row.active) return []
       try {
         const keys = isBare ? [] : keysOf(row)
         return [{ id, url, target: targetOf(row), include, isBare, keys }]
@@ -170,11 +174,15 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     shut = shutNow
     return active
   }
+  const readAll = async (): Promise<Active> => {
+    const rows = await store.active(keptMax + 1)
+    return rows.length > keptMax ? undefined : activeOf(rows)
+  }
 
   return {
     store,
     find: async (id, by) => requireOwn(await store.find(id), by),
-    list: async (by) => (await store.list()).filter((row) => isVisible(row, by)),
+    list: async (by) => (await store.list(by.owner)).filter((row) => isVisible(row, by)),
     ...onceOf(deps, invalidate),
     change: async (id, change, actor) => {
       const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const
@@ -201,14 +209,14 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
       return send({ url: row.url, eventId: id, body: bodyOf(event), keys })
     },
-    activeEndpoints: () => {
+    activeEndpoints: async () => {
       const nowMs = performance.now()
       if (cached === undefined || nowMs - cached.atMs > cacheMs) {
-        const list = readActive()
-        list.catch(invalidate)
-        cached = { atMs: nowMs, list }
+        const all = readAll()
+        all.catch(invalidate)
+        cached = { atMs: nowMs, all }
       }
-      return cached.list
+      return (await cached.all) ?? activeOf(await store.waiting())
     },
   }
 }

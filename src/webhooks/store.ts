@@ -1,6 +1,5 @@
 import {
   type Client,
-  looksLikeOne,
   type Queryable,
   rowCount,
   textArray,
@@ -107,10 +106,32 @@ const endpointRows = (sql: Queryable) => ({
     return added
   },
 
-  list: (): Promise<readonly EndpointRow[]> =>
-    sql<
-      EndpointRow[]
-    >`select ${endpointColumns(sql)} from webhook_endpoints order by created_at, id`,
+  list: (account: string): Promise<readonly EndpointRow[]> =>
+    sql<EndpointRow[]>`
+      select ${endpointColumns(sql)} from webhook_endpoints where account = ${account}
+      order by created_at, id`,
+
+  /** At most so many that are active. */
+  active: (max: number): Promise<readonly EndpointRow[]> =>
+    sql<EndpointRow[]>`
+      select ${endpointColumns(sql)} from webhook_endpoints where active
+      limit ${rowCount(sql, max)}`,
+
+  /** Those that are active and for which something is pending. */
+  waiting: (): Promise<readonly EndpointRow[]> =>
+    // Each step finds the next endpoint in the index: one for which nothing is pending costs nothing.
+    sql<EndpointRow[]>`
+      with recursive waiting as (
+        select min(endpoint_id) as id from webhook_deliveries where status = 'pending'
+        union all
+        select (
+          select min(endpoint_id) from webhook_deliveries
+          where status = 'pending' and endpoint_id > waiting.id
+        ) from waiting where id is not null
+      )
+      select e.* from waiting cross join lateral (
+        select ${endpointColumns(sql)} from webhook_endpoints where id = waiting.id and active limit 1
+      ) e`,
 
   find: async (id: string): Promise<EndpointRow | undefined> => {
     const [row] = await sql<EndpointRow[]>`
@@ -296,97 +317,3 @@ const deliveryRows = (sql: Queryable) => ({
     return row?.now ?? new Date()
   },
 })
-
-/** Takes events that we have not published yet and locks them until the transaction ends. */
-export const takeOutbox = (
-  tx: Queryable,
-  limit: number,
-): Promise<readonly { readonly id: string; readonly subject: string; readonly type: string }[]> =>
-  tx<{ id: string; subject: string; type: string }[]>`
-    select id, subject, type from webhook_events where published_at is null
-    order by created_at limit ${limit} for update skip locked`
-
-/** Whether anything is left in the outbox. */
-export const hasUnpublished = async (sql: Client): Promise<boolean> => {
-  const [row] = await sql<{ found: boolean }[]>`
-    select exists (
-      select from webhook_events where published_at is null order by created_at limit 1
-    ) as found`
-  return row?.found === true
-}
-
-export const markPublished = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
-  await tx`
-    update webhook_events set published_at = now()
-    from unnest(${textArray(ids)}::text::text[], null::text[]) as published(published_id, nothing)
-    where ${looksLikeOne(tx)} and id = published_id`
-}
-
-/**
- * Makes one delivery per event and subscribed endpoint; repeating it changes nothing.
- *
- * @param institution accounts whose endpoints are told of what belongs to no account
- */
-export const fanOut = async (
-  sql: Queryable,
-  eventIds: readonly string[],
-  institution: readonly string[],
-): Promise<number> =>
-  (
-    await sql`
-      insert into webhook_deliveries (id, event_id, endpoint_id)
-      select 'dlv_' || gen_random_uuid(), v.id, e.id
-      from unnest(${textArray(eventIds)}::text::text[]) as given(id)
-        cross join lateral (
-          select id, patterns, account, created_at from webhook_events where id = given.id limit 1
-        ) v
-        join webhook_endpoints e on e.active and e.events && v.patterns
-          and case when v.account is null
-            then e.account = any(${textArray(institution)}::text::text[])
-            else e.account = v.account end
-      order by v.created_at, v.id
-      on conflict (event_id, endpoint_id) do nothing`
-  ).count
-
-type StoredEvent = {
-  readonly id: string
-  readonly type: string
-  readonly patterns: readonly string[]
-  readonly subject: string
-  readonly account: string | null
-  readonly sequence: string
-  readonly data: string
-  readonly full: string | null
-  readonly traceparent: string | null
-  readonly createdAt: Date
-}
-
-/**
- * Takes events out of a database without endpoints and writes those that an endpoint subscribes to into the database
- * that has the endpoints. If the removal of an event does not commit, it comes again, and we recognise its id.
- *
- * @returns how many were taken
- */
-export const bringEvents = (from: Client, to: Client, limit: number): Promise<number> =>
-  from.begin(async (tx) => {
-    const taken = await tx<StoredEvent[]>`
-      delete from webhook_events e using unnest(array(
-        select id from webhook_events where published_at is null
-        order by created_at limit ${limit} for update skip locked), null::text[]) as gone(id, nothing)
-      where ${looksLikeOne(tx)} and e.id = gone.id
-      returning e.id, type, patterns, subject, account, sequence::text, data, data_full as "full",
-        traceparent, created_at as "createdAt"`
-    if (taken.length > 0) {
-      await to`
-        insert into webhook_events (id, type, patterns, subject, account, sequence, data, data_full,
-          traceparent, created_at)
-        select * from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
-          type text, patterns text[], subject text, account text, sequence bigint, data text, "full" text,
-          traceparent text, "createdAt" timestamptz)
-        where exists (
-          select from webhook_endpoints p where p.active and p.events && e.patterns)
-        order by sequence
-        on conflict (id) do nothing`
-    }
-    return taken.length
-  })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { emitElsewhere } from '#src/webhooks/index.ts'
-import { bringEvents } from '../../src/webhooks/store.ts'
+import { bringEvents } from '../../src/webhooks/outbox.ts'
 import { openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
 const payload = {

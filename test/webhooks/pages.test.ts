@@ -1,15 +1,10 @@
 /** What the statements of webhooks read, on every engine at hand, whatever the plans were made of. */
 import type { Client } from '#src/platform/database/index.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
+import { bringEvents, fanOut, markPublished, takeOutbox } from '../../src/webhooks/outbox.ts'
 import { claimDue, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
 import { forgetEvents, forgetSequences } from '../../src/webhooks/retention.ts'
-import {
-  bringEvents,
-  createEndpointStore,
-  fanOut,
-  markPublished,
-  takeOutbox,
-} from '../../src/webhooks/store.ts'
+import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 80_000
@@ -17,6 +12,8 @@ const stored = isLong ? 1_000_000 : 80_000
 const listed = 20
 /** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
 const pagesMax = 50 * listed
+/** The API Pix makes one for each Pix key. */
+const topics = 20_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000
 
@@ -33,6 +30,11 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         tx,
         events.map((id) => ({ type: 'pacs.008', subject: id, data: {} })),
       )
+      await emitEvents(tx, [{ type: 'pacs.004', subject: 'untaken', data: {} }])
+      // Once more, now that we know that nobody takes it.
+      await emitEvents(tx, [{ type: 'pacs.004', subject: 'untaken', data: {} }])
+      const topic = 'api-pix/pix/7'
+      await emitEvents(tx, [{ type: 'pix.received', subject: 'of a key', topic, data: {} }])
       const taken = await takeOutbox(tx, listed)
       await fanOut(tx, events, ['default'])
       await markPublished(
@@ -69,6 +71,8 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   await forgetEvents(sql, 3_650)
   await forgetSequences(sql, 3_650)
   await bringEvents(sql, sql, 1)
+  await store.active(listed)
+  await store.waiting()
 }
 
 class Undone extends Error {}
@@ -87,6 +91,9 @@ const store = async (sql: Client): Promise<Made> => {
     ) ids;
     insert into webhook_endpoints (id, url, events)
     select 'whk_' || n, 'https://example.org', '{pacs.008}' from generate_series(1, 2) n;
+    insert into webhook_endpoints (id, url, topic, events)
+    select 'whk_key_' || n, 'https://example.org/' || repeat('x', 400), 'api-pix/pix/' || n,
+      array['api-pix/pix/' || n] from generate_series(1, ${topics}) n;
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
     select id, 'pacs.008', '{pacs.008}', 's' || n, 1, repeat('x', 200), at, at from made;
     insert into webhook_sequences (subject, last) select 's' || n, 1 from made;

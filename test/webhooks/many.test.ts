@@ -1,0 +1,60 @@
+/** More endpoints than a process keeps: the API Pix makes one for each Pix key. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { TestDatabase } from '../support/database.ts'
+import {
+  emit,
+  openTestDatabase,
+  type Receiver,
+  startReceiver,
+  startWebhooks,
+  until,
+} from './support.ts'
+
+let database: TestDatabase
+let hooks: Awaited<ReturnType<typeof startWebhooks>>
+let target: Receiver
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  hooks = await startWebhooks(database)
+  target = startReceiver(
+    (_, { path }) => new Response('', { status: path === '/42/pix' ? 410 : 200 }),
+  )
+  await database.sql`
+    insert into webhook_endpoints (id, url, topic, events)
+    select 'whk_' || n, ${new URL(target.url).origin} || '/' || n, 'api-pix/pix/' || n,
+      array['api-pix/pix/' || n] from generate_series(1, 300) n`
+  // The list of endpoints is kept for a second.
+  await Bun.sleep(1_100)
+})
+afterAll(async () => {
+  await hooks.stop()
+  await target.stop()
+  await database.close()
+})
+
+const paths = () => target.received.map(({ path }) => path).toSorted()
+const emitTo = (n: number) =>
+  emit(database, { type: 'pix.received', subject: `e${n}`, topic: `api-pix/pix/${n}` })
+
+test('each is told of its topic alone, and who takes the type is told of all', async () => {
+  for (const n of [7, 299, 301]) await emitTo(n)
+  await until(() => target.received.length === 2)
+  expect(paths()).toEqual(['/299/pix', '/7/pix'])
+  await hooks.subscribe(target.url, { events: ['pix.*'] })
+  for (const n of [8, 301]) await emitTo(n)
+  await until(() => target.received.length === 5)
+  expect(paths()).toEqual(['/299/pix', '/7/pix', '/8/pix', '/hook', '/hook'])
+})
+
+test('one that is gone is sent nothing more', async () => {
+  await emitTo(42)
+  const isActive = async () =>
+    (await database.sql`select from webhook_endpoints where id = 'whk_42' and active`).count === 1
+  await until(async () => !(await isActive()))
+  const before = paths().filter((path) => path === '/42/pix').length
+  await emitTo(42)
+  await emitTo(43)
+  await until(() => paths().includes('/43/pix'))
+  expect([before, paths().filter((path) => path === '/42/pix').length]).toEqual([1, 1])
+})
