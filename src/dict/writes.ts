@@ -21,9 +21,6 @@ type EntryChange = {
   readonly owner: EntryRequest['owner']
 }
 
-/** Why an entry is made or changed: somebody wants it, or both sides differed. */
-type WriteReason = 'USER_REQUESTED' | 'RECONCILIATION'
-
 type Kept = { readonly kind: 'kept'; readonly entry: KeptEntry }
 
 /** What a participant does with its own entries. */
@@ -32,14 +29,10 @@ export type DirectoryWrites = {
   readonly create: (
     entry: EntryRequest,
     requestId: string,
-    reason: WriteReason,
+    reason: 'USER_REQUESTED' | 'RECONCILIATION',
   ) => Promise<Kept | Refused>
   /** @throws DirectoryAwayError: it may have been changed */
-  readonly update: (
-    key: string,
-    change: EntryChange,
-    reason: WriteReason,
-  ) => Promise<Kept | Refused>
+  readonly update: (key: string, change: EntryChange, reason: string) => Promise<Kept | Refused>
   /** @throws DirectoryAwayError: it may have been taken out */
   readonly remove: (key: string, reason: string) => Promise<{ readonly kind: 'removed' } | Refused>
   /** Compares the check (VSync) of all our entries of a type with the directory's. @throws DirectoryAwayError */

@@ -1,5 +1,6 @@
 /** Claims of this institution and against it, on the simulated directory, which judges what is signed and when. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { reasonsFor } from '../../src/dict/claims/domain.ts'
 import { until } from '../support/until.ts'
 import { type Json, startDict } from './support.ts'
 
@@ -180,6 +181,38 @@ describe('a claim against us', () => {
     const { status, json } = await dict.call('DELETE', `/v1/dict/entries/${id}`)
     expect([status, json.directory_code]).toEqual([422, 'EntryLockedByClaim'])
     expect((await entryOf(key)).status).toBe('registered')
+  })
+})
+
+describe('who may cancel a claim, and why', () => {
+  const all = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION', 'USER_REQUESTED'] as const
+  const able = ['FRAUD', 'USER_REQUESTED'] as const
+  /** By the table and the exceptions of cancelClaim, DICT API 2.12.1. */
+  test.each([
+    ['OWNERSHIP', 'donor', 'confirmed', ['FRAUD']],
+    ['OWNERSHIP', 'donor', 'open', ['FRAUD']],
+    ['OWNERSHIP', 'claimer', 'confirmed', ['FRAUD', 'RFB_VALIDATION', 'USER_REQUESTED']],
+    ['PORTABILITY', 'donor', 'open', able],
+    ['PORTABILITY', 'donor', 'waiting_resolution', able],
+    ['PORTABILITY', 'donor', 'confirmed', []],
+    ['PORTABILITY', 'claimer', 'open', all],
+    ['PORTABILITY', 'claimer', 'waiting_resolution', all.filter((one) => one !== 'RECONCILIATION')],
+    ['PORTABILITY', 'claimer', 'confirmed', ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION']],
+  ] as const)('of %s by the %s while it is %s: %j', (type, role, status, reasons) => {
+    const claim = { type, role, status }
+    expect(all.filter((one) => reasonsFor(claim, 'cancel').includes(one))).toEqual([...reasons])
+  })
+
+  test('a portability that we have confirmed is not ours to cancel', async () => {
+    const { key } = await ownEntry()
+    against(key, 'PORTABILITY')
+    await polled()
+    const [{ id }] = (await byKey(key)) as [Json]
+    expect((await act(id, 'confirm', {})).json.status).toBe('confirmed')
+    const { status, json } = await act(id, 'cancel', { reason: 'FRAUD' })
+    expect([status, json.code, json.claim_status]).toEqual([
+      ...[409, 'dict_claim_not_possible', 'confirmed'],
+    ])
   })
 })
 

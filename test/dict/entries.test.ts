@@ -81,6 +81,23 @@ describe('an entry', () => {
     expect(await verify('EVP')).toMatchObject({ entries: 1, result: 'same' })
   })
 
+  test('of an EVP is changed for a branch or the tax register, never because its owner asks', async () => {
+    const { id } = await registered(entryOf({ key_type: 'EVP', key: undefined }))
+    const path = `${base}/${id}`
+    const account = { number: '778', type: 'CACC', opened_at: '2024-05-06T03:00:00Z' }
+    for (const body of [{ account }, { account, reason: 'USER_REQUESTED' }]) {
+      const { status, json } = await dict.call('PATCH', path, body)
+      expect([status, json.errors]).toMatchObject([400, [{ pointer: '/reason', rule: 'enum' }]])
+    }
+    const moved = await dict.call('PATCH', path, { account, reason: 'BRANCH_TRANSFER' })
+    expect([moved.status, moved.json.account?.number]).toEqual([200, '778'])
+    const named = { owner: { name: 'Ana Lima' }, reason: 'RFB_VALIDATION' }
+    expect((await dict.call('PATCH', path, named)).json.owner?.name).toBe('Ana Lima')
+    expect(await verify('EVP')).toMatchObject({ result: 'same' })
+    const gone = await dict.call('DELETE', `${path}?reason=RFB_VALIDATION`)
+    expect([gone.status, gone.json.status]).toEqual([200, 'removed'])
+  })
+
   test('is made once by one Idempotency-Key, and a key is registered once', async () => {
     const before = entriesThere()
     const body = entryOf({ key_type: 'EVP', key: undefined })
@@ -194,7 +211,8 @@ describe('a directory that does not answer', () => {
     lost()
     const removing = await dict.call('DELETE', path)
     expect([removing.status, removing.json.status]).toEqual([202, 'removing'])
-    const other = await dict.call('PATCH', path, { owner: { name: 'B' } })
+    const wish = { owner: { name: 'B' }, reason: 'RFB_VALIDATION' }
+    const other = await dict.call('PATCH', path, wish)
     expect([other.status, other.json.entry_status]).toEqual([409, 'removing'])
     await dict.retryEntries()
     expect((await dict.call('GET', path)).json).toMatchObject({ status: 'removed' })

@@ -2,7 +2,7 @@ import type { Claim, ClaimType, ClaimStatus as DirectoryStatus, KeyType } from '
 import type { claimRoles, claimStatuses } from '#src/events/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
 
-// Source: DICT API, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
+// Source: DICT API 2.12.1, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
 
 export type ClaimStatus = (typeof claimStatuses)[number]
 
@@ -81,7 +81,7 @@ const reasonsOf: Readonly<Record<'confirm' | 'cancel', Reasons>> = {
   },
   cancel: {
     OWNERSHIP: {
-      donor: ['FRAUD', 'RFB_VALIDATION'],
+      donor: ['FRAUD'],
       claimer: [
         'USER_REQUESTED',
         'ACCOUNT_CLOSURE',
@@ -91,17 +91,27 @@ const reasonsOf: Readonly<Record<'confirm' | 'cancel', Reasons>> = {
       ],
     },
     PORTABILITY: {
-      donor: ['USER_REQUESTED', 'FRAUD', 'DEFAULT_OPERATION', 'RFB_VALIDATION'],
+      donor: ['USER_REQUESTED', 'FRAUD', 'DEFAULT_OPERATION'],
       claimer: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
     },
   },
 }
 
-/** The reasons that this side may give. */
+/** For which the claimer cancels a portability that the donor has confirmed; the donor cancels none. */
+const confirmedReasons = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION']
+
+/** The reasons that this side may give now. */
 export const reasonsFor = (
-  { type, role }: Pick<OwnClaim, 'type' | 'role'>,
+  { type, role, status }: Pick<OwnClaim, 'type' | 'role' | 'status'>,
   act: 'confirm' | 'cancel',
-): readonly string[] => reasonsOf[act][type][role]
+): readonly string[] => {
+  const reasons = reasonsOf[act][type][role]
+  if (act === 'confirm' || type === 'OWNERSHIP') return reasons
+  if (status === 'confirmed') return role === 'donor' ? [] : confirmedReasons
+  return status === 'waiting_resolution'
+    ? reasons.filter((reason) => reason !== 'RECONCILIATION')
+    : reasons
+}
 
 /** From when on the directory takes it; null: not in this state, or not of this side. */
 export const possibleFrom = (claim: OwnClaim, wish: Wish): Date | null => {
@@ -113,6 +123,7 @@ export const possibleFrom = (claim: OwnClaim, wish: Wish): Date | null => {
   }
   if (wish.act === 'cancel') {
     if (isEnded(status) || status === 'opening') return null
+    if (reasonsFor(claim, 'cancel').length === 0) return null
     if (wish.reason !== 'DEFAULT_OPERATION') return always
     return role === 'donor' ? claim.resolutionEndsAt : claim.completionEndsAt
   }

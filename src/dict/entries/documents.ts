@@ -5,7 +5,7 @@ import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { instant, pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
-import { entryStatuses, removalReasons } from './domain.ts'
+import { changeReasons, entryStatuses, removalReasons } from './domain.ts'
 
 const bodyBytesMax = 16_384
 
@@ -87,7 +87,11 @@ export const newEntry = z
   })
 
 const entryChange = z
-  .strictObject({ owner: z.strictObject(names).optional(), account: account.optional() })
+  .strictObject({
+    owner: z.strictObject(names).optional(),
+    account: account.optional(),
+    reason: z.enum(changeReasons).default('USER_REQUESTED'),
+  })
   .refine(({ owner, account: other }) => owner !== undefined || other !== undefined, {
     error: 'must change something',
     params: { rule: 'required' },
@@ -168,7 +172,8 @@ export const entryDocuments = {
     bodyBytesMax,
     operation: 'updateDirectoryEntry',
     summary: 'Give an entry another account or name',
-    description: 'The key and the tax id of its owner stay. 202 as when it was registered.',
+    description:
+      'The key and the tax id of its owner stay. An EVP is changed for `BRANCH_TRANSFER` or `RFB_VALIDATION` alone: the directory takes no wish of its owner. 202 as when it was registered.',
     params: entryParams,
     exampleFrom: first,
     body: { 'application/json': entryChange },

@@ -27,13 +27,25 @@ export type EntryContent = {
   readonly openedAt: string
 }
 
-export const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as const
+// Source: DICT API 2.12.1, updateEntry and deleteEntry. RECONCILIATION is for comparisons.
+export const removalReasons = [
+  'USER_REQUESTED',
+  'ACCOUNT_CLOSURE',
+  'FRAUD',
+  'RFB_VALIDATION',
+] as const
+export const changeReasons = ['USER_REQUESTED', 'BRANCH_TRANSFER', 'RFB_VALIDATION'] as const
 
 export type RemovalReason = (typeof removalReasons)[number]
+export type ChangeReason = (typeof changeReasons)[number]
+
+/** A random key is not changed because its owner asks. */
+export const changeReasonsOf = (type: KeyType): readonly ChangeReason[] =>
+  type === 'EVP' ? changeReasons.slice(1) : changeReasons
 
 /** What the directory is asked for of an entry that it has. */
 export type Wanted =
-  | { readonly content: EntryContent; readonly reason?: 'RECONCILIATION' }
+  | { readonly content: EntryContent; readonly reason?: ChangeReason | 'RECONCILIATION' }
   | { readonly removal: RemovalReason | 'RECONCILIATION' }
   | { readonly registration: 'RECONCILIATION' }
 

@@ -20,8 +20,9 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
   route(documents.find, async ({ params }) =>
     Response.json(entryView(await service.find(params.id))),
   ),
-  route(documents.change, async ({ params, body: { owner, account }, caller }) => {
+  route(documents.change, async ({ params, body: { owner, account, reason }, caller }) => {
     const wish = {
+      reason,
       owner: owner && { name: owner.name, ...tradeName(owner.trade_name) },
       account: account && accountOf(account, ispb),
     }

@@ -8,6 +8,7 @@ import {
   actorOf,
   type Caller,
   httpErrors,
+  refusedValue,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -18,6 +19,8 @@ import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused, unavailable } from '../refusals.ts'
 import { isForLater, type Refused } from '../wire.ts'
 import {
+  type ChangeReason,
+  changeReasonsOf,
   type EntryContent,
   newEntry,
   type OwnEntry,
@@ -134,20 +137,26 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
 type Wished =
   | { readonly removal: RemovalReason }
   | {
+      readonly reason?: ChangeReason
       readonly owner?: Omit<EntryContent['owner'], 'taxIdNumber'> | undefined
       readonly account?: Pick<EntryContent, 'account' | 'openedAt'> | undefined
     }
 
-const wantedOf = ({ content }: OwnEntry, wish: Wished): Wanted =>
-  'removal' in wish
-    ? wish
-    : {
-        content: {
-          ...content,
-          ...wish.account,
-          owner: { taxIdNumber: content.owner.taxIdNumber, ...(wish.owner ?? content.owner) },
-        },
-      }
+/** @throws ApiError if an entry of that type is not changed for that reason */
+const wantedOf = ({ keyType, content }: OwnEntry, wish: Wished): Wanted => {
+  if ('removal' in wish) return wish
+  const { reason = 'USER_REQUESTED', account, owner } = wish
+  const reasons = changeReasonsOf(keyType)
+  if (!reasons.includes(reason)) {
+    const message = `must be one of ${reasons.join(', ')}`
+    throw refusedValue([{ pointer: '/reason', rule: 'enum', message }])
+  }
+  const { taxIdNumber } = content.owner
+  return {
+    content: { ...content, ...account, owner: { taxIdNumber, ...(owner ?? content.owner) } },
+    ...(reason === 'USER_REQUESTED' ? {} : { reason }),
+  }
+}
 
 const taken = (): ApiError =>
   new ApiError(dictErrors.dict_entry_exists, 'The key is registered, or being registered.')

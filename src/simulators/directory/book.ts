@@ -20,8 +20,14 @@ const legalKeysMax = 20
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 const createReasons = ['USER_REQUESTED', 'RECONCILIATION']
-const updateReasons = ['USER_REQUESTED', 'BRANCH_TRANSFER', 'RECONCILIATION']
-const deleteReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'RECONCILIATION', 'FRAUD']
+const updateReasons = ['USER_REQUESTED', 'BRANCH_TRANSFER', 'RECONCILIATION', 'RFB_VALIDATION']
+const deleteReasons = [
+  'USER_REQUESTED',
+  'ACCOUNT_CLOSURE',
+  'RECONCILIATION',
+  'FRAUD',
+  'RFB_VALIDATION',
+]
 
 const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
   createHmac('sha256', key).update(message).digest()

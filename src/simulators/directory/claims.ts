@@ -18,11 +18,11 @@ const confirmReasons: Allowed = {
 }
 const cancelReasons: Allowed = {
   OWNERSHIP: {
-    DONOR: ['FRAUD', 'RFB_VALIDATION'],
+    DONOR: ['FRAUD'],
     CLAIMER: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'DEFAULT_OPERATION', 'RFB_VALIDATION'],
   },
   PORTABILITY: {
-    DONOR: ['USER_REQUESTED', 'FRAUD', 'DEFAULT_OPERATION', 'RFB_VALIDATION'],
+    DONOR: ['USER_REQUESTED', 'FRAUD', 'DEFAULT_OPERATION'],
     CLAIMER: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
   },
 }
@@ -188,7 +188,9 @@ const createEndings = ({ book, now }: ClaimsDeps, { at, change, demand }: Shelf)
       const sides = sidesOf(claim, participant)
       const side = refuseReason(cancelReasons, claim, sides, reason)
       if (claim.status === 'CANCELLED' && claim.cancelReason === reason) return claim
-      if (isOver(claim)) throw new Refusal('ClaimOperationInvalid')
+      if (isOver(claim) || !mayCancelNow(claim, side, reason)) {
+        throw new Refusal('ClaimOperationInvalid')
+      }
       if (reason === 'DEFAULT_OPERATION') refuseEarly(claim, side, now())
       return change(claim, { status: 'CANCELLED', cancelReason: reason, cancelledBy: side })
     },
@@ -227,6 +229,14 @@ const refuseReason = (
   const side = sides.find((one) => allowed[type][one]?.includes(reason))
   if (side === undefined) throw new Refusal('InvalidReason')
   return side
+}
+
+/** The exceptions that cancelClaim makes of a portability. */
+const mayCancelNow = ({ type, status }: Claim, side: Side, reason: string): boolean => {
+  if (type === 'OWNERSHIP') return true
+  if (status === 'WAITING_RESOLUTION') return reason !== 'RECONCILIATION'
+  const isLate = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'].includes(reason)
+  return status !== 'CONFIRMED' || (side === 'CLAIMER' && isLate)
 }
 
 /** @throws Refusal if the period has not ended whose end is the reason */

@@ -87,6 +87,7 @@ test('an ownership is let through by silence, and completed when possession is p
   const { id, key } = opened('OWNERSHIP')
   claims.acknowledge(id, donor)
   expect(codeOf(() => claims.cancel(id, donor, 'USER_REQUESTED'))).toBe('InvalidReason')
+  expect(codeOf(() => claims.cancel(id, donor, 'RFB_VALIDATION'))).toBe('InvalidReason')
   expect(codeOf(() => claims.confirm(id, donor, 'DEFAULT_OPERATION'))).toBe(
     'ClaimResolutionPeriodNotEnded',
   )
