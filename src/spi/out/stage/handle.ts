@@ -57,7 +57,8 @@ export type HandleDeps = LateDeps & {
   readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
   /** All configured channels. */
   readonly channels: readonly Channel[]
-  /** How long we set a message aside whose only channel is away; one that has to wait for its turn, until then. */
+  readonly isUp: (channel: Channel) => boolean
+  /** How long we set a message aside; one that has to wait for its turn, until then. */
   readonly setAsideMs: number
   readonly isLate: IsLate
   readonly metrics: OutboundMetrics
@@ -120,9 +121,8 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     handle: async (batch) => {
       metrics.onBatch(batch.length)
       const known = await findOutbound(sql, batch.map(messageIdOf))
-      await settled(
-        batch.map((delivery) => sendOne(delivery, known.get(messageIdOf(delivery)), parts)),
-      )
+      const isAlone = batch.length === 1
+      await settled(batch.map((one) => sendOne(one, known.get(messageIdOf(one)), isAlone, parts)))
     },
     isTransient: (error) =>
       error instanceof NotSentError ||
@@ -142,6 +142,7 @@ const settled = async (work: readonly Promise<void>[]): Promise<void> => {
 const sendOne = async (
   delivery: Delivery,
   found: QueuedOutbound | undefined,
+  isAlone: boolean,
   parts: Parts,
 ): Promise<void> => {
   const stored =
@@ -171,7 +172,7 @@ const sendOne = async (
       if (parts.broker.leaseLeftMs(delivery) < leaseLeftLeastMs) {
         throw new NotSentError('another process may send it by now')
       }
-      const outcome = await transmit(stored, ready, parts)
+      const outcome = await transmit(stored, ready, isAlone, parts)
       if (outcome === undefined) return
       const sentMs = performance.now()
       const result = { delivery, stored, outcome }
@@ -190,9 +191,10 @@ const sendOne = async (
 const transmit = async (
   stored: QueuedOutbound,
   { bytes, unsigned }: Ready,
+  isAlone: boolean,
   parts: Parts,
 ): Promise<Final | undefined> => {
-  const { id, type, channel, isInDoubt, isScheduled } = stored
+  const { id, type, channel, isInDoubt } = stored
   const { sql, sendings, transport } = parts
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
@@ -202,15 +204,29 @@ const transmit = async (
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)
   const reason = `${outcome.kind}: ${outcome.reason}`
-  const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
-  const mayLeave = asksForTime ? isScheduled || mayWaitOn(channel) : isBound(stored, parts)
-  if (!mayLeave) throw new ChannelAwayError(reason)
-  const waitMs = asksForTime ? (outcome.retryAfterMs ?? 0) : parts.setAsideMs
+  const waitMs = asideMs(stored, outcome, isAlone, parts)
+  if (waitMs === undefined) throw new ChannelAwayError(reason)
   await setAside(sql, id, new Date(Date.now() + waitMs))
-  const fields = { id, type, channel, reason }
-  if (asksForTime) parts.logger.info({ ...fields, wait_ms: waitMs }, 'set aside: it may wait')
-  else parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
+  const fields = { id, type, channel, reason, wait_ms: waitMs }
+  parts.logger.info(fields, 'set aside, so that it holds up no other')
   return undefined
+}
+
+/** How long the queue goes on without it; undefined when it is tried again at once. */
+const asideMs = (
+  stored: QueuedOutbound,
+  outcome: MessageOutcome,
+  isAlone: boolean,
+  parts: Parts,
+): number | undefined => {
+  const { channel, isScheduled, isInDoubt } = stored
+  if (outcome.kind === 'unreachable' && !outcome.isDown) {
+    return isScheduled || mayWaitOn(channel) ? (outcome.retryAfterMs ?? 0) : undefined
+  }
+  // Sent by itself, and not for the first time, while others are answered.
+  const isToBlame =
+    outcome.kind === 'unknown' && isAlone && isInDoubt && parts.ways(stored).some(parts.isUp)
+  return isToBlame || isBound(stored, parts) ? parts.setAsideMs : undefined
 }
 
 /** Notes it for the watch, and in the history if the message had gone out before. */

@@ -23,7 +23,7 @@ const slackMs = 10_000
 
 /**
  * Puts QUEUED messages whose queue entry is missing on the queue: it was purged, the process that sent the message
- * without a queue died, or the message was set aside because its channel was away or asked for time. We touch only messages older than
+ * without a queue died, or the message was set aside. We touch only messages older than
  * everything in the queue, however long the central bank is away. One entry too many does no harm.
  */
 export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {

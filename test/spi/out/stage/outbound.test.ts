@@ -147,6 +147,36 @@ describe('sending', () => {
     expect((await openDeadLetters(sql).list(10)).length).toBe(1)
   })
 
+  test('a message that is never answered clearly holds up no other, and goes out with the same bytes', async () => {
+    const [bad = ''] = await rig.pay(1)
+    let isIll = true
+    const asked: (string | undefined)[] = []
+    const ailing = rawServer(({ body }) => {
+      const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+      const messages = text.match(/<Envelope[\s\S]*?<\/Envelope>/g) ?? []
+      const about = messages.find((one) => one.includes(bad))
+      if (about !== undefined) asked.push(about)
+      if (about !== undefined && isIll) return answer(500)
+      return answer(201, { 'PI-ResourceId': messages.map(() => Bun.randomUUIDv7()).join(',') })
+    })
+    const single = interfaceClient({ PRIMARY: ailing.url }, { attemptsMax: 1 }, ispb)
+    await running(
+      async () => {
+        while (asked.length === 0) await Bun.sleep(5)
+        await rig.pay(60)
+        await rig.until('SENT', 60)
+        expect(await rig.statuses()).toEqual({ QUEUED: 1, SENT: 60 })
+        isIll = false
+        await rig.until('SENT', 61)
+      },
+      single,
+      { requeueEveryMs: 200 },
+    )
+    ailing.stop()
+    expect(asked.length).toBeGreaterThan(2)
+    expect(new Set(asked).size).toBe(1)
+  }, 60_000)
+
   test('over the other channel with the same bytes while one is away', async () => {
     const away = rawServer(() => 'cut')
     away.stop()
