@@ -81,11 +81,11 @@ const none = { limit: 50, offset: 0, before: undefined }
 /** What the rail asks the database, each as the product does it, about some stored messages. */
 const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   const ids = made.map(({ id }) => id)
-  const answers = made.map(({ e2e }) => ({
+  const answers = made.map(({ e2e, n }, at) => ({
     kind: 'transaction' as const,
     types: ['pacs.008' as const],
     endToEndId: e2e,
-    instructionId: undefined,
+    instructionId: at % 2 === 0 ? undefined : `D${n}`,
     outcome: 'ACCEPTED' as const,
     status: 'ACSC',
     reason: undefined,

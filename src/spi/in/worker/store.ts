@@ -24,7 +24,7 @@ export type AnsweredTransaction = {
 
 /** An answer comes within hours, for a schedule within weeks: we do not search older partitions. */
 const answeredWithinDays = 45
-/** Messages of ours with one EndToEndId. */
+/** Messages with one id. Of a payment that is ours the first are its own; each of its returns has two or three more. */
 const sameIdMax = 32
 
 /**
@@ -45,6 +45,7 @@ export const findAnswered = async (
     types,
     endToEndId,
     instructionId,
+    isOfReturn: instructionId?.startsWith('D') === true,
     ...(windowOf(idOfSent(types, endToEndId, instructionId)) ?? whole),
   }))
   const found = await findWithin(tx, wanted)
@@ -74,6 +75,8 @@ const windowOf = (id: string): { readonly since: string; readonly until: string 
 
 type Wanted = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'> & {
   readonly place: number
+  /** It is found by the id of the return. */
+  readonly isOfReturn: boolean
   readonly since: string
   readonly until: string
 }
@@ -90,18 +93,24 @@ const findWithin = async (
     m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
     m.transaction_count as "transactionCount"
   from json_to_recordset(${JSON.stringify(wanted)}::text::json) as answer(place int,
-      types text[], "endToEndId" text, "instructionId" text, since uuid, until uuid)
+      types text[], "endToEndId" text, "instructionId" text, "isOfReturn" boolean, since uuid, until uuid)
     cross join lateral (
-      select message_id, position, status, instruction_id from spi_transactions
-      where end_to_end_id = answer."endToEndId" and message_id >= answer.since
-        and message_id < answer.until
-      order by end_to_end_id, message_id limit ${sameIdMax}
+      (select message_id, position, status, end_to_end_id, instruction_id from spi_transactions
+        where end_to_end_id = answer."endToEndId" and not answer."isOfReturn"
+          and message_id >= answer.since and message_id < answer.until
+        order by end_to_end_id, message_id limit ${sameIdMax})
+      union all
+      (select message_id, position, status, end_to_end_id, instruction_id from spi_transactions
+        where instruction_id = answer."instructionId" and answer."isOfReturn"
+          and message_id >= answer.since and message_id < answer.until
+        order by instruction_id, message_id limit ${sameIdMax})
     ) t
     cross join lateral (
       select id, type, direction, status, channel, end_to_end_id, biz_msg_idr, transaction_count
       from spi_messages where id = t.message_id limit 1
     ) m
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
+    and t.end_to_end_id = answer."endToEndId"
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
   const found = rows.map(

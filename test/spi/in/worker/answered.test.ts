@@ -76,6 +76,21 @@ test('an answer finds a return of an old payment by the id of the return', async
   expect(await found({ ...sent, instructionId: idMade('D', now) })).toEqual([])
 })
 
+test('an answer finds the last of many returns of one payment', async () => {
+  const payment = { type: 'pacs.008', at: before(1), endToEndId: idMade('E', before(1)) } as const
+  const paid = await stored(payment)
+  let last = { ...payment, type: 'pacs.004', at: now, instructionId: '' } as Sent
+  let id = ''
+  for (let made = 0; made < 40; made++) {
+    const at = new Date(now.getTime() - 60_000 + made * 1_000)
+    last = { ...last, at, instructionId: idMade('D', at) }
+    id = await stored(last)
+  }
+  expect(await found(last)).toEqual([id])
+  expect(await found({ ...last, endToEndId: idMade('E', before(1)) })).toEqual([])
+  expect(await found(payment)).toEqual([paid])
+})
+
 test.each(['E1', 'E12345678999999999999', 'F0000000000000', '', 'E12345678000000000000'])(
   'an id that tells no moment is looked for all the same: %p',
   async (endToEndId) => {
