@@ -51,11 +51,12 @@ type Followed = Shown & { told: string | undefined }
 type Follower = Omit<Watched, 'shown'> & {
   readonly stream: Stream
   readonly followed: readonly Followed[]
-  checkedMs: number
 }
 type Place = readonly [Follower, Followed]
 
 const askMsDefault = 15_000
+/** So many are asked for at once. */
+const asksMax = 32
 const refusedMark = ''
 const markCharsMax = 16
 /** The page asks for everything again by itself, and learns why. */
@@ -67,17 +68,16 @@ const headers = {
 }
 
 /**
- * One timer asks for everything that is watched, one after the other, each once however many pages show it. The id of
- * an event is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no
- * change.
+ * One timer asks for everything that is watched, side by side, each once however many pages show it. The id of an event
+ * is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no change.
  */
 export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
   const { everyMs = 1_000, checkMs = 5_000, streamsMax = 200, sessionStreamsMax = 12 } = options
   const asking = { askMs: options.askMs ?? askMsDefault, logger }
   const followers = new Set<Follower>()
+  const asks = createAsks(followers, asking)
   let timer: Timer | undefined
   let turns = 0
-  let isAsking = false
   let isClosed = false
 
   const left = (follower: Follower): void => {
@@ -87,18 +87,9 @@ export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
     timer = undefined
   }
 
-  const turn = async (): Promise<void> => {
-    if (isAsking) return
-    isAsking = true
+  const turn = (): void => {
     turns += 1
-    try {
-      await endThoseOver(followers, { ...asking, checkMs })
-      for (const places of dueBy(followers, turns)) await tell(places, asking)
-    } catch (err) {
-      logger.error({ err }, 'the pages of the console could not be told what has changed')
-    } finally {
-      isAsking = false
-    }
+    asks(dueBy(followers, turns))
   }
 
   return {
@@ -107,12 +98,16 @@ export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
       if (isClosed || followers.size >= streamsMax || own.length >= sessionStreamsMax) {
         throw new ApiError(httpErrors.overloaded, 'As many lists are followed as may be.')
       }
-      const { body, stream } = openStream(() => left(follower))
+      const { body, stream } = openStream(() => {
+        clearInterval(check)
+        left(follower)
+      })
       const marks = watched.lastId?.split('.') ?? []
       const followed = shown.map((one, at) => ({ ...one, told: marks[at] || undefined }))
-      const follower = { ...watched, stream, followed, checkedMs: performance.now() }
+      const follower = { ...watched, stream, followed }
+      const check = setInterval(checking(follower, asking), checkMs)
       followers.add(follower)
-      timer ??= setInterval(() => void turn(), everyMs)
+      timer ??= setInterval(turn, everyMs)
       return new Response(body, { headers })
     },
     close: () => {
@@ -139,31 +134,60 @@ const answerOr = async <T>(
   }
 }
 
-/** All at once: none waits for the time-outs of others. */
-const endThoseOver = async (
-  followers: Iterable<Follower>,
-  { checkMs, ...asking }: Asking & { readonly checkMs: number },
-): Promise<void> => {
-  const nowMs = performance.now()
-  const due = [...followers].filter((one) => nowMs - one.checkedMs >= checkMs)
-  await Promise.all(
-    due.map(async (follower) => {
-      follower.checkedMs = nowMs
-      if (await answerOr(false, follower.isSessionOn, asking)) follower.stream.write(':\n\n')
-      else follower.stream.end(over)
-    }),
-  )
+/** Looks whether the session of a stream is on, and ends the stream where it is not. */
+const checking = ({ isSessionOn, stream }: Follower, asking: Asking): (() => Promise<void>) => {
+  let isLooking = false
+  return async () => {
+    if (isLooking) return
+    isLooking = true
+    if (await answerOr(false, isSessionOn, asking)) stream.write(':\n\n')
+    else stream.end(over)
+    isLooking = false
+  }
+}
+
+type Due = ReadonlyMap<string, readonly Place[]>
+
+/** Asks for what is due: not again for what is being asked for, and for the rest as soon as there is room. */
+const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Due) => void) => {
+  const running = new Set<string>()
+  const waiting = new Map<string, readonly Place[]>()
+  const ask = async (name: string, places: readonly Place[]): Promise<void> => {
+    running.add(name)
+    try {
+      await tell(places, asking)
+    } catch (err) {
+      asking.logger.error({ err }, 'the pages of the console could not be told what has changed')
+    }
+    running.delete(name)
+    fill()
+  }
+  const fill = (): void => {
+    for (const [name, places] of waiting) {
+      if (running.size >= asksMax) return
+      waiting.delete(name)
+      void ask(name, places)
+    }
+  }
+  return (due) => {
+    for (const [name, places] of waiting) {
+      if (!places.some(([one]) => followers.has(one))) waiting.delete(name)
+    }
+    // What waits keeps its turn.
+    for (const [name, places] of due) if (!running.has(name)) waiting.set(name, places)
+    fill()
+  }
 }
 
 /** What is to be asked for in this turn, each with all who show it; what nobody was told of yet is always due. */
-const dueBy = (followers: Iterable<Follower>, turn: number): Iterable<readonly Place[]> => {
+const dueBy = (followers: Iterable<Follower>, turn: number): Due => {
   const places = [...followers].flatMap((follower) =>
     follower.followed.map((followed): Place => [follower, followed]),
   )
   const due = places.filter(
     ([, { told, turns }]) => told === undefined || (told !== refusedMark && turn % turns === 0),
   )
-  return Map.groupBy(due, ([, { name }]) => name).values()
+  return Map.groupBy(due, ([, { name }]) => name)
 }
 
 /** If the API refuses or fails, the page is told so. It then asks by itself and shows what the API answers. */

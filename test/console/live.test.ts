@@ -183,6 +183,39 @@ test.each([
   live.close()
 })
 
+test('lists that are never answered for hold up neither another one nor the look at sessions', async () => {
+  const live = createLive(quietLogger, { everyMs: 2, checkMs: 10, askMs: 60_000 })
+  for (const name of ['one', 'other']) live.open(watchedBy(name, { ask: () => neverAnswered }))
+  live.open(watchedBy('over', { ask: () => neverAnswered, isSessionOn: async () => false }))
+  await Bun.sleep(30)
+  let asked = 0
+  const ask = async () => {
+    asked += 1
+    return new Response('[]')
+  }
+  live.open(watchedBy('third', { ask }))
+  await until(() => asked > 3 && live.size() === 3)
+  live.close()
+})
+
+test('so many lists are asked for at once, each not again while its answer is awaited, and the rest as soon as there is room', async () => {
+  const live = createLive(quietLogger, { everyMs: 2, askMs: 60_000 })
+  const answers = Array.from({ length: 40 }, () => Promise.withResolvers<Response>())
+  const asked: number[] = []
+  for (const [at, { promise }] of answers.entries()) {
+    const ask = () => {
+      asked.push(at)
+      return promise
+    }
+    live.open(watchedBy(`list ${at}`, { ask, sessionId: String(at) }))
+  }
+  await Bun.sleep(30)
+  expect(asked).toEqual(Array.from({ length: 32 }, (_, at) => at))
+  for (const { resolve } of answers) resolve(new Response('[]', { status: 503 }))
+  await until(() => asked.length === 40)
+  live.close()
+})
+
 test('a stream that goes on from a mark is told of what happened since, and of nothing else', async () => {
   await using rig = await createRig()
   const first = await rig.follow()
