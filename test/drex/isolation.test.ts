@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { Wallet } from 'ethers'
 import { createSealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -25,59 +25,59 @@ const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
   return read(id)
 }
 
+const keys = Array.from(
+  { length: 12 },
+  (_, i) => new Wallet(`0x${String(i + 1).padStart(64, '0')}`),
+)
+
+type Asked = {
+  readonly id: number
+  readonly method: string
+  readonly params: readonly [Record<string, string>]
+}
+
+/** Hangs until it is released. */
+const createSlowSigner = () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let atOnce = 0
+  let atOnceMax = 0
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const { id, method, params } = (await request.json()) as Asked
+      if (method === 'eth_accounts') {
+        return Response.json({ jsonrpc: '2.0', id, result: keys.map(({ address }) => address) })
+      }
+      atOnceMax = Math.max(atOnceMax, ++atOnce)
+      await promise
+      atOnce--
+      const { from, gas, gasPrice, nonce, to, data, value } = params[0]
+      const wallet = keys.find(({ address }) => address.toLowerCase() === from)!
+      const chainId = bench.chain.chainId
+      const result = await wallet.signTransaction({
+        type: 0,
+        chainId,
+        to: to!,
+        data: data!,
+        value: value!,
+        gasLimit: gas!,
+        gasPrice: gasPrice!,
+        nonce: Number(nonce),
+      })
+      return Response.json({ jsonrpc: '2.0', id, result })
+    },
+  })
+  return {
+    url: String(server.url),
+    release: resolve,
+    most: () => atOnceMax,
+    stop: () => server.stop(true),
+  }
+}
+
 describe('another program that signs', () => {
-  const keys = Array.from(
-    { length: 12 },
-    (_, i) => new Wallet(`0x${String(i + 1).padStart(64, '0')}`),
-  )
-
-  type Asked = {
-    readonly id: number
-    readonly method: string
-    readonly params: readonly [Record<string, string>]
-  }
-
-  /** Hangs until it is released. */
-  const createSlowSigner = () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    let atOnce = 0
-    let atOnceMax = 0
-    const server = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      idleTimeout: 60,
-      async fetch(request) {
-        const { id, method, params } = (await request.json()) as Asked
-        if (method === 'eth_accounts') {
-          return Response.json({ jsonrpc: '2.0', id, result: keys.map(({ address }) => address) })
-        }
-        atOnceMax = Math.max(atOnceMax, ++atOnce)
-        await promise
-        atOnce--
-        const { from, gas, gasPrice, nonce, to, data, value } = params[0]
-        const wallet = keys.find(({ address }) => address.toLowerCase() === from)!
-        const chainId = bench.chain.chainId
-        const result = await wallet.signTransaction({
-          type: 0,
-          chainId,
-          to: to!,
-          data: data!,
-          value: value!,
-          gasLimit: gas!,
-          gasPrice: gasPrice!,
-          nonce: Number(nonce),
-        })
-        return Response.json({ jsonrpc: '2.0', id, result })
-      },
-    })
-    return {
-      url: String(server.url),
-      release: resolve,
-      most: () => atOnceMax,
-      stop: () => server.stop(true),
-    }
-  }
-
   test('hangs: no other wallet waits; when it comes back, its wallets go on in order', async () => {
     const signer = createSlowSigner()
     bench = await createBench({
@@ -110,6 +110,46 @@ describe('another program that signs', () => {
     await signer.stop()
   }, 60_000)
 })
+
+test('an approval that waits for the revocation of another does not keep it from being signed by another program', async () => {
+  const signer = createSlowSigner()
+  signer.release()
+  bench = await createBench({ env: { DREX_WEB3SIGNER_URL: signer.url } })
+  const { chain, admin, database } = bench
+  const owner = keys[0]!
+  const sender = owner.address.toLowerCase()
+  const spender = await bench.wallet(0n)
+  await bench.call('POST', '/v1/wallets', { type: 'web3signer', label: 'remote', address: sender })
+  await admin.currency('enableAccount', sender)
+  const approving = (units: bigint) =>
+    currencyAbi.encodeFunctionData('approve', [spender, units]) as Hex
+  const raw = await owner.signTransaction({
+    ...{ type: 0, chainId: chain.chainId, nonce: 0, gasPrice: 0n, gasLimit: 100_000n },
+    ...{ to: admin.token, data: approving(5n) },
+  })
+  await chain.request('eth_sendRawTransaction', [raw])
+  await bench.until(async () => {
+    const told = await chain.request('eth_getTransactionCount', [sender, 'latest'])
+    return 'result' in told && told.result === '0x1'
+  })
+  const row = (id: string, kind: string, subject: string, status: string, units: bigint) =>
+    database.sql`
+      insert into drex_transactions
+        (id, network, sender, kind, subject, status, recipient, data, created_by, expires_at, due_at)
+      values (${id}, 'drex_testnet', ${sender}, ${kind}, ${subject}, ${status}, ${admin.token},
+        ${approving(units)}, 'test', now() + interval '1 hour', now() + interval '1 minute')`
+  await row('trx_1', 'approve', 'trf_1', 'confirmed', 5n)
+  await row('trx_2', 'approve', 'trf_2', 'pending', 7n)
+  await row('trx_3', 'revoke', 'trf_1', 'pending', 0n)
+  // Both at once, the one that has to wait before the other.
+  await database.sql`update drex_transactions set due_at = now() where id like 'trx_%'`
+  await bench.until(async () => {
+    const open = await database.sql`
+      select 1 from drex_transactions where id like 'trx_%' and status <> 'confirmed'`
+    return open.length === 0
+  }, 10_000)
+  await signer.stop()
+}, 60_000)
 
 describe('networks with fees', () => {
   const begin = async (env: Readonly<Record<string, string>> = {}, gasPolicy = 'legacy') => {

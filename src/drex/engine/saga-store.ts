@@ -1,5 +1,5 @@
 /** SQL of allowances: who holds one for a swap, and which of them nobody needs any more. */
-import { constants, type Transaction } from '#src/platform/database/index.ts'
+import { constants, type Queryable, type Transaction } from '#src/platform/database/index.ts'
 import { begunStatuses, openStatuses } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 
@@ -49,7 +49,7 @@ export const openAllowances = (
  * @returns those approvals whose lane another transfer has
  */
 export const heldLanes = async (
-  sql: Transaction,
+  sql: Queryable,
   network: string,
   approvals: readonly string[],
 ): Promise<ReadonlySet<string>> => {

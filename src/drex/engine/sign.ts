@@ -3,7 +3,7 @@
  * transaction that gives the nonce. Another program signs outside of any: its signature is kept only if the nonce is
  * still free afterwards, and thrown away unsent if it is not.
  */
-import type { Transaction } from '#src/platform/database/index.ts'
+import type { Queryable, Transaction } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
@@ -91,14 +91,14 @@ const compareFirst = async (
   await store.defer(sql, idsOf(offers), store.retryMs)
 }
 
-/** Whether an approval has its lane to itself; asked in the order of signing, under the lock of the senders' nonces. */
+/** Whether an approval has its lane to itself; asked in the order of signing. Only under the lock of the senders' nonces it stays so. */
 const approvalLanes = async (
-  tx: Transaction,
+  sql: Queryable,
   network: string,
   offers: readonly Offer[],
 ): Promise<(transaction: OpenTransaction) => boolean> => {
   const approvals = offers.filter(({ transaction }) => transaction.kind === 'approve')
-  const held = await sagaStore.heldLanes(tx, network, idsOf(approvals))
+  const held = await sagaStore.heldLanes(sql, network, idsOf(approvals))
   const taken = new Set<string>()
   return ({ id, kind, sender, recipient }) => {
     if (kind !== 'approve') return true
@@ -116,9 +116,15 @@ export const signRemotely = async (
   offered: readonly Offer[],
 ): Promise<readonly Signed[]> => {
   const { network, sql, signers } = context
-  const offers = offered.slice(0, remoteMax)
-  const rest = idsOf(offered.slice(remoteMax))
+  // Whoever waits for another of the same wallet must not stand before it in the row of nonces.
+  const mayApprove = await approvalLanes(sql, network.id, offered)
+  const allowed = offered.filter(({ transaction }) => mayApprove(transaction))
+  const waiting = idsOf(offered.filter((each) => !allowed.includes(each)))
+  if (waiting.length > 0) await store.defer(sql, waiting, store.retryMs)
+  const offers = allowed.slice(0, remoteMax)
+  const rest = idsOf(allowed.slice(remoteMax))
   if (rest.length > 0) await store.defer(sql, rest, 0)
+  if (offers.length === 0) return []
   const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
   if (lane === undefined || lane.doubt !== undefined) {
     await compareFirst(context, offers)
