@@ -137,6 +137,27 @@ test('what the chain takes back is taken back by an event with the same id', asy
   expect(told(id)[2]?.data.log_id).not.toBe(first!.data.log_id)
 })
 
+test('all that a stream has read leaves the chain: all of it is taken back, and it begins anew', async () => {
+  const ana = await bench.wallet(0n)
+  await bench.chain.mine()
+  const from = (await head()) + 1
+  await bench.chain.markFork()
+  for (const cents of [1n, 2n, 3n]) await bench.admin.currency('mint', ana, cents)
+  // What these blocks told comes in one page.
+  const id = await create({ event: 'Transfer', where: { to: ana }, from_block: from })
+  await caughtUp(id)
+  expect(amounts(id)).toEqual(['1', '2', '3'])
+  await bench.chain.reorg()
+  await bench.until(async () => told(id).length >= 4)
+  await bench.admin.currency('mint', ana, 4n)
+  await caughtUp(id)
+  expect(told(id).map(({ type, data }) => [type, data.args?.['value']])).toEqual([
+    ...['1', '2', '3'].map((value) => ['drex.contract.event', value]),
+    ...['3', '2', '1'].map((value) => ['drex.contract.event_removed', value]),
+    ['drex.contract.event', '4'],
+  ])
+})
+
 describe('refused', () => {
   const cases: readonly (readonly [string, object, string])[] = [
     ['an event that the contract has not', { event: 'Transferred' }, '/event'],

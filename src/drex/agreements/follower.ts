@@ -10,7 +10,7 @@ import {
   type FollowerContext,
   placeBefore,
 } from '../ledger/following.ts'
-import { withAnchor } from '../ledger/place.ts'
+import { withPage } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Log } from '../rpc/methods.ts'
@@ -72,7 +72,7 @@ const keep = async (
     events.push(...(await eventsIn(context, reader, agreements.get(log.address) ?? [], log)))
   }
   const { number, hash } = page.last
-  const anchors = withAnchor(position.anchors, { number, hash })
+  const anchors = withPage(position.anchors, page)
   await sql.begin(async (tx) => {
     const there = { place: { number, hash }, anchors }
     if (!(await store.movePosition(tx, network.id, position.place, there))) return
@@ -117,9 +117,8 @@ const goBack = async (context: FollowerContext, position: store.Position): Promi
   const { place, anchors } = position
   const back = await placeBefore(context, place, anchors)
   await sql.begin(async (tx) => {
-    const left = anchors.filter(({ number }) => number <= back.number)
-    if (!(await store.movePosition(tx, network.id, place, { place: back, anchors: left }))) return
-    await advance(tx, emitEvents, await store.forgetEvents(tx, network.id, back.number))
+    if (!(await store.movePosition(tx, network.id, place, back))) return
+    await advance(tx, emitEvents, await store.forgetEvents(tx, network.id, back.place.number))
   })
-  logger.warn({ network: network.id, from: back.number + 1 }, 'agreements went back')
+  logger.warn({ network: network.id, from: back.place.number + 1 }, 'agreements went back')
 }

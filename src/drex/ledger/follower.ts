@@ -16,15 +16,8 @@ import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
-import {
-  createFollower,
-  demandGone,
-  emitInParts,
-  type Follower,
-  lastOnChain,
-  provenLogs,
-} from './following.ts'
-import { type Place, withAnchor } from './place.ts'
+import { createFollower, emitInParts, type Follower, placeBefore, provenLogs } from './following.ts'
+import { withPage } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
 import * as store from './store.ts'
 
@@ -135,7 +128,7 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<void> => 
   const told = entries.filter(isOurs)
   const ours = network.proofs ? entriesOf(await provenLogs(prover, told)).filter(isOurs) : told
   const bookings = await dated(reading, ours)
-  const anchors = withAnchor(position.anchors, { number: page.last.number, hash: page.last.hash })
+  const anchors = withPage(position.anchors, page)
   await sql.begin(async (tx) => {
     if (!(await store.movePosition(tx, network.id, position, page.last, anchors))) return
     const booked = await store.book(tx, network.id, bookings)
@@ -205,11 +198,11 @@ const withAccounts =
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
   const { network, sql, logger, emitEvents } = context
-  await demandGone(context, position)
-  const place = await commonPlace(context, position)
+  const { place, anchors } = await placeBefore(context, position, position.anchors, (above) =>
+    store.bookedBlocks(sql, network.id, above),
+  )
   const tokens = await followed(context)
   const removed = await sql.begin(async (tx) => {
-    const anchors = position.anchors.filter(({ number }) => number <= place.number)
     if (!(await store.movePosition(tx, network.id, position, place, anchors))) return []
     const gone = await store.removeAbove(tx, network.id, place.number)
     const received = gone.filter(
@@ -232,16 +225,6 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
     { network: network.id, from: place.number + 1, to: position.number, removed: removed.length },
     'the chain changed below its confirmations: movements were taken back',
   )
-}
-
-/** The last place that was read and is still on the chain. */
-const commonPlace = async (context: LedgerContext, { anchors }: store.Position): Promise<Place> => {
-  const { network, sql } = context
-  const start: Place = { number: network.startBlock - 1, hash: undefined }
-  const anchor = (await lastOnChain(context, anchors)) ?? start
-  // Between that one and the next, blocks with movements of ours narrow it down.
-  const booked = await store.bookedBlocks(sql, network.id, anchor.number)
-  return (await lastOnChain(context, booked)) ?? anchor
 }
 
 /**

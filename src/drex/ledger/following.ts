@@ -88,7 +88,7 @@ export const emitInParts = async <T>(
 type ChainContext = Omit<BlockContext, 'rpc'> & { readonly rpc: Pick<RpcClient, 'batch' | 'poll'> }
 
 /** @throws RpcFailure if a node still has the block: then the chain has not changed, the nodes differ */
-export const demandGone = async ({ rpc }: ChainContext, { number, hash }: Place): Promise<void> => {
+const demandGone = async ({ rpc }: ChainContext, { number, hash }: Place): Promise<void> => {
   const there = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
   if (there.some((each) => 'result' in each && each.result?.hash === hash)) {
     throw new RpcFailure('transient', `the nodes differ about block ${number}`)
@@ -116,18 +116,27 @@ export const lastOnChain = async (
   return undefined
 }
 
+/** Where to go back to, and the anchors that are left. */
+export type Back = { readonly place: Place; readonly anchors: readonly Anchor[] }
+
 /**
- * Where to go back to from a place that is gone.
+ * Where to go back to from a place that is gone: to where it was begun, if no block that was read is left.
+ * @param booked blocks above an anchor that tell more closely where the chain parts
  * @throws RpcFailure as the two above
  */
 export const placeBefore = async (
   context: ChainContext,
   place: Place,
   anchors: readonly Anchor[],
-): Promise<Place> => {
+  booked: (above: number) => Promise<readonly Anchor[]> = async () => [],
+): Promise<Back> => {
   await demandGone(context, place)
-  const anchor = await lastOnChain(context, anchors)
-  // Before the first anchor nothing was read: it began just above it, or with it.
-  const oldest = anchors[0]?.number ?? place.number
-  return anchor ?? { number: oldest - 1, hash: undefined }
+  // None is before the first block of all.
+  const asked = anchors.filter(({ number }) => number >= 0)
+  const anchor = await lastOnChain(context, asked)
+  const back = anchor ?? { number: anchors[0]?.number ?? place.number, hash: undefined }
+  return {
+    place: (await lastOnChain(context, await booked(back.number))) ?? back,
+    anchors: anchor === undefined ? [] : anchors.slice(0, anchors.indexOf(anchor) + 1),
+  }
 }

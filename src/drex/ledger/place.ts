@@ -31,3 +31,12 @@ export const withAnchor = (anchors: readonly Anchor[], newest: Anchor): readonly
   }
   return kept.reverse()
 }
+
+/**
+ * The anchors once a page was read. Where nothing was read before it, the block that it begins after is the first: if all
+ * others are gone, it is gone back to.
+ */
+export const withPage = (
+  anchors: readonly Anchor[],
+  { before, last: { number, hash } }: { readonly before: Anchor; readonly last: Anchor },
+): readonly Anchor[] => withAnchor(anchors.length === 0 ? [before] : anchors, { number, hash })

@@ -24,6 +24,8 @@ const rangeMax = 10_000
 const growAfter = 8
 
 export type Page = {
+  /** The block that it begins after. */
+  readonly before: Anchor
   readonly last: Anchor
   /** In order; of blocks after the place that was asked for, and not after `last`. */
   readonly logs: readonly Log[]
@@ -121,19 +123,21 @@ const far = async (
   wanted: Wanted,
 ): Promise<Page | undefined> => {
   const from = after.number + 1
-  const before = await headers(context, [from, to])
-  if (isParted(before.get(from), after)) return undefined
-  const last = before.get(to)!
+  const ends = await headers(context, [from, to])
+  const first = ends.get(from)!
+  if (isParted(first, after)) return undefined
+  const last = ends.get(to)!
   const filter = { fromBlock: quantity(from), toBlock: quantity(to), ...filterOf(wanted) }
   const logs = await context.rpc.call('eth_getLogs', filter)
   const again = (await headers(context, [to])).get(to)!
   if (again.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
   return {
+    before: beforeOf(first),
     last,
     logs: resultOf(
       inOrder(logs, wanted, (log) => log.blockNumber >= from && log.blockNumber <= to),
     ),
-    blocks: before,
+    blocks: ends,
   }
 }
 
@@ -168,8 +172,11 @@ const near = async (
     logs.push(...outcome.result)
     last = block
   }
-  return { last: last!, logs, blocks: new Map(chain.map((block) => [block.number, block])) }
+  const blocks = new Map(chain.map((block) => [block.number, block]))
+  return { before: beforeOf(first), last: last!, logs, blocks }
 }
+
+const beforeOf = ({ number, parentHash: hash }: Block): Anchor => ({ number: number - 1, hash })
 
 /**
  * By the blocks' hashes. Where the blocks prove them, they are read from all their receipts, so that a node can leave out
@@ -223,8 +230,8 @@ const filterOf = ({ addresses, topics }: Wanted) => ({
   topics: topics.length === 1 ? topics : [topics],
 })
 
-const isParted = (first: Block | undefined, after: Place): boolean =>
-  first !== undefined && after.hash !== undefined && first.parentHash !== after.hash
+const isParted = (first: Block, after: Place): boolean =>
+  after.hash !== undefined && first.parentHash !== after.hash
 
 /** A failure if the node tells what was not asked for, or something twice. */
 const inOrder = (

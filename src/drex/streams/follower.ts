@@ -20,7 +20,7 @@ import {
   placeBefore,
   provenLogs,
 } from '../ledger/following.ts'
-import { withAnchor } from '../ledger/place.ts'
+import { withPage } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Log } from '../rpc/methods.ts'
@@ -85,7 +85,7 @@ const tell = async (context: FollowerContext, stream: store.Stream, page: Page):
   const told = page.logs.filter(isWanted(stream))
   const logs = network.proofs ? (await provenLogs(prover, told)).filter(isWanted(stream)) : told
   const data = await payloads(sql, stream, logs)
-  const anchors = withAnchor(stream.anchors, { number: page.last.number, hash: page.last.hash })
+  const anchors = withPage(stream.anchors, page)
   await sql.begin(async (tx) => {
     if (!(await store.moveStream(tx, stream, page.last, anchors))) return
     const oldest = page.last.number - network.confirmations - watchBlocks
@@ -137,9 +137,8 @@ const payloads = async (
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: FollowerContext, stream: store.Stream): Promise<void> => {
   const { sql, logger, network } = context
-  const place = await placeBefore(context, stream.position, stream.anchors)
+  const { place, anchors } = await placeBefore(context, stream.position, stream.anchors)
   const removed = await sql.begin(async (tx) => {
-    const anchors = stream.anchors.filter(({ number }) => number <= place.number)
     if (!(await store.moveStream(tx, stream, place, anchors))) return 0
     const gone = await store.takeBack(tx, stream.id, place.number)
     await emit(context, tx, stream, 'drex.contract.event_removed', gone as readonly Payload[])
