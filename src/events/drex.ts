@@ -56,7 +56,7 @@ const movement = {
 const receivedTransfer = z
   .strictObject({
     ...movement,
-    transfer_id: text.meta({ description: 'If a transfer of this gateway moved it.' }),
+    transfer_id: text.meta({ description: 'If a transfer of the same account moved it.' }),
   })
   .meta({ id: 'ReceivedTransferEvent' })
 

@@ -200,10 +200,15 @@ test('a disabled wallet signs nothing until it is active again; an archived one 
   ])
   expect(bench.drex().wallets.signerFor(address, 'test')).rejects.toThrow('disabled')
   await set('active')
-  expect((await pay(address, '1.00')).status).toBe(202)
+  const key = { 'Idempotency-Key': 'before-it-is-archived' }
+  const taken = await pay(address, '1.00', {}, key)
+  expect(taken.status).toBe(202)
   expect((await set('archived')).status).toBe(200)
   expect((await set('active')).status).toBe(422)
   expect((await pay(address, '1.00')).status).toBe(422)
+  // What was taken before stays so for whoever asks again.
+  const again = await pay(address, '1.00', {}, key)
+  expect([again.status, again.json]).toEqual([202, taken.json])
   for (const bad of [{}, { status: 'gone' }, { policy: { day_max: '1' } }, { colour: 'red' }]) {
     expect((await bench.call('PATCH', path, bad)).status).toBe(400)
   }

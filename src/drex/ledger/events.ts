@@ -3,19 +3,19 @@ import type { AppEvent } from '#src/events/index.ts'
 import { formatUnits } from '../domain.ts'
 import { abbreviateAddress, zeroAddress } from '../evm/address.ts'
 import { kindOf } from './entries.ts'
-import type { Booked } from './store.ts'
+import type { Booked, Owned } from './store.ts'
 
 type Known = {
   readonly network: string
-  readonly walletId: string
+  readonly wallet: Owned
   /** The decimals of the token. */
   readonly decimals: number
 }
 
-const described = (booked: Booked, { network, walletId, decimals }: Known) =>
+const described = (booked: Booked, { network, wallet, decimals }: Known) =>
   ({
     movement_id: booked.id,
-    wallet_id: walletId,
+    wallet_id: wallet.id,
     kind: kindOf(booked) === 'mint' ? 'mint' : 'transfer',
     from_wallet:
       booked.counterparty === zeroAddress ? null : abbreviateAddress(booked.counterparty),
@@ -28,18 +28,19 @@ const described = (booked: Booked, { network, walletId, decimals }: Known) =>
     block_number: booked.blockNumber,
   }) as const
 
-/** @property transferId - if a transfer of this gateway moved it */
+/** @param transfer of this gateway that moved it; told to the account whose it is */
 export const receivedEvent = (
   booked: Booked,
-  known: Known & { readonly transferId: string | undefined },
-): AppEvent => ({
-  type: 'drex.transfer.received',
-  subject: known.walletId,
-  data: { ...described(booked, known), transfer_id: known.transferId ?? null },
-})
+  known: Known,
+  transfer: Owned | undefined,
+): AppEvent => {
+  const { id: subject, account } = known.wallet
+  const transferId = transfer?.account === account ? transfer.id : null
+  const data = { ...described(booked, known), transfer_id: transferId }
+  return { type: 'drex.transfer.received', subject, account, data }
+}
 
-export const reversedEvent = (booked: Booked, known: Known): AppEvent => ({
-  type: 'drex.transfer.reversed',
-  subject: known.walletId,
-  data: described(booked, known),
-})
+export const reversedEvent = (booked: Booked, known: Known): AppEvent => {
+  const { id: subject, account } = known.wallet
+  return { type: 'drex.transfer.reversed', subject, account, data: described(booked, known) }
+}

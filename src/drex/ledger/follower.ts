@@ -159,7 +159,7 @@ const tell = async (
   tx: Transaction,
   booked: readonly store.Booked[],
   known: {
-    readonly wallets: ReadonlyMap<Hex, string>
+    readonly wallets: ReadonlyMap<Hex, store.Owned>
     readonly tokens: ReadonlyMap<Hex, number>
     readonly after: number
   },
@@ -172,28 +172,15 @@ const tell = async (
     network.id,
     received.map(({ hash }) => hash),
   )
-  const events = received.map(
-    (each): AppEvent =>
-      receivedEvent(each, {
-        network: network.id,
-        walletId: known.wallets.get(each.wallet)!,
-        decimals: known.tokens.get(each.token)!,
-        transferId: transfers.get(each.hash),
-      }),
+  await emitInParts(tx, emitEvents, received, (part) =>
+    part.map((each): AppEvent => {
+      const wallet = known.wallets.get(each.wallet)!
+      const decimals = known.tokens.get(each.token)!
+      const about = { network: network.id, wallet, decimals }
+      return receivedEvent(each, about, transfers.get(each.hash))
+    }),
   )
-  await emitInParts(tx, emitEvents, events, withAccounts(tx))
 }
-
-/** With the account of each event's wallet. */
-const withAccounts =
-  (tx: Transaction) =>
-  async (events: readonly AppEvent[]): Promise<readonly AppEvent[]> => {
-    const accounts = await store.accountsOf(
-      tx,
-      events.map(({ subject }) => subject),
-    )
-    return events.map((event) => ({ ...event, account: accounts.get(event.subject) }))
-  }
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
@@ -214,11 +201,11 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
     )
     const events = received.flatMap((each): AppEvent[] => {
       const decimals = tokens.get(each.token)
-      const walletId = wallets.get(each.wallet)
-      if (decimals === undefined || walletId === undefined) return []
-      return [reversedEvent(each, { network: network.id, walletId, decimals })]
+      const wallet = wallets.get(each.wallet)
+      if (decimals === undefined || wallet === undefined) return []
+      return [reversedEvent(each, { network: network.id, wallet, decimals })]
     })
-    await emitInParts(tx, emitEvents, events, withAccounts(tx))
+    await emitInParts(tx, emitEvents, events, (part) => part)
     return gone
   })
   logger.warn(

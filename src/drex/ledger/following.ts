@@ -78,10 +78,10 @@ export const emitInParts = async <T>(
   tx: Transaction,
   emitEvents: Emit,
   all: readonly T[],
-  eventsOf: (part: readonly T[]) => Promise<readonly AppEvent[]> | readonly AppEvent[],
+  eventsOf: (part: readonly T[]) => readonly AppEvent[],
 ): Promise<void> => {
   for (let start = 0; start < all.length; start += eventsMax) {
-    await emitEvents(tx, await eventsOf(all.slice(start, start + eventsMax)))
+    await emitEvents(tx, eventsOf(all.slice(start, start + eventsMax)))
   }
 }
 

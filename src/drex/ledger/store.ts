@@ -63,14 +63,16 @@ export const movePosition = async (
   return moved.count === 1
 }
 
-/** Those of the addresses that are wallets here, with their ids. */
+export type Owned = { readonly id: string; readonly account: string }
+
+/** Those of the addresses that are wallets here, and whose. */
 export const walletsAmong = async (
   sql: Queryable,
   addresses: readonly Hex[],
-): Promise<ReadonlyMap<Hex, string>> => {
-  const rows = await sql<{ address: Hex; id: string }[]>`
-    select address, id from drex_wallets where address = any(${[...addresses]}::text[])`
-  return new Map(rows.map(({ address, id }) => [address, id]))
+): Promise<ReadonlyMap<Hex, Owned>> => {
+  const rows = await sql<(Owned & { readonly address: Hex })[]>`
+    select address, id, account from drex_wallets where address = any(${[...addresses]}::text[])`
+  return new Map(rows.map(({ address, ...wallet }) => [address, wallet]))
 }
 
 /** @property bookedAt - of its block */
@@ -148,16 +150,16 @@ export const transfersByHash = async (
   sql: Queryable,
   network: string,
   hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, string>> => {
+): Promise<ReadonlyMap<Hex, Owned>> => {
   const wanted = [...new Set(hashes)]
-  const rows = await sql<{ hash: Hex; id: string }[]>`
-    select t.hash, f.id from drex_transactions t join drex_transfers f on f.id = t.subject
+  const rows = await sql<(Owned & { readonly hash: Hex })[]>`
+    select t.hash, f.id, f.account from drex_transactions t join drex_transfers f on f.id = t.subject
     where t.network = ${network} and t.hash = any(${wanted}::text[])
     union all
-    select a.hash, f.id from drex_attempts a join drex_transactions t on t.id = a.transaction_id
-      join drex_transfers f on f.id = t.subject
+    select a.hash, f.id, f.account from drex_attempts a
+      join drex_transactions t on t.id = a.transaction_id join drex_transfers f on f.id = t.subject
     where a.network = ${network} and a.hash = any(${wanted}::text[])`
-  return new Map(rows.map(({ hash, id }) => [hash, id]))
+  return new Map(rows.map(({ hash, ...transfer }) => [hash, transfer]))
 }
 
 /** Blocks above one that have movements, in order. */
@@ -313,13 +315,3 @@ export const positions = (
   sql<
     { network: string; number: number }[]
   >`select network, block_number::float8 as number from drex_positions`
-
-/** Whose the wallets are, by the wallets' ids. */
-export const accountsOf = async (
-  sql: Queryable,
-  walletIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
-  const rows = await sql<{ id: string; account: string }[]>`
-    select id, account from drex_wallets where id = any(${[...walletIds]}::text[])`
-  return new Map(rows.map(({ id, account }) => [id, account]))
-}

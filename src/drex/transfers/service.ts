@@ -97,33 +97,33 @@ export const createTransfers = (deps: {
 
   const { get, getAsSender } = createFinder(sql)
 
+  const take = async (request: TransferRequest, caller: Caller, form: AddressForm) => {
+    const chain = chains.require(request.network, caller.environment)
+    const signers = [await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)]
+    if (request.swap !== undefined) {
+      const { reserveWallet } = request.swap
+      signers.push(await wallets.requireSigning(reserveWallet, 'swap.reserve_wallet', caller))
+    }
+    const toWallet = await receiverOf(chain, request)
+    const { transfer, steps } = await build(deps, chain, { ...request, toWallet }, caller)
+    if (!signers.some(({ policy }) => limitsMoney(policy))) {
+      return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
+    }
+    const addresses = signers.map(({ address }) => address)
+    const answered = await acceptGuarded(sql, { transfer, steps, caller }, addresses, (approval) =>
+      creationBody({ ...transfer, approval }, form),
+    )
+    kick()
+    return answered
+  }
+
   return {
     async create(request, caller, form) {
-      const chain = chains.require(request.network, caller.environment)
-      const signers = [await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)]
-      if (request.swap !== undefined) {
-        const { reserveWallet } = request.swap
-        signers.push(await wallets.requireSigning(reserveWallet, 'swap.reserve_wallet', caller))
+      const { fromWallet, swap } = request
+      for (const each of [fromWallet, ...(swap === undefined ? [] : [swap.reserveWallet])]) {
+        requireWallet(caller, each)
       }
-      if (typeof request.toWallet !== 'string') {
-        // What the directory tells now decides nothing of a request that was taken already.
-        const before = await replayOf(sql, caller.idempotencyKey)
-        if (before !== undefined) return before
-      }
-      const toWallet = await receiverOf(chain, request)
-      const { transfer, steps } = await build(deps, chain, { ...request, toWallet }, caller)
-      if (!signers.some(({ policy }) => limitsMoney(policy))) {
-        return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
-      }
-      const addresses = signers.map(({ address }) => address)
-      const answered = await acceptGuarded(
-        sql,
-        { transfer, steps, caller },
-        addresses,
-        (approval) => creationBody({ ...transfer, approval }, form),
-      )
-      kick()
-      return answered
+      return orReplay(sql, caller, () => take(request, caller, form))
     },
     get: (id, caller) =>
       inSnapshot(sql, async (tx) => ({
@@ -170,6 +170,24 @@ export const createTransfers = (deps: {
       }
       return get(id, caller)
     },
+  }
+}
+
+/**
+ * What is judged now decides nothing of a request that was taken already. It is looked for only once something refuses
+ * the request, so that one which is taken pays nothing for it.
+ */
+const orReplay = async (
+  sql: Client,
+  { idempotencyKey }: Caller,
+  take: () => Promise<Answered>,
+): Promise<Answered> => {
+  try {
+    return await take()
+  } catch (error) {
+    const before = error instanceof ApiError ? await replayOf(sql, idempotencyKey) : undefined
+    if (before === undefined) throw error
+    return before
   }
 }
 

@@ -190,6 +190,17 @@ test('money that came in is told once it has its confirmations, whoever sent it'
   expect(movements.map(({ counterparty }) => counterparty)).toEqual([short(ana), short(ana)])
 })
 
+test('the receiver’s account is not told the transfer of the sender’s', async () => {
+  const [ana, bia] = [await wallet(5_000n), await wallet(0n)]
+  await bench.database.sql`update drex_wallets set account = 'other' where address = ${bia}`
+  await mined(await pay(ana, bia, '3.21'))
+  const told = () => bench.incoming.filter(({ account }) => account === 'other')
+  await bench.until(async () => told().length > 0)
+  expect(told()).toMatchObject([
+    { type: 'drex.transfer.received', data: { amount: '3.21', transfer_id: null } },
+  ])
+})
+
 test('a block that leaves the chain after all takes back what it told', async () => {
   const ana = await wallet(5_000n)
   const bia = await wallet(0n)
