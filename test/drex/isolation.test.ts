@@ -124,8 +124,13 @@ test('an approval that waits for the revocation of another does not keep it from
   const approving = (units: bigint) =>
     currencyAbi.encodeFunctionData('approve', [spender, units]) as Hex
   const raw = await owner.signTransaction({
-    ...{ type: 0, chainId: chain.chainId, nonce: 0, gasPrice: 0n, gasLimit: 100_000n },
-    ...{ to: admin.token, data: approving(5n) },
+    type: 0,
+    chainId: chain.chainId,
+    nonce: 0,
+    gasPrice: 0n,
+    gasLimit: 100_000n,
+    to: admin.token,
+    data: approving(5n),
   })
   await chain.request('eth_sendRawTransaction', [raw])
   await bench.until(async () => {
