@@ -14,7 +14,7 @@ export type Trusted = {
   readonly notAfter: Date
 }
 
-/** A bundle may hold all public authorities: only those that end first are shown. */
+/** A bundle may hold all public authorities: metrics and log lines tell of so many. */
 export const trustedMax = 20
 const versionCharacters = 8
 
@@ -42,12 +42,12 @@ const readBundle = (bundle: string): readonly Read[] => {
     const { fingerprint, notBefore, notAfter } = read
     return [{ version: fingerprint.slice(0, versionCharacters), fingerprint, notBefore, notAfter }]
   })
-  const first = [...new Map(all.map((one) => [one.fingerprint, one])).values()]
-    .sort((a, b) => a.notAfter.getTime() - b.notAfter.getTime())
-    .slice(0, trustedMax)
+  const read = [...new Map(all.map((one) => [one.fingerprint, one])).values()].sort(
+    (a, b) => a.notAfter.getTime() - b.notAfter.getTime(),
+  )
   if (known.size >= knownMax) known.clear()
-  known.set(bundle, first)
-  return first
+  known.set(bundle, read)
+  return read
 }
 
 /** What cannot be read is told of by whoever uses the bundle. */
@@ -65,6 +65,13 @@ export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Tr
   return bundle === undefined
     ? []
     : readBundle(bundle).map((read) => ({ ...read, ispb, type: `${type}_ca` }))
+}
+
+/** Those of a use to tell of: the ones that end first among those that hold, then those that have expired. */
+export const toldOf = (use: CertificateUse, now: Date): readonly Trusted[] => {
+  const all = trustedBy(use)
+  const expired = all.filter(({ notAfter }) => now > notAfter)
+  return [...all.slice(expired.length), ...expired].slice(0, trustedMax)
 }
 
 /** One that has expired may have a successor beside it: it fails only where none is left. */

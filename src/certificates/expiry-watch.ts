@@ -1,7 +1,7 @@
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { CertificateUse } from '#src/platform/security/index.ts'
-import { trustedBy } from './authorities.ts'
+import { toldOf } from './authorities.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, statusAt } from './domain.ts'
 import { type InUse, inUseOf, type Known, knownOf, useText } from './in-use.ts'
 
@@ -52,12 +52,8 @@ export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
   const look = async (): Promise<void> => {
     // They need no store, which may be away.
     for (const certificate of fromFiles(uses(), now())) tell(certificate)
-    for (const trusted of uses().flatMap(trustedBy)) tell(trusted)
-    const stored = await list()
-    const inUse = new Set(inUseOf(uses(), stored, now()).map(({ fingerprint }) => fingerprint))
-    for (const record of stored) {
-      if (inUse.has(record.fingerprint) || !isReplaced(record, stored, now())) tell(knownOf(record))
-    }
+    for (const trusted of uses().flatMap((use) => toldOf(use, now()))) tell(trusted)
+    for (const record of neededOf(uses(), await list(), now())) tell(knownOf(record))
   }
   const job = createJob({ name: 'expiry of certificates', everyMs: lookMs, run: look, logger })
   return { look, start: job.start, stop: job.stop }
@@ -78,6 +74,18 @@ const isReplaced = (
       statusAt(other, now) === 'active',
   )
 
+/** What somebody has to renew: all that is in use or that no newer version has replaced. */
+const neededOf = (
+  uses: readonly CertificateUse[],
+  stored: readonly CertificateRecord[],
+  now: Date,
+): readonly CertificateRecord[] => {
+  const inUse = new Set(inUseOf(uses, stored, now).map(({ fingerprint }) => fingerprint))
+  return stored.filter(
+    (record) => inUse.has(record.fingerprint) || !isReplaced(record, stored, now),
+  )
+}
+
 const fromFiles = (uses: readonly CertificateUse[], now: Date): readonly InUse[] =>
   inUseOf(
     uses.filter(({ source }) => source === 'files'),
@@ -92,11 +100,21 @@ type Labels = Readonly<Record<(typeof labels)[number], string>>
 const labelsOf = ({ ispb, type, version }: Known): Labels => ({ ispb, type, version })
 
 const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void => {
-  const all = async (): Promise<readonly Known[]> => [
-    ...(await list()).map(knownOf),
-    ...fromFiles(uses(), now()),
-    ...uses().flatMap(trustedBy),
-  ]
+  const holds = ({ notAfter }: Pick<Known, 'notAfter'>): boolean => now() <= notAfter
+  const trusted = (use: CertificateUse): readonly Known[] => {
+    const told = toldOf(use, now())
+    return told.some(holds) ? told.filter(holds) : told
+  }
+  /** Without what has expired and has a successor: only its removal would end the alert. */
+  const all = async (): Promise<readonly Known[]> => {
+    const stored = await list()
+    const needed = new Set(neededOf(uses(), stored, now()))
+    return [
+      ...stored.filter((one) => holds(one) || needed.has(one)).map(knownOf),
+      ...fromFiles(uses(), now()),
+      ...uses().flatMap(trusted),
+    ]
+  }
   metrics.gauge(
     'spigw_cert_days_until_expiry',
     'Days until certificate expiry.',

@@ -130,14 +130,15 @@ test('what others are trusted by is told of in metrics, lines and checks, and fo
     (await samples())
       .filter((line) => line.startsWith('spigw_cert_days_until_expiry{'))
       .map((line) => Number(line.split(' ').at(-1)))
-  expect(await days()).toEqual([-3, 5, 300])
-  expect((await samples()).filter((line) => /type="PIC_ca".* 1$/.test(line))).toHaveLength(1)
+  // The expired one has others beside it: an alert on it could be ended by nothing but another file.
+  expect(await days()).toEqual([5, 300])
+  expect((await samples()).filter((line) => /type="PIC_ca".* 1$/.test(line))).toEqual([])
   await feature.start?.()
   await until(() => lines.length > 1)
   await feature.stop?.()
   expect(lines.map(({ certificate, days: left }) => [certificate, left])).toEqual([
-    [expect.stringMatching(/^12345678\.PIC_ca\.[0-9a-f]{8}$/), -3],
     [expect.stringMatching(/^12345678\.PIC_ca\.[0-9a-f]{8}$/), 5],
+    [expect.stringMatching(/^12345678\.PIC_ca\.[0-9a-f]{8}$/), -3],
   ])
   const check = async () =>
     (await feature.checks?.())?.map(({ status, detail }) => [status, detail])
@@ -147,14 +148,16 @@ test('what others are trusted by is told of in metrics, lines and checks, and fo
   expect(await days()).toEqual([300])
   writeFileSync(file, bundle(over))
   expect(await check()).toEqual([['failed', '1 certificate, all expired']])
+  expect(await days()).toEqual([-3])
 })
 
 test('of a bundle as large as that of all public authorities, those that end first are told of', async () => {
   const { feature, samples } = open()
-  const all = Array.from({ length: trustedMax + 1 }, (_, index) =>
-    issue(`ca ${index}`, 100 + index),
-  )
-  const text = all.map(({ cert }) => cert).join('')
+  const issued = (name: string, count: number, daysOf: (index: number) => number) =>
+    Array.from({ length: count }, (_, index) => issue(`${name} ${index}`, daysOf(index)))
+  const expired = issued('over', trustedMax, (index) => -10 - index)
+  const good = issued('ca', trustedMax + 1, (index) => 25 + index)
+  const text = [...expired, ...good].map(({ cert }) => cert).join('')
   const material = createFileMaterial({
     certificate: undefined,
     key: undefined,
@@ -163,7 +166,25 @@ test('of a bundle as large as that of all public authorities, those that end fir
   feature.track([{ ispb: '', type: 'webhooks', source: 'files', material }])
   const found = (await samples()).filter((line) => line.startsWith('spigw_cert_days'))
   expect(found).toHaveLength(trustedMax)
-  expect(found.at(-1)).toEndWith(` ${100 + trustedMax - 1}`)
+  expect(found[0]).toEndWith(' 25')
+  expect(found.at(-1)).toEndWith(` ${25 + trustedMax - 1}`)
+  expect((await feature.checks?.())?.map(({ status, detail }) => [status, detail])).toEqual([
+    ['warning', '41 certificates, 20 expired, the next ends in 25 days'],
+  ])
+})
+
+test('what a newer version has replaced leaves the alerts, and what has none stays', async () => {
+  const { samples } = open({
+    [`${ispb}.PIA.1`]: issue('over', -3),
+    [`${ispb}.PIA.2`]: issue('new', 300),
+    [`${ispb}.PIC.1`]: issue('over too', -3),
+  })
+  const expired = (await samples()).filter((line) => line.startsWith('spigw_cert_expired{'))
+  expect(expired).toEqual([
+    `spigw_cert_expired{${labels('PIA', '2')}} 0`,
+    `spigw_cert_expired{${labels('PIC', '1')}} 1`,
+  ])
+  expect(await samples()).toContain('spigw_cert_total 3')
 })
 
 test('a key that is not its certificate\u2019s is refused as an import refuses it, and told of once', async () => {
