@@ -65,5 +65,5 @@ export {
   refundResults,
   refundStatuses,
 } from './refund.ts'
-export { momentText, proseAt } from './values.ts'
+export { momentText, oneOf, proseAt } from './values.ts'
 export { createVsync, emptyVsync, type Vsync } from './vsync.ts'

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { createLoop } from '#src/platform/jobs/index.ts'
 import type { ReconciliationCalls } from '../../src/dict/comparisons/calls.ts'
 import { readCids } from '../../src/dict/comparisons/difference.ts'
+import type { ComparisonMethod } from '../../src/dict/comparisons/domain.ts'
 import { createComparisonService } from '../../src/dict/comparisons/service.ts'
 import { addComparison } from '../../src/dict/comparisons/store.ts'
 import { cidFor, type EntryContent } from '../../src/dict/entries/domain.ts'
@@ -216,6 +217,16 @@ test('a file that comes slowly is progress piece by piece, and is given up with 
   await dripping.stop(true)
 })
 
+test('a file that the directory cannot make ends its comparison at once, and no other’s', async () => {
+  directory.setFaults([{ kind: 'failed_file', operation: 'lookup' }])
+  expect(await byFile()).toMatchObject({
+    status: 'failed',
+    failure: 'the directory says ERROR of the file',
+  })
+  directory.setFaults([])
+  expect(await byFile()).toMatchObject({ status: 'done' })
+})
+
 test('a file that lacks an entry, or is damaged on its way, makes no false difference', async () => {
   directory.setFaults([{ kind: 'lost_cid', operation: 'lookup', times: 1 }])
   expect(await byFile()).toMatchObject({ status: 'done', only_ours: 0, differences: [] })
@@ -251,21 +262,25 @@ test('one runs at a time, and what is asked wrongly is refused', async () => {
   expect((await mend(randomUUID(), 'x', 'ours')).status).toBe(404)
 })
 
-describe('a comparison by file', () => {
+describe('a comparison that takes long', () => {
   const minuteMs = 60_000
   const away = () => Promise.reject(new DirectoryAwayError('timeout', 'no answer'))
   const unmade = async () => ({ kind: 'file', id: 1, content: undefined })
   /** One whose directory answers about its file as `answer` says. */
-  const begun = async () => {
+  const begun = async (method: ComparisonMethod = 'file') => {
     let nowMs = Date.now()
     let answer: () => Promise<unknown> = unmade
-    const ask = () => answer()
+    const ask = (...asked: unknown[]) => {
+      questions.push(asked)
+      return answer()
+    }
+    const questions: unknown[][] = []
     const service = createComparisonService({
       sql,
       ispb,
       logger: quietLogger,
       now: () => new Date(nowMs),
-      calls: { requestFile: ask, findFile: ask } as unknown as ReconciliationCalls,
+      calls: { requestFile: ask, findFile: ask, events: ask } as unknown as ReconciliationCalls,
       fetchFile: () => {
         throw new Error('there is no file')
       },
@@ -277,8 +292,8 @@ describe('a comparison by file', () => {
       ...none,
       id,
       keyType: 'PHONE',
-      method: 'file',
-      since: null,
+      method,
+      since: method === 'file' ? null : new Date(nowMs - 1_000),
       status: 'running',
       fileId: null,
       failure: null,
@@ -286,6 +301,7 @@ describe('a comparison by file', () => {
       endedAt: null,
     })
     return {
+      questions,
       /** One round, so much later. */
       after: async (minutes: number, as: () => Promise<unknown>) => {
         nowMs += minutes * minuteMs
@@ -312,6 +328,44 @@ describe('a comparison by file', () => {
     expect(await after(60, away)).toEqual(['running', null])
     expect(await after(14, away)).toEqual(['running', null])
     expect(await after(1, away)).toEqual(['failed', 'no answer'])
+  })
+
+  test('waits where the directory has had enough, and goes on from where it was', async () => {
+    const { after, questions } = await begun('events')
+    const limited = (retryAfterMs?: number) => ({
+      ...{ kind: 'refused', status: 429, code: 'RateLimited', retryAfterMs },
+    })
+    const zero = '0'.repeat(64)
+    const pageTo = (endTime: string, hasMore: boolean) => ({
+      ...{ kind: 'events', events: [], hasMore, endTime, check: zero },
+    })
+    const answers: object[] = [pageTo('2026-01-02T00:00:00Z', true), limited()]
+    const next = async () => answers.shift()
+    expect(await after(0, next)).toEqual(['running', null])
+    expect(questions).toHaveLength(2)
+    // No token is taken before there are some again.
+    expect(await after(0.5, next)).toEqual(['running', null])
+    expect(questions).toHaveLength(2)
+    answers.push(limited(90_000))
+    expect(await after(0.5, next)).toEqual(['running', null])
+    expect(await after(1, next)).toEqual(['running', null])
+    expect(questions).toHaveLength(3)
+    for (let i = 0; i < 20; i++) {
+      answers.push(limited())
+      expect(await after(2, next)).toEqual(['running', null])
+    }
+    answers.push(pageTo('2026-01-03T00:00:00Z', false))
+    expect((await after(1, next))[0]).toBe('done')
+    expect(questions.slice(1).map(([, from]) => from)).toEqual(
+      Array.from({ length: 23 }, () => '2026-01-02T00:00:00Z'),
+    )
+  })
+
+  test('by events is given up after hours, too', async () => {
+    const { after } = await begun('events')
+    const limited = async () => ({ kind: 'refused', status: 429, code: 'RateLimited' })
+    expect(await after(0, limited)).toEqual(['running', null])
+    expect(await after(360, limited)).toEqual(['failed', 'the directory answers 429 RateLimited'])
   })
 
   test('that fails in an unforeseen way ends, too', async () => {

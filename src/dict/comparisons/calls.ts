@@ -5,6 +5,7 @@ import {
   type Element,
   type KeyType,
   nodeAt,
+  oneOf,
   readKeptEntry,
   textAt,
 } from '#codecs/dict'
@@ -34,9 +35,15 @@ export type CidFile = {
     | undefined
 }
 
+/** The directory says that there is no such file, and will be none. */
+export class LostFileError extends Error {
+  override readonly name = 'LostFileError'
+}
+
 /** Each throws DirectoryAwayError. */
 export type ReconciliationCalls = {
   readonly events: (type: KeyType, startTime: string) => Promise<EventPage | Refused>
+  /** @throws LostFileError, as {@link findFile} does */
   readonly requestFile: (type: KeyType) => Promise<CidFile | Refused>
   readonly findFile: (id: number) => Promise<CidFile | Refused>
   /** Ours alone are found. */
@@ -45,6 +52,9 @@ export type ReconciliationCalls = {
 
 const cidForm = /^[0-9A-Fa-f]{64}$/
 const momentForm = /^[0-9T:.Z+-]{20,40}$/
+const fileStatuses = ['REQUESTED', 'PROCESSING', 'AVAILABLE', 'UNAVAILABLE', 'ERROR'] as const
+/** The most that it gives at once: it is asked twenty times a minute at most. */
+const eventsMax = 200
 const idForm = /^\d{1,15}$/
 const requestIdForm = /^[0-9a-fA-F-]{36}$/
 
@@ -69,12 +79,10 @@ const eventsIn = (document: XmlDocument): EventPage => {
 
 const fileIn = (document: XmlDocument): CidFile => {
   const { root } = document
-  const status = demandText(
-    document,
-    root,
-    'CidSetFile/Status',
-    /^(?:REQUESTED|PROCESSING|AVAILABLE)$/,
-  )
+  const status = oneOf(fileStatuses).read(document, root, 'CidSetFile/Status')
+  if (status === 'UNAVAILABLE' || status === 'ERROR') {
+    throw new LostFileError(`the directory says ${status} of the file`)
+  }
   return {
     kind: 'file',
     id: Number(demandText(document, root, 'CidSetFile/Id', idForm)),
@@ -95,7 +103,12 @@ export const createReconciliationCalls = (
   ispb: string,
 ): ReconciliationCalls => ({
   events: (type, startTime) => {
-    const query = new URLSearchParams({ Participant: ispb, KeyType: type, StartTime: startTime })
+    const query = new URLSearchParams({
+      Participant: ispb,
+      KeyType: type,
+      StartTime: startTime,
+      Limit: String(eventsMax),
+    })
     return see('list_cid_events', { path: `/cids/events?${query}` }, eventsIn)
   },
   requestFile: (type) => {

@@ -5,7 +5,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import { cidsOf } from '../entries/store.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import type { Refused } from '../wire.ts'
+import { type Refused, tooMany } from '../wire.ts'
 import type { CidFile, ReconciliationCalls } from './calls.ts'
 import type { CidDifferences, OwnCid } from './domain.ts'
 import { ownCidsSince, ownWithCid } from './store.ts'
@@ -79,10 +79,10 @@ export const differenceSince = async (
   sql: Client,
   type: KeyType,
   since: Date,
-  calls: Pick<ReconciliationCalls, 'events'>,
-  round: Pick<Round, 'advance'>,
+  { read, calls, round }: EventReading,
 ): Promise<Compared> => {
-  const { last, check, isWhole } = await eventsSince(type, since, calls, round)
+  const { check, isWhole } = await readEvents(type, calls, read, round)
+  const { last } = read
   const known = new Map(
     (await ownWithCid(sql, type, [...last.keys()])).map((one) => [one.cid, one]),
   )
@@ -113,26 +113,63 @@ export const differenceSince = async (
   }
 }
 
-const eventsSince = async (
+/** How far the events have been read; whoever is refused on the way goes on from here. */
+export type ReadEvents = {
+  /** Whether each CID was there after the last event about it. */
+  readonly last: Map<string, boolean>
+  startTime: string
+  pages: number
+}
+
+type EventReading = {
+  /** Is changed. */
+  readonly read: ReadEvents
+  readonly calls: Pick<ReconciliationCalls, 'events'>
+  readonly round: Pick<Round, 'advance'>
+}
+
+export const noEventsRead = (since: Date): ReadEvents => ({
+  last: new Map(),
+  startTime: since.toISOString(),
+  pages: 0,
+})
+
+const readEvents = async (
   type: KeyType,
-  since: Date,
-  { events }: Pick<ReconciliationCalls, 'events'>,
-  round: Pick<Round, 'advance'>,
+  { events }: EventReading['calls'],
+  read: ReadEvents,
+  round: EventReading['round'],
 ) => {
-  const last = new Map<string, boolean>()
-  let startTime = since.toISOString()
-  for (let pages = 1; ; pages++) {
+  for (;;) {
     round.advance()
-    const page = await events(type, startTime)
+    const page = await events(type, read.startTime)
     if (page.kind === 'refused') throw refusedBy(page)
-    for (const { cid, isAdded } of page.events) last.set(cid, isAdded)
-    const isStuck = page.endTime === startTime
-    if (!page.hasMore || isStuck || pages >= pagesMax) {
-      return { last, check: page.check, isWhole: !page.hasMore }
+    for (const { cid, isAdded } of page.events) read.last.set(cid, isAdded)
+    const isStuck = page.endTime === read.startTime
+    read.pages++
+    read.startTime = page.endTime
+    if (!page.hasMore || isStuck || read.pages >= pagesMax) {
+      return { check: page.check, isWhole: !page.hasMore }
     }
-    startTime = page.endTime
   }
 }
 
-export const refusedBy = ({ status, code }: Refused): DirectoryAwayError =>
-  new DirectoryAwayError('status', `the directory answers ${status} ${code}`)
+/** The directory wants to be left alone for so long. */
+export class LimitedError extends DirectoryAwayError {
+  readonly waitMs: number
+
+  constructor(message: string, waitMs: number) {
+    super('status', message)
+    this.waitMs = waitMs
+  }
+}
+
+/** Where the directory does not say: its smallest bucket has ten tokens again. */
+const refillMs = 60_000
+
+export const refusedBy = ({ status, code, retryAfterMs = refillMs }: Refused): Error => {
+  const message = `the directory answers ${status} ${code}`
+  return status === tooMany
+    ? new LimitedError(message, retryAfterMs)
+    : new DirectoryAwayError('status', message)
+}

@@ -16,8 +16,17 @@ import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce } from '../once.ts'
 import type { DirectoryWire } from '../wire.ts'
-import type { CidFile, ReconciliationCalls } from './calls.ts'
-import { type Compared, differenceSince, differenceTo, readCids, refusedBy } from './difference.ts'
+import { type CidFile, LostFileError, type ReconciliationCalls } from './calls.ts'
+import {
+  type Compared,
+  differenceSince,
+  differenceTo,
+  LimitedError,
+  noEventsRead,
+  type ReadEvents,
+  readCids,
+  refusedBy,
+} from './difference.ts'
 import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
 import { keepSide, type MendBy } from './mend.ts'
 import {
@@ -120,35 +129,53 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
   }
 }
 
+/** Of a comparison that runs. Another process that takes over begins anew. */
+type Progress = {
+  /** Since when no round has succeeded, if the last one failed. */
+  failingSinceMs: number | undefined
+  /** The directory is left alone until then. */
+  restsUntilMs: number
+  readonly read: ReadEvents
+}
+
 const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
   const { sql, logger, now } = deps
-  /** Since when no round has succeeded, of those whose last failed. Another process that takes over begins anew. */
-  const failingSinceMs = new Map<string, number>()
+  const progressOf = new Map<string, Progress>()
   const giveUp = (id: string, failure: string) =>
     endComparison(sql, id, { ...failed, failure, endedAt: now() })
 
   const advanceOne = async (comparison: Comparison, round: Round): Promise<void> => {
-    const { id, createdAt } = comparison
+    const { id, createdAt, since } = comparison
+    const progress = progressOf.get(id) ?? {
+      failingSinceMs: undefined,
+      restsUntilMs: 0,
+      read: noEventsRead(since ?? createdAt),
+    }
+    progressOf.set(id, progress)
     const isOver = () => now().getTime() - createdAt.getTime() >= runMsMax
+    if (now().getTime() < progress.restsUntilMs) return
     try {
-      await compare(comparison, deps, round)
-      failingSinceMs.delete(id)
+      await compare(comparison, deps, progress.read, round)
+      progress.failingSinceMs = undefined
       if (isOver() && !round.signal.aborted) await giveUp(id, 'the file was not made in time')
     } catch (error) {
-      const sinceMs = failingSinceMs.get(id) ?? now().getTime()
-      failingSinceMs.set(id, sinceMs)
+      const nowMs = now().getTime()
       const isAway = error instanceof DirectoryAwayError
-      if (isOver() || now().getTime() - sinceMs >= failingMsMax) {
-        await giveUp(id, isAway ? error.message : 'it could not be compared')
+      const isLost = error instanceof LostFileError
+      if (error instanceof LimitedError) progress.restsUntilMs = nowMs + error.waitMs
+      else progress.failingSinceMs ??= nowMs
+      if (isLost || isOver() || nowMs - (progress.failingSinceMs ?? nowMs) >= failingMsMax) {
+        await giveUp(id, isAway || isLost ? error.message : 'it could not be compared')
       }
+      if (isLost) return
       if (!isAway) throw error
       logger.info({ id, reason: error.reason }, 'a comparison goes on later')
     }
   }
   return async (round) => {
     const running = await runningComparisons(sql)
-    for (const id of failingSinceMs.keys()) {
-      if (!running.some((one) => one.id === id)) failingSinceMs.delete(id)
+    for (const id of progressOf.keys()) {
+      if (!running.some((one) => one.id === id)) progressOf.delete(id)
     }
     await eachAlone(running, (one) => advanceOne(one, round), {
       round,
@@ -206,13 +233,15 @@ export const createComparisonJob = (
 const compare = async (
   comparison: Comparison,
   deps: ComparisonDeps,
+  read: ReadEvents,
   round: Round,
 ): Promise<void> => {
   const { id, keyType, method, since } = comparison
+  const { sql, calls } = deps
   const compared =
     method === 'file'
       ? await comparedWithFile(comparison, deps, round)
-      : await differenceSince(deps.sql, keyType, since ?? comparison.createdAt, deps.calls, round)
+      : await differenceSince(sql, keyType, since ?? comparison.createdAt, { read, calls, round })
   // The file is not made yet.
   if (compared === undefined) return
   const confirmed = await confirm(compared, deps, round)
@@ -232,7 +261,7 @@ const compare = async (
     onlyTheirs: right - Math.min(right, shownMax) + confirmed.onlyTheirs.size,
     endedAt: deps.now(),
   } as const
-  await deps.sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     if (await endComparison(tx, id, end)) {
       await addDifferences(tx, id, await byKey(tx, confirmed))
     }

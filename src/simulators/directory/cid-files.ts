@@ -26,6 +26,8 @@ type CidFile = {
 export const createCidFiles = (deps: {
   readonly now: () => number
   readonly setOf: (participant: string, type: KeyType) => CidSet
+  /** True: it says of a file that it could not be made. */
+  readonly fails: () => boolean
   /** True: the file that is made now lacks a CID. */
   readonly losesOne: () => boolean
   /** Where a file of that name is fetched. */
@@ -63,12 +65,14 @@ export const createCidFiles = (deps: {
     },
     /** How it is told of. */
     elementOf: (file: CidFile): Element => {
-      const content = contentOf(file)
+      const isLost = deps.fails()
+      const content = isLost ? undefined : contentOf(file)
+      const pending = isLost ? 'ERROR' : 'REQUESTED'
       return [
         'CidSetFile',
         [
           ['Id', String(file.id)],
-          ['Status', content === undefined ? 'REQUESTED' : 'AVAILABLE'],
+          ['Status', content === undefined ? pending : 'AVAILABLE'],
           ['Participant', file.participant],
           ['KeyType', file.type],
           ['RequestTime', new Date(file.requestedMs).toISOString()],

@@ -32,6 +32,8 @@ export const faultKinds = [
   'late_list',
   /** Says of a list that it goes on, and gives the same page again. */
   'repeated_list',
+  /** Says of a file of CIDs that it could not be made. */
+  'failed_file',
   /** Leaves a CID out of a file of CIDs. */
   'lost_cid',
   /** Changes a file of CIDs on its way. */

@@ -122,6 +122,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   const files = createCidFiles({
     now,
     setOf: book.setOf,
+    fails: () => faults.strike(['failed_file'], 'lookup') !== undefined,
     losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
     urlOf: (name) => `${origin()}${filePrefix}${name}`,
   })
