@@ -188,7 +188,8 @@ const refusedEvents = {
   'camt.055': 'cancellation_refused',
 } as const
 
-const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
+/** True for a message whose refusal takes back what it asked for. */
+export const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
   typeof type === 'string' && Object.hasOwn(refusedEvents, type)
 
 type RefusedStep = {

@@ -1,5 +1,6 @@
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable, Rider } from '#src/platform/database/index.ts'
+import { isTrusted } from '../../messages/domain.ts'
 import {
   changeStatuses,
   enqueueMessages,
@@ -18,7 +19,7 @@ import {
   statusEvent,
 } from '../../messages/index.ts'
 import type { Fact } from '../../recurring/domain.ts'
-import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
+import { applyFacts, isAsking, refusalsBy, type Stated } from '../../recurring/project.ts'
 import { applyReports } from '../../reports/project.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
@@ -80,11 +81,13 @@ export const applyBatch = async (
     const message = messages[index]
     if (message !== undefined && ids.has(message.id)) stored.set(inbound, message)
   }
-  const effective = matches.answers.filter(({ inbound }) => stored.has(inbound))
+  const typeOf = (id: string) => matches.sent.get(id)?.type
+  const effective = matches.answers.filter(
+    (match) => stored.has(match.inbound) && isHeeded(match, typeOf),
+  )
   const { wanted, answered } = await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted, answered)
   const changes = wanted.filter(({ id }) => moved.has(id))
-  const typeOf = (id: string) => matches.sent.get(id)?.type
   const refunds = await refundEvents(tx, changes, typeOf)
   const stated = [...[...stored].flatMap(statedBy), ...(await refusalsBy(tx, changes, typeOf))]
   // Whoever sends about a recurrence locks it first, and then what messages say of it: so do we.
@@ -137,6 +140,17 @@ export const applyBatch = async (
     repliesQueued: replies.length,
     deadLetters: letters.length,
   }
+}
+
+/** Refunds, mandates and charges take nothing from what nobody whom we trust has signed, and hang on these answers. */
+const isHeeded = (
+  { inbound, answer, transactions, messageId }: MatchedAnswer,
+  typeOf: (id: string) => string | undefined,
+): boolean => {
+  if (isTrusted(inbound.message.signature)) return true
+  if (answer.kind === 'message' && messageId === undefined) return false
+  const types = [...transactions.map(({ message }) => message.type), typeOf(messageId ?? '')]
+  return types.every((type) => type !== 'pacs.004' && !isAsking(type))
 }
 
 const noRefusals: Refusals = new Map()

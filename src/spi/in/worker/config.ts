@@ -14,7 +14,7 @@ export const workerSettings = defineSettings({
   }),
   signaturePolicy: setting('SPI_SIGNATURE_POLICY', oneOf('enforce', 'advisory'), {
     default: 'enforce',
-    doc: 'What becomes of a received message without a signature by one of `SPI_TRUSTED_CERTS_PATH`: `enforce` keeps it as FAILED and in `dlq`, and it changes nothing; `advisory` stores it with a warning, and what it answers ends.',
+    doc: 'What becomes of a received message without a signature by one of `SPI_TRUSTED_CERTS_PATH`: `enforce` keeps it as FAILED and in `dlq`, and it changes nothing; `advisory` stores it with a warning, and what it answers ends, but no return and nothing that asks about a mandate or charge.',
   }),
   autoAccept: setting('SPI_AUTO_ACCEPT', boolean(), {
     default: 'false',

@@ -11,7 +11,16 @@ import { issueCertificate } from '../../../support/pki.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { until } from '../../../support/until.ts'
 import { subscribe } from '../../../support/webhooks.ts'
-import { fresh, inbound, payment, queued, report, storedWhen, workerOn } from './support.ts'
+import {
+  fresh,
+  inbound,
+  payment,
+  queued,
+  refusal,
+  report,
+  storedWhen,
+  workerOn,
+} from './support.ts'
 
 const database = await createTestDatabase(10)
 const { sql } = database
@@ -74,6 +83,57 @@ test('signatures are judged where certificates are trusted; the bundle may chang
   }
   expect(await verdictOf(await signedBy(trusted, payment()))).toEqual(['VALID', 0])
   await worker.stop()
+}, 60_000)
+
+test('where signatures are advisory, what nobody has signed ends payments, but no return and nothing that asks', async () => {
+  const own = await createTestDatabase(10)
+  const trusted = issueCertificate('Bank')
+  const worker = await workerOn(own, {
+    trustedCertificates: { text: trusted.cert, path: undefined },
+    signaturePolicy: 'advisory',
+  })
+  await subscribe(own.sql)
+  await worker.feature.start?.()
+  const [endToEndId, returned, returnId] = [
+    fresh.endToEndId(),
+    fresh.endToEndId(),
+    fresh.returnId(),
+  ]
+  const paid = await queued(own, 'pacs.008', [{ endToEndId }])
+  const back = await queued(own, 'pacs.004', [{ endToEndId: returned, instructionId: returnId }])
+  const charge = await queued(own, 'pain.013', [{ endToEndId: fresh.endToEndId() }])
+  const received = async (xml: string) => {
+    const resourceId = fresh.resourceId()
+    await worker.broker.publish([inbound(xml, { resourceId })])
+    return storedWhen(own, 'resource_id', resourceId)
+  }
+  const refused = report([
+    { endToEndId: returned, instructionId: returnId, status: 'RJCT', reason: 'AB03' },
+  ])
+  const later = fresh.resourceId()
+  for (const xml of [
+    report([{ endToEndId, status: 'ACSC' }]),
+    refused,
+    refusal(charge.bizMsgIdr),
+    refusal(later),
+  ]) {
+    expect(await received(xml)).toMatchObject({ signature: 'ABSENT', status: 'PROCESSED' })
+  }
+  const statusOf = async ({ id }: { readonly id: string }) =>
+    (await storedWhen(own, 'id', id)).status
+  expect(await Promise.all([paid, back, charge].map(statusOf))).toEqual([
+    'ACCEPTED',
+    'QUEUED',
+    'QUEUED',
+  ])
+  const rows = await own.sql<{ type: string }[]>`select distinct type from webhook_events`
+  expect(rows.map(({ type }) => type)).not.toContain('pix.refund.rejected')
+  expect(await own.sql`select from spi_pending_answers`).toHaveLength(0)
+  const again = refused.replace(/<BizMsgIdr>[^<]*</, `<BizMsgIdr>${fresh.businessId()}<`)
+  await received(await signedBy(trusted, again, reportNamespace))
+  expect(await statusOf(back)).toBe('REJECTED')
+  await worker.stop()
+  await own.close()
 }, 60_000)
 
 test('what is not signed by whom we trust moves nothing: it is kept in dlq, told, and read again once it is trusted', async () => {
