@@ -8,7 +8,9 @@ import {
   applyCrossed,
   applyRemembered,
   changeStatuses,
+  endUnawaited,
   findSent,
+  firstPlace,
   idsByKey,
   insertMessages,
   noteRepetitions,
@@ -18,6 +20,7 @@ import {
   reportedEnds,
   reportedReplies,
   setRepetitionOutcomes,
+  unawaitedAmong,
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
 import { channelOfPayment, partiesOfReceived } from '#src/spi/out/send/store.ts'
@@ -199,6 +202,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       )
       await applyRemembered(tx, recorded, { emitEvents: async () => {} })
       await applyCrossed(tx, { emitEvents: async () => {} })
+      await unawaitedAmong(tx, ids)
+      await endUnawaited(tx, firstPlace, { emitEvents: async () => {} })
       await rememberAnswers(
         tx,
         made.map(({ n }) => ({

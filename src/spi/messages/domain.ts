@@ -178,6 +178,8 @@ export type StatusChange = {
    * says that we know it was sent.
    */
   readonly isLate?: boolean | undefined
+  /** Set when the message may be ACCEPTED only because nothing answers it: then this follows, too. */
+  readonly wasAssumed?: boolean | undefined
 }
 
 /** We did not know the outcome of a message and sent it again, with the same bytes. */

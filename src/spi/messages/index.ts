@@ -8,6 +8,7 @@ import { createMessageRetention, messageTables } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
 
+export { unawaitedAmong } from './awaited.ts'
 export { uuidForm } from './documents.ts'
 export type {
   Channel,
@@ -77,6 +78,7 @@ export {
   othersUnderKnownKeys,
   recordChanges,
 } from './store.ts'
+export { endUnawaited, firstPlace } from './unawaited.ts'
 
 export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

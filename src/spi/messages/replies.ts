@@ -142,12 +142,14 @@ export const reportedEnds = async (
   })
 }
 
+/** A payment that we refused may have no report: it has ended with the last of the others. */
 const changeOf = (id: string, parts: readonly Part[]): readonly StatusChange[] => {
   const outcomes = parts.map(({ own, reported }) => {
     const outcome = reportedOutcomes.get(reported ?? '')
-    return outcome === undefined ? undefined : replyOutcome(own, outcome)
+    if (outcome !== undefined) return replyOutcome(own, outcome)
+    return own === 'RJCT' ? 'ACCEPTED' : undefined
   })
-  if (outcomes.includes(undefined)) return []
+  if (outcomes.includes(undefined) || parts.every(({ reported }) => reported === null)) return []
   const refused = outcomes.filter((outcome) => outcome === 'REJECTED').length
   const reasons = parts.flatMap(({ reason }) => (reason === null ? [] : [reason]))
   return [endOf(id, { transactions: parts.length, refused }, reasons)]

@@ -301,7 +301,10 @@ export const changeStatuses = async (
 const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
   const wanted = [...changes]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
+    .map(({ wasAssumed = false, ...change }) => ({
+      ...change,
+      from: [...predecessorsOf(change.status), ...(wasAssumed ? ['ACCEPTED'] : [])],
+    }))
   return sql`
     wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(wanted)}::text::json)

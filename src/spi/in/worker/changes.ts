@@ -6,6 +6,7 @@ import {
   replyType,
   reportedReplies,
   type StatusChange,
+  unawaitedAmong,
 } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
 import { lockSent, type Progress, type Standing, writeTransactionStatuses } from './store.ts'
@@ -37,7 +38,12 @@ export const changesOf = async (
   const ids = new Set(answers.flatMap(messagesOf))
   if (ids.size === 0) return { wanted: [], answered: [] }
   // A statement of its own: those that follow count entries that nobody else can add to.
-  const { alone, among, replies } = sorted(answers, await lockSent(tx, [...ids]), note)
+  const standing = await lockSent(tx, [...ids])
+  const { alone, among, replies } = sorted(answers, standing, note)
+  for (const id of await unawaitedAmong(tx, refusedAfter(answers, standing))) {
+    const change = changes.get(id)
+    if (change !== undefined) changes.set(id, { ...change, wasAssumed: true })
+  }
   for (const change of await reportedReplies(tx, replies)) note(change)
   if (among.length > 0) {
     for (const progress of await writeTransactionStatuses(tx, among)) {
@@ -46,6 +52,19 @@ export const changesOf = async (
   }
   return { wanted: [...changes.values()], answered: alone }
 }
+
+/** Messages that are refused as a whole, and are ACCEPTED. */
+const refusedAfter = (
+  answers: readonly MatchedAnswer[],
+  standing: ReadonlyMap<string, Standing>,
+): readonly string[] =>
+  answers.flatMap(({ answer, messageId }) =>
+    messageId !== undefined &&
+    answer.outcome === 'REJECTED' &&
+    standing.get(messageId)?.status === 'ACCEPTED'
+      ? [messageId]
+      : [],
+  )
 
 const messagesOf = ({ transactions, messageId }: MatchedAnswer): readonly string[] => [
   ...transactions.map(({ message }) => message.id),

@@ -2,7 +2,14 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { applyCrossed, type LateAnswer, type LateDeps, reportedEnds } from '../../messages/index.ts'
+import {
+  applyCrossed,
+  endUnawaited,
+  firstPlace,
+  type LateAnswer,
+  type LateDeps,
+  reportedEnds,
+} from '../../messages/index.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { Receivables } from './received.ts'
 
@@ -10,6 +17,8 @@ const everyMs = 60_000
 /** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
 const endedWithinMs = 60_000
 const missedWithinMs = 2 * dayMs
+/** How often a round walks on among what is sent. */
+const walksMax = 5
 
 export type PendingDeps = LateDeps & {
   readonly sql: Client
@@ -21,6 +30,7 @@ export type PendingDeps = LateDeps & {
 /** The rare look for answers that crossed the record of their sending. */
 export const createPending = (deps: PendingDeps): Job => {
   const { sql, logger } = deps
+  let place = firstPlace
   return createJob({
     name: 'remembered answers',
     everyMs,
@@ -32,6 +42,15 @@ export const createPending = (deps: PendingDeps): Job => {
         reportLate(late, deps)
       }
       await endMissed(deps)
+      for (let walks = 0; walks < walksMax; walks++) {
+        const { ended, place: next } = await sql.begin((tx) => endUnawaited(tx, place, deps))
+        for (const { sent, change } of ended) deps.metrics.onStatusChange(sent.type, change.status)
+        if (ended.length > 0) {
+          logger.info({ messages: ended.length }, 'sent messages have ended that wait for nothing')
+        }
+        place = next ?? firstPlace
+        if (next === undefined) break
+      }
     },
   })
 }
