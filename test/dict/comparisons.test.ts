@@ -333,11 +333,18 @@ describe('a comparison that takes long', () => {
   test('waits where the directory has had enough, and goes on from where it was', async () => {
     const { after, questions } = await begun('events')
     const limited = (retryAfterMs?: number) => ({
-      ...{ kind: 'refused', status: 429, code: 'RateLimited', retryAfterMs },
+      kind: 'refused',
+      status: 429,
+      code: 'RateLimited',
+      retryAfterMs,
     })
     const zero = '0'.repeat(64)
     const pageTo = (endTime: string, hasMore: boolean) => ({
-      ...{ kind: 'events', events: [], hasMore, endTime, check: zero },
+      kind: 'events',
+      events: [],
+      hasMore,
+      endTime,
+      check: zero,
     })
     const answers: object[] = [pageTo('2026-01-02T00:00:00Z', true), limited()]
     const next = async () => answers.shift()

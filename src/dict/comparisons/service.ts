@@ -129,7 +129,7 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
   }
 }
 
-/** Of a comparison that runs. Another process that takes over begins anew. */
+/** How far a comparison is that runs. Another process that takes over begins anew. */
 type Progress = {
   /** Since when no round has succeeded, if the last one failed. */
   failingSinceMs: number | undefined
