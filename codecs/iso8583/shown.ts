@@ -39,7 +39,9 @@ export const shownFields = (message: CardMessage): Readonly<Record<string, strin
 }
 
 const withoutNumbers = (de: string, value: string): string => {
-  if (value.length < 13) return value
-  const parted = de === '090' ? value.replace(originalData, '$1 $2 $3 $4 $5') : value
+  // No database stores a NUL in a text.
+  const text = value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  if (text.length < 13) return text
+  const parted = de === '090' ? text.replace(originalData, '$1 $2 $3 $4 $5') : text
   return parted.replace(cardNumberRun, maskPan)
 }

@@ -337,6 +337,29 @@ describe('a frame that cannot be read', () => {
     const { status, record } = await authorize()
     expect([status, record['auth_code']]).toEqual([201, 'A00001'])
   })
+
+  test('nor for what no database stores', async () => {
+    network.on(({ stan, amount }, peer) =>
+      peer.frame(
+        // DE 4, 11, 15, 38, 39 and 54.
+        Buffer.concat([
+          encoder.encode('0110'),
+          Uint8Array.of(0x10, 0x22, 0, 0, 6, 0, 4, 0),
+          encoder.encode(`${amount}${stan}12\0\0A0000100005TEXT\0`),
+        ]),
+      ),
+    )
+    const { status, record } = await authorize()
+    expect([status, record['auth_code']]).toEqual([201, 'A00001'])
+    const response = await rig.get(`/v1/transactions/${idOf(record)}/events`)
+    expect(response.status).toBe(200)
+    expect(JSON.stringify(await response.json())).toContain('TEXT\ufffd')
+    // As it was stored before.
+    await rig.database.sql`
+      update card_events set exchange = replace(exchange, chr(65533), '\\u0000')
+      where transaction_id = ${idOf(record)}`
+    expect((await rig.get(`/v1/transactions/${idOf(record)}/events`)).status).toBe(200)
+  })
 })
 
 let ownNetwork: ScriptedNetwork

@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import { type Composite, type Dialect, type ReadEntry, readComposite } from '#codecs/iso8583'
+import { storable } from '../text.ts'
 import type { ContentForm, EntryForm } from './form.ts'
 import { ContentError } from './leaf.ts'
 
@@ -57,7 +58,8 @@ export const createKeeper = (
     keep: (fieldOf) => {
       const found: Record<string, string> = {}
       for (const [name, { field, path = [] }] of wanted) {
-        const text = keptValueOf(fieldOf(field), field, path, composites.get(field))
+        // A network that sends it otherwise loses no approval for it.
+        const text = storable(keptValueOf(fieldOf(field), field, path, composites.get(field)))
         if (text !== undefined && text.length <= keptCharactersMax) found[name] = text
       }
       return Object.keys(found).length === 0 ? undefined : found
@@ -86,7 +88,6 @@ const keptValueOf = (
   try {
     return entryAt(readComposite(bytes, composite, String(field)), path)?.value.trim()
   } catch (error) {
-    // A network that sends it otherwise loses no approval for it.
     if (error instanceof CodecError) return undefined
     throw error
   }

@@ -122,13 +122,14 @@ export const historyOf = async (sql: Client, id: string, limit: number): Promise
         -- That it was sent, its own row tells; older ones have an event beside, too.
         select 0::bigint as id,
           case when amount_cents = 0 then 'verification_sent' else 'authorization_sent' end as type,
-          jsonb_build_object('stan', stan, 'rrn', rrn) as data, null::jsonb as messages, created_at as at
+          jsonb_build_object('stan', stan, 'rrn', rrn) as data, null::json as messages, created_at as at
         from card_transactions t
         where id = ${id} and not exists (
           select from card_events e where e.transaction_id = t.id
             and e.type in ('verification_sent', 'authorization_sent'))
         union all
-        select id, type, data, coalesce(exchange::jsonb, messages), at from card_events
+        -- What cannot be stored of an older one can be shown as JSON.
+        select id, type, data, coalesce(exchange::json, messages::json), at from card_events
         where transaction_id = ${id}
       ) happened order by id limit ${limit}`,
   ])

@@ -4,6 +4,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { CardNetworks, TakeAdvice } from '../networks/index.ts'
+import { storable } from '../text.ts'
 import { type AdviceData, idByReference, isAdvised } from '../transactions/advices.ts'
 import { refundsOf } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
@@ -52,7 +53,8 @@ const kinds: Readonly<Record<string, AdviceData['mti']>> = {
 export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
   const { sql, logger, onReversals } = deps
   return async ({ network, message }) => {
-    const { stan, transmissionDateTime: transmission, rrn } = message
+    const { stan, rrn } = message
+    const transmission = storable(message.transmissionDateTime)
     const numbers = { network, mti: message.mti, stan, rrn }
     const mti = kinds[message.mti]
     try {

@@ -8,6 +8,7 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
+import { storable } from '../text.ts'
 import {
   attachLateAnswers,
   candidatesOf,
@@ -188,7 +189,7 @@ const ownersOf = async (
     amountCents: centsIn(response),
     currency: currencyIn(response),
     terminalId: response.terminalId?.trimEnd(),
-    merchantId: response.merchantId?.trimEnd(),
+    merchantId: storable(response.merchantId)?.trimEnd(),
   }
   const found = await candidatesOf(tx, nameless, candidatesMax[answers] + 1)
   if (found.length === 0 || found.length > candidatesMax[answers]) return []

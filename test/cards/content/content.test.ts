@@ -12,6 +12,7 @@ import {
   MissingFactError,
   TooLongFactError,
 } from '../../../src/cards/content/index.ts'
+import { createKeeper } from '../../../src/cards/content/keep.ts'
 import { iso8583Inspector } from '../../../src/cards/inspect.ts'
 import { parseNetwork } from '../../../src/cards/networks/index.ts'
 import { hexOf } from './support.ts'
@@ -377,4 +378,14 @@ describe('the examples', () => {
       )
     }
   })
+})
+
+test('what the database cannot store is not kept', () => {
+  const wanted = { trace: { field: 63 }, other: { field: 62 } }
+  const keeper = createKeeper(wanted, new Map(), ascii)
+  const texts = new Map([
+    [62, 'OTHER '],
+    [63, 'TRACE\0\0\0'],
+  ])
+  expect(keeper?.keep((de) => Buffer.from(texts.get(de) ?? ''))).toEqual({ other: 'OTHER' })
 })

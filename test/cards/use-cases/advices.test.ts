@@ -56,6 +56,29 @@ const reversalOf = async (record: CardRecord): Promise<Partial<CardMessage>> => 
   }
 }
 
+test('an advice whose DE 7 cannot be stored is kept for a person', async () => {
+  const { rrn } = await rig.authorize('tok_visa_approved')
+  const message = Object.assign(new CardMessage(), {
+    mti: '0420',
+    stan: '000777',
+    rrn: String(rrn),
+    transmissionDateTime: '11221200\0\0',
+    merchantId: 'M\0',
+  })
+  const take = createAdvices({
+    sql: rig.database.sql,
+    networks: rig.networks,
+    onReversals: () => undefined,
+    emission: undefined,
+    logger: quietLogger,
+    now: () => new Date(),
+  })
+  expect(await take({ network: 'neta', message })).toBe('25')
+  const [kept] = await rig.database.sql`
+    delete from card_unmatched_advices where stan = '000777' returning transmission`
+  expect(kept?.['transmission']).toBe('')
+})
+
 test('a reversal that the network made ends the authorization once, however often it is told', async () => {
   const record = await rig.authorize('tok_visa_approved')
   const reversal = { ...(await reversalOf(record)), stan: '900001' }
