@@ -108,6 +108,16 @@ export const getText = async (
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
   (await (await ask(`/api${path}`, {}, purpose)).json()) as T
 
+/** What may not be seen, or is not there, is undefined; what may be answered later is no answer. */
+export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked
+  } catch (error) {
+    if (refusalOf(error).mayPass) throw error
+    return undefined
+  }
+}
+
 /** For one act, however often it is sent. Not `randomUUID`: a browser has that over HTTPS only. */
 export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>

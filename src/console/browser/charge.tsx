@@ -1,5 +1,5 @@
 import { ActButtons, allowed, useActs } from './act.tsx'
-import { getJson, type Purpose, Refusal, type Session, send, useLoaded } from './api.ts'
+import { getJson, ifThere, type Purpose, type Session, send, useLoaded } from './api.ts'
 import { chargeActs } from './charge-acts.tsx'
 import {
   type Attempt,
@@ -15,7 +15,7 @@ import { chargeWords as w } from './charge-words.ts'
 import { dayOf, reais, timeOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
-import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
+import { Card, Copy, type Fact, Facts, Refused, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import type { Moment } from './payment-load.ts'
 import { paymentWords } from './payment-words.ts'
@@ -230,11 +230,7 @@ const ScanCode = ({ told, session }: { readonly told: Told; readonly session: Se
   const isDrawn = text !== undefined && session.scopes.includes('qrcodes:use')
   const loaded = useLoaded(`code ${isDrawn ? text : ''}`, async () => {
     if (!isDrawn) return {}
-    const drawn = send<Picture>('POST', '/v1/qrcodes/parse', { payload: text, image: 'png' })
-    return drawn.catch((error) => {
-      if (error instanceof Refusal) return {}
-      throw error
-    })
+    return ifThere(send<Picture>('POST', '/v1/qrcodes/parse', { payload: text, image: 'png' }))
   })
   if (text === undefined) return null
   const { image } = (loaded.value ?? {}) as Picture
@@ -243,6 +239,7 @@ const ScanCode = ({ told, session }: { readonly told: Told; readonly session: Se
       {image !== undefined && (
         <img class="qr" alt={w.picture} src={`data:${image.media_type};base64,${image.data}`} />
       )}
+      {loaded.error !== undefined && <Refused refusal={loaded.error} />}
       <code class="secret">{text}</code>
     </Card>
   )

@@ -1,4 +1,4 @@
-import { type Purpose, Refusal, send } from './api.ts'
+import { ifThere, type Purpose, send } from './api.ts'
 import { count } from './format.ts'
 import { Badge } from './state.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -63,14 +63,8 @@ export const withoutSignature = (message: Explained): Explained => {
 }
 
 /** Undefined for XML that is no message, and for a key that may not validate. */
-const verdictOf = async (message: string, purpose: Purpose): Promise<Verdict | undefined> => {
-  try {
-    return await send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose)
-  } catch (error) {
-    if (error instanceof Refusal) return undefined
-    throw error
-  }
-}
+const verdictOf = (message: string, purpose: Purpose): Promise<Verdict | undefined> =>
+  ifThere(send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose))
 
 /** For each violation the line that it belongs to: its element, the first line in it, or the nearest around it. */
 const marksOf = (

@@ -1,5 +1,5 @@
 import type { Act, ScopedAct } from './act.tsx'
-import { getJson, getText, type Purpose, Refusal } from './api.ts'
+import { getJson, getText, ifThere, type Purpose, Refusal } from './api.ts'
 import {
   approveTransferAct,
   cancelTransferAct,
@@ -77,11 +77,10 @@ const spiPayment: Load = async (id, purpose) => {
   const path = pathOfPayment('spi', id)
   const detail = await getJson<MessageDetail>(path, purpose)
   const [raw, pix] = await Promise.all([
-    getText(path, 'application/xml', purpose).catch(() => undefined),
+    ifThere(getText(path, 'application/xml', purpose)),
     pixOf(detail.end_to_end_id, purpose),
   ])
-  const explained =
-    raw === undefined ? undefined : await explain(raw, {}, purpose).catch(() => undefined)
+  const explained = raw === undefined ? undefined : await ifThere(explain(raw, {}, purpose))
   const isOwn = detail.direction === 'OUTBOUND'
   const isUnsigned = isOwn || detail.signature === 'NOT_CHECKED'
   const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
@@ -129,7 +128,7 @@ type Pix = Received & {
 const pixOf = async (endToEndId: string | null, purpose: Purpose): Promise<Pix | undefined> => {
   if (endToEndId === null) return undefined
   const path = `/v1/pix/payments/${encodeURIComponent(endToEndId)}`
-  return getJson<Pix>(path, purpose).catch(() => undefined)
+  return ifThere(getJson<Pix>(path, purpose))
 }
 
 const isSome = (amount: string | undefined): amount is string => !/^[0.]*$/.test(amount ?? '')

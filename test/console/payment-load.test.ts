@@ -1,0 +1,78 @@
+import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { loadConsole } from './load-console.ts'
+
+/* A page leaves out what its key may not see, and says so where something else keeps it away. */
+
+const { loadPayment } = await loadConsole<{
+  readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Payment>
+}>(['payment-load.ts'])
+
+type Payment = {
+  readonly raw?: string
+  readonly explained?: { readonly verdict?: unknown }
+  readonly facts: readonly { readonly name: string }[]
+}
+
+afterEach(() => mock.restore())
+
+const message = {
+  id: '1',
+  type: 'pacs.008',
+  status: 'ACCEPTED',
+  direction: 'INBOUND',
+  signature: 'VALID',
+  end_to_end_id: 'E1',
+  biz_msg_idr: 'M1',
+  transactions: [],
+  history: [],
+  warnings: [],
+}
+const pix = {
+  direction: 'INBOUND',
+  amount: '5.00',
+  returned: '2.00',
+  refundable: '3.00',
+  timeline: [],
+}
+const answers = {
+  '/v1/messages/1': message,
+  xml: '<a/>',
+  '/v1/pix/payments/E1': pix,
+  '/v1/inspect': { kind: 'iso20022', lines: [] },
+  '/v1/validate': { valid: true, violations: [] },
+  '/v1/webhook-deliveries': { deliveries: [] },
+}
+
+/** The payment, where one part is answered so. */
+const loaded = (part?: string, status = 0): Promise<Payment> => {
+  const answered = async (path: string, { headers }: { headers: Headers }) => {
+    const asked = path.replace('/console/api', '').split('?')[0] ?? ''
+    const name = headers.get('accept') === 'application/xml' ? 'xml' : asked
+    if (name === part) return Response.json({ detail: 'refused', code: 'x' }, { status })
+    return Response.json(answers[name as keyof typeof answers])
+  }
+  spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
+  return loadPayment('spi', '1', 'user')
+}
+
+test('a Pix that was returned says so, with its XML explained', async () => {
+  const { raw, explained, facts } = await loaded()
+  expect([raw, explained?.verdict]).toEqual(['"<a/>"', answers['/v1/validate']])
+  expect(facts.map(({ name }) => name)).toContain('Returned')
+})
+
+const parts = ['xml', '/v1/pix/payments/E1', '/v1/inspect', '/v1/validate']
+
+test.each(parts.flatMap((part) => [403, 404].map((status) => [part, status] as const)))(
+  'without %s, answered %i, the rest is shown',
+  async (part, status) => {
+    expect((await loaded(part, status)).facts.length).toBeGreaterThan(0)
+  },
+)
+
+test.each(parts.flatMap((part) => [429, 503].map((status) => [part, status] as const)))(
+  'without %s, answered %i, nothing is shown as if it were whole',
+  async (part, status) => {
+    await expect(loaded(part, status)).rejects.toThrow('refused')
+  },
+)
