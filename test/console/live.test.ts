@@ -344,6 +344,21 @@ test('a clock in an answer is no change', async () => {
   await until(() => marksOf(one).length === 2)
 })
 
+test('the time of the last block is no change of a balance; when a transfer changed is one', async () => {
+  const live = createLive(quietLogger, { everyMs: 2 })
+  let block = 0
+  const ask = async () => Response.json({ total: '1.00', updated_at: ++block })
+  const textsOf = ['/v1/drex/balance/0x1', '/v1/drex/transfers/1'].map((path) => {
+    const shown = [{ path, name: path, turns: 1, ask }]
+    return live.open({ ...watchedBy(path), shown }).text()
+  })
+  await until(() => block > 8)
+  live.close()
+  const told = (await Promise.all(textsOf)).map((text) => text.split('event: changed').length - 1)
+  expect(told[0]).toBe(1)
+  expect(told[1]).toBeGreaterThan(1)
+})
+
 test('what the API refuses is told once and not asked for again; the others go on', async () => {
   await using rig = await createRig()
   rig.lanes.status = 503
