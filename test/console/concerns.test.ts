@@ -42,8 +42,15 @@ test.each([
   expect(await told('cards:read', { '/v1/transactions': { transactions } })).toBe(text)
 })
 
-test.each([50, 51, 120])('dead letters are counted whole: %i', async (count) => {
-  const letters = { '/v1/ops/dead-letters': { dead_letters: [{}], classes: [{ count }] } }
+test.each([
+  [50, '50'],
+  [51, '51'],
+  [120, '120'],
+  [9_999, '9,999'],
+  [10_000, '10,000+'],
+])('dead letters are counted as far as the API counts them: %i', async (count, text) => {
+  const classes = [{ count: count - 1 }, { count: 1 }]
+  const letters = { '/v1/ops/dead-letters': { dead_letters: [{}], classes } }
   const held = { '/v1/drex/held': { held: [] } }
-  expect(await told('ops:read', { ...letters, ...held })).toBe(String(count))
+  expect(await told('ops:read', { ...letters, ...held })).toBe(text)
 })

@@ -51,6 +51,22 @@ describe.each(Object.entries(states))('%s', (_, names) => {
   })
 })
 
+const { railLists, kindsOf } = await loadConsole<{
+  readonly railLists: Readonly<Record<string, { readonly statuses: readonly string[] }>>
+  readonly kindsOf: Readonly<Record<string, { readonly statuses: readonly string[] }>>
+}>(['rails.ts', 'directory-kinds.ts'])
+
+test.each([
+  ['Pix', railLists['spi'], messageStatuses],
+  ['cards', railLists['cards'], cardStatuses],
+  ['digital currency', railLists['drex'], transactionStatuses],
+  ['claims', kindsOf['claims'], claimStatuses],
+  ['reports', kindsOf['infraction-reports'], disputeStatuses],
+  ['refunds', kindsOf['refunds'], disputeStatuses.filter((status) => status !== 'acknowledged')],
+] as const)('%s are chosen by every status that they have', (_, list, names) => {
+  expect(list?.statuses.toSorted()).toEqual([...names].sort())
+})
+
 const events = Object.entries(outcomes).flatMap(([operation, ends]) => [
   `${operation}_sent`,
   ...Object.values(ends).map(({ type }) => type as string),

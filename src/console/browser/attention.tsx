@@ -335,15 +335,18 @@ const endpoints = waiting<{ webhooks: readonly Endpoint[] }, Endpoint>({
   keyOf: ({ id }) => id,
 })
 
+/** The API counts the newest so many. */
+const lettersClassedMax = 10_000
+
 const letters: Waiting = {
   title: w.letters,
   concern: overviewWords.letters,
   scope: 'ops:read',
   path: '/v1/ops/dead-letters?limit=1',
-  countOf: ({ classes }: Letters) => ({
-    many: classes.reduce((sum, one) => sum + one.count, 0),
-    isMore: false,
-  }),
+  countOf: ({ classes }: Letters) => {
+    const many = classes.reduce((sum, one) => sum + one.count, 0)
+    return { many, isMore: many >= lettersClassedMax }
+  },
   View: Letters,
 }
 

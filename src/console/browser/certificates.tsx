@@ -3,7 +3,7 @@ import { getJson, type Session, useLoaded } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
-import { type Certificate as Dated, expiresSoon } from './late.ts'
+import { type Certificate as Dated, expiresSoon, expiries } from './late.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
@@ -41,7 +41,6 @@ export const certificateWords = inWords({
 const w = certificateWords
 
 const types = ['SPB', 'PIA', 'PIC', 'MES', 'QRC']
-const monthsShown = 12
 
 type Certificate = Dated & {
   readonly subject: string
@@ -172,25 +171,15 @@ export const Certificates = ({ session }: { readonly session: Session }) => {
   )
 }
 
-const Calendar = ({ certificates }: { readonly certificates: readonly Certificate[] }) => {
-  const now = new Date()
-  const months = Array.from(
-    { length: monthsShown + 1 },
-    (_, at) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + at, 15)),
-  )
-  const many = (month: Date): number =>
-    certificates.filter(({ not_after: at }) => at.slice(0, 7) === month.toISOString().slice(0, 7))
-      .length
-  return (
-    <Card title={w.calendar}>
-      <ol class="calendar">
-        {months.map((month) => (
-          <li key={month.toISOString()} class={many(month) > 0 ? 'some' : ''}>
-            {monthOf(month)}
-            <strong>{count(many(month))}</strong>
-          </li>
-        ))}
-      </ol>
-    </Card>
-  )
-}
+const Calendar = ({ certificates }: { readonly certificates: readonly Certificate[] }) => (
+  <Card title={w.calendar}>
+    <ol class="calendar">
+      {expiries(certificates, Date.now()).map(({ at, many }) => (
+        <li key={at.toISOString()} class={many > 0 ? 'some' : ''}>
+          {monthOf(at)}
+          <strong>{count(many)}</strong>
+        </li>
+      ))}
+    </ol>
+  </Card>
+)

@@ -1,5 +1,7 @@
 /** What is a concern only after a time. */
 
+import { dayAt } from '#src/platform/runtime/days.ts'
+
 /** A block takes seconds: what is not mined by then waits for something. */
 const minedWithinMs = 600_000
 /** A new certificate takes days to come by. */
@@ -28,6 +30,24 @@ export const nameOfCertificate = ({ ispb, type, version }: Certificate): string 
 export const expiresSoon = ({
   days_until_expiry: days,
 }: Pick<Certificate, 'days_until_expiry'>): boolean => days <= soonDays
+
+const monthsShown = 13
+
+/** How many expire in this month and each of a year after it: in months of the days that are shown of them. */
+export const expiries = (
+  certificates: readonly Pick<Certificate, 'not_after'>[],
+  nowMs: number,
+): readonly { readonly at: Date; readonly many: number }[] => {
+  const months = certificates.map((one) => monthAt(Date.parse(one.not_after)))
+  const [year = '', month = ''] = monthAt(nowMs).split('-')
+  return Array.from({ length: monthsShown }, (_, ahead) => {
+    const at = new Date(Date.UTC(Number(year), Number(month) - 1 + ahead, 15))
+    return { at, many: months.filter((one) => one === monthAt(at)).length }
+  })
+}
+
+/** As `2026-01`. */
+const monthAt = (moment: Date | number): string => dayAt(moment).slice(0, 7)
 
 /** Those to be followed by a new one: where there is one already, it is used in place of the old. */
 export const toBeReplaced = <T extends Certificate>(certificates: readonly T[]): readonly T[] => {

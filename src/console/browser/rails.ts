@@ -141,7 +141,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'destination_ispb', label: words.destinationIspb },
     ],
     statuses: [
-      ...['QUEUED', 'SENT', 'ACCEPTED', 'REJECTED'],
+      ...['QUEUED', 'SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED', 'REJECTED'],
       ...['FAILED', 'UNKNOWN', 'RECEIVED', 'PROCESSED'],
     ],
     page: pageOf('/v1/messages', 'messages', messageRow),
