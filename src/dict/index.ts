@@ -48,6 +48,8 @@ export type DictDeps = {
   readonly metrics: Metrics
   /** The real clock when absent. */
   readonly now?: () => Date
+  /** What has gone by, whatever the clock is set to. */
+  readonly elapsedMs?: () => number
 }
 
 export type DictFeature = Feature & {
@@ -64,6 +66,7 @@ const common = { name: 'dict', errors: dictErrors, payeeErrors }
 /** The directory of Pix keys (DICT): who is paid by a key. */
 export const createDict = (deps: DictDeps): DictFeature => {
   const { settings, ispb, sql, tls, logger, metrics, now = () => new Date() } = deps
+  const { elapsedMs = () => performance.now() } = deps
   const { url } = settings
   const { returns } = deps
   if (ispb === undefined || sql === undefined || url === undefined || returns === undefined) {
@@ -95,7 +98,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
     logger,
     now,
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
-    cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
+    cache: createEntryCache(settings.cacheSeconds, elapsedMs),
   })
   const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })
   const comparing = {

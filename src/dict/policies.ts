@@ -25,6 +25,8 @@ const legalPayer: Policy = { perMinute: 20, size: 1_000 }
 /** What a lookup that finds nothing costs of each bucket, beyond the token of every lookup. */
 const payerMissing = 19
 const participantMissing = 2
+/** What a payment of a company gives back. */
+const legalPaid = 2
 const cpfChars = 11
 const minuteSeconds = 60
 
@@ -45,8 +47,10 @@ export type LookupTokens = {
   readonly take: (looker: Looker) => Promise<number | undefined>
   /** Called when a lookup found nothing. */
   readonly missed: (looker: Looker) => Promise<void>
-  /** Called when the directory was not asked after all, or a payment went out for what it answered. */
+  /** Called when the directory was not asked after all. */
   readonly giveBack: (looker: Looker) => Promise<void>
+  /** Called when a payment went out for what the directory answered. */
+  readonly paid: (looker: Looker) => Promise<void>
   /** Called when the directory refused all the same: what we thought there was is not there. */
   readonly exhausted: (looker: Looker) => Promise<void>
 }
@@ -89,6 +93,11 @@ export const createLookupTokens = (
     },
     giveBack: async (looker) => {
       await change(payerOf(looker), -1)
+      await change(participant, -1)
+    },
+    paid: async (looker) => {
+      const own = payerOf(looker)
+      await change(own, own.policy === legalPayer ? -legalPaid : -1)
       await change(participant, -1)
     },
     exhausted: async (looker) => {

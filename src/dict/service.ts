@@ -108,9 +108,9 @@ export const createDictService = (deps: DictServiceDeps): DictService => {
           throw noLookup()
         },
         paid: () => {
-          // The directory gives one token back for a payment, however often its key was looked up.
+          // A payment gives back once, however often its key was looked up.
           if (tokens === 0) return
-          deps.tokens.giveBack(lookerOf(asked)).catch((err: unknown) => {
+          deps.tokens.paid(lookerOf(asked)).catch((err: unknown) => {
             deps.logger.warn({ err }, 'a lookup that was paid is not given back')
           })
         },

@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
+import type { DrawTokens } from '#src/platform/http/index.ts'
 import { answerBytesMax } from '../../src/dict/exchange.ts'
+import { createLookupTokens } from '../../src/dict/policies.ts'
 import { forgetLookups } from '../../src/dict/retention.ts'
 import { waitingMax } from '../../src/dict/service.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -57,6 +59,34 @@ test('an answer is used again as long as the directory says, under an EndToEndId
   at.pass(1_000)
   await lookUp(key)
   expect(asked()).toBe((before ?? 0) + 1)
+})
+
+test('an answer holds no longer where the clock is set back', async () => {
+  await lookUp(key)
+  const asked = () => directory.statistics().answers['200']
+  const before = asked()
+  at.set(-3_600_000)
+  at.pass(31_000)
+  await lookUp(key)
+  expect(asked()).toBe((before ?? 0) + 1)
+  at.set(3_600_000)
+})
+
+test('a payment of a company gives back two of its lookups, one of a person, one each of ours', async () => {
+  const drawn: (readonly [subject: string, tokens: number])[] = []
+  const draw = async (subject: string, _: unknown, tokens: number) => {
+    drawn.push([subject.split(':')[1] ?? '', tokens])
+    return { granted: 1, left: 1 }
+  }
+  const tokens = createLookupTokens(draw as unknown as DrawTokens, '12345678', 'E')
+  await tokens.paid({ payer: '12345678909', isContact: true })
+  await tokens.paid({ payer: '11222333000181', isContact: false })
+  expect(drawn).toEqual([
+    ['contact', -1],
+    ['participant', -1],
+    ['other', -2],
+    ['participant', -1],
+  ])
 })
 
 test('nothing personal is in the log, the audit log or the tables', async () => {

@@ -110,6 +110,7 @@ export const startDict = async (
   const database = on ?? (await createTestDatabase())
   const { sql } = database
   let nowMs = Date.now()
+  let setMs = 0
   const now = (): Date => new Date(nowMs)
   let aheadMs = 0
   const directory = await createDirectory({
@@ -162,6 +163,7 @@ export const startDict = async (
     logger: quietLogger,
     metrics,
     now,
+    elapsedMs: () => nowMs - setMs,
     tls,
     ...signatures,
     runsJobs: false,
@@ -252,6 +254,11 @@ export const startDict = async (
     },
     pass: (ms: number) => {
       nowMs += ms
+    },
+    /** The clock is set; no time passes. */
+    set: (ms: number) => {
+      nowMs += ms
+      setMs += ms
     },
     stop: async () => {
       await directory.stop()
