@@ -74,7 +74,7 @@ export const cardReversals = pgTable(
     traceparent: text().$type<Traceparent>(),
     /** `pending`, `confirmed`, `refused` (an advice that the network does not take), `expired`, or `resolved`: it expired, and a person has asked the network. */
     status: text().notNull().default('pending'),
-    /** How often bytes of it may have reached the network. */
+    /** How often bytes of it may have reached the network; one that began anew counts what was before as once. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
     firstAttemptAt: instant('first_attempt_at'),

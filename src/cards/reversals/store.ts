@@ -173,7 +173,7 @@ export const hold = async (
 
 /**
  * Has the reversal of an original sent soon, within the caller's transaction: a pending one is due now, one that ended
- * begins anew as a repeat, and where there is none it is inserted. An attempt under way decides nothing any more: its
+ * begins anew as a repeat, with as much time and as many attempts as a new one that was sent once, and where there is none it is inserted. An attempt under way decides nothing any more: its
  * answer may be older than what has come meanwhile.
  */
 export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promise<void> => {
@@ -181,7 +181,8 @@ export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promi
     update card_reversals
     set status = 'pending', ended_at = null, next_attempt_at = now(),
       lease_owner = null, lease_until = null,
-      created_at = case status when 'pending' then created_at else now() end
+      created_at = case status when 'pending' then created_at else now() end,
+      attempts = case status when 'pending' then attempts else least(attempts, 1) end
     where id = (
       select max(id) from card_reversals
       where transaction_id = ${reversal.transactionId} and reverses = ${reversal.reverses}

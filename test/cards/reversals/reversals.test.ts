@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { dialects } from '#codecs/iso8583'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { renewReversal } from '../../../src/cards/reversals/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { until } from '../../support/card-network.ts'
 import { createReversalRig, isEnded, reversalOf } from './support.ts'
@@ -110,6 +111,19 @@ describe('repeats', () => {
       metrics,
       'cardgw_reversal_attempts_total{network="neta",outcome="refused"} 3',
     )
+  })
+
+  test('begin anew where an approval comes after the last one, with the same STAN', async () => {
+    await using rig = await createReversalRig()
+    await rig.reverse(1, 'tok_visa_timeout')
+    const { sql } = rig.database
+    await sql`
+      update card_reversals set status = 'expired', attempts = 3, stan = '000900', transmission = '1120120000'`
+    await sql.begin((tx) => renewReversal(tx, reversalOf(1)))
+    rig.engine({ settings: { attemptsMax: 3 } })
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', stan: '000900' }])
+    const { received } = rig.simulator.statistics()
+    expect([received['0400'], received['0401']]).toEqual([undefined, 1])
   })
 
   test('follow when the lease ends, where the end could not be written', async () => {
