@@ -12,7 +12,7 @@ export type HeldTransactions = {
   readonly list: (afterId: string | undefined, limit: number) => Promise<readonly store.Held[]>
   /**
    * @param hash of the transaction that it is; without one it is sent
-   * @throws ApiError `not_found`; `value_refused` if the hash is not of the same call by the same wallet;
+   * @throws ApiError `not_found`; `value_refused` if the hash is not of the same call by the same wallet, or is another's;
    * `network_unreachable`
    */
   readonly decide: (id: string, hash: Hex | undefined) => Promise<Creation<store.Held>>
@@ -41,7 +41,8 @@ const write = async (
   sent: SentCall | undefined,
 ): Promise<store.Held> => {
   if (!(await store.release(tx, held.id))) throw notHeld()
-  if (sent !== undefined) await takeFromChain(tx, held.sender, [held], new Map([[held.id, sent]]))
+  if (sent !== undefined && !(await takeFromChain(tx, held, [held], new Map([[held.id, sent]]))))
+    throw otherHash(sent.hash, 'is another transaction of this gateway, or has its nonce')
   return held
 }
 
@@ -52,6 +53,8 @@ const sentAs = async (chain: Chain | undefined, held: store.Held, hash: Hex): Pr
   const isSame =
     sent?.to === held.recipient && sent.value === BigInt(held.value) && sent.data === held.data
   if (sent !== undefined && isSame) return sent
-  const message = 'is no transaction of the wallet on this network that does the same'
-  throw refusedValue([{ pointer: '/tx_hash', rule: 'differs', message, got: hash }])
+  throw otherHash(hash, 'is no transaction of the wallet on this network that does the same')
 }
+
+const otherHash = (got: Hex, message: string): ApiError =>
+  refusedValue([{ pointer: '/tx_hash', rule: 'differs', message, got }])

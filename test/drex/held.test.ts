@@ -28,10 +28,21 @@ const payBoth = async (
   const call = { to: bench.admin.token, data }
   const sent = await sendOutside({ ...bench, sealer }, from, [call, call])
   await bench.until(async () => (await bench.balance(to)) === 2n * cents)
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-  return { from, id: (json as TransferBody).transfer_id, sent }
+  return { from, id: await pay(from, to, amount), sent }
 }
+
+const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const confirmed = (id: string): Promise<void> =>
+  bench.until(async () => {
+    const { json } = await bench.call('GET', `/v1/drex/transfers/${id}`)
+    return (json as TransferBody).status === 'confirmed'
+  }, 20_000)
 
 const heldOf = async (id: string): Promise<Held> => {
   let found: Held | undefined
@@ -52,10 +63,7 @@ const eventOf = (id: string) =>
 const resolved = async (held: Held, id: string): Promise<void> => {
   const path = `/v1/drex/held/${held.transaction_id}/resolve`
   expect((await bench.call('POST', path, { decision: 'send' })).status).toBe(200)
-  await bench.until(async () => {
-    const { json } = await bench.call('GET', `/v1/drex/transfers/${id}`)
-    return (json as TransferBody).status === 'confirmed'
-  })
+  await confirmed(id)
 }
 
 test('the same call is on the chain twice: one event says which it may be, and it is sent once somebody says so', async () => {
@@ -67,6 +75,58 @@ test('the same call is on the chain twice: one event says which it may be, and i
   ])
   await resolved(held, id)
   expect(eventOf(id)).toHaveLength(1)
+}, 60_000)
+
+const resolve = async (held: Held, body: object): Promise<number> =>
+  (await bench.call('POST', `/v1/drex/held/${held.transaction_id}/resolve`, body)).status
+
+test('one that was mined after the comparison: the wallet goes on behind its nonce, and no other waits', async () => {
+  const { from, id } = await payBoth('3.00')
+  const held = await heldOf(id)
+  const { recipient, data } = (
+    await bench.database.sql<{ recipient: Hex; data: Hex }[]>`
+      select recipient, data from drex_transactions where subject = ${id}`
+  )[0]!
+  const [hash] = await sendOutside({ ...bench, sealer }, from, [{ to: recipient, data }])
+  await bench.until(async () => {
+    const told = await bench.chain.request('eth_getTransactionReceipt', [hash])
+    return 'result' in told && told.result !== null
+  })
+  expect(await resolve(held, { decision: 'sent', tx_hash: hash })).toBe(200)
+  const [other, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
+  const ids = await Promise.all([from, other].map((each) => pay(each, to, '1.00')))
+  for (const each of [id, ...ids]) await confirmed(each)
+}, 60_000)
+
+test('a hash or a nonce that another transaction has is refused', async () => {
+  const { sql } = bench.database
+  const { from, id, sent } = await payBoth('4.00')
+  expect(await resolve(await heldOf(id), { decision: 'sent', tx_hash: sent[0] })).toBe(200)
+  await confirmed(id)
+  await bench.drex().stop?.()
+  const [to] = await sql<{ wallet: Hex }[]>`
+    select to_wallet as wallet from drex_transfers where id = ${id}`
+  const second = await pay(from, to!.wallet, '4.00')
+  await sql`
+    update drex_transactions set held = jsonb_build_object('since', now(), 'candidates', '[]'::jsonb)
+    where subject = ${second}`
+  const held = await heldOf(second)
+  expect(await resolve(held, { decision: 'sent', tx_hash: sent[0] })).toBe(400)
+  await sql`
+    update drex_transactions set hash = ${sent[0]!.replace(/.{4}$/, 'abcd')} where subject = ${id}`
+  expect(await resolve(held, { decision: 'sent', tx_hash: sent[0] })).toBe(400)
+  expect(await resolve(held, { decision: 'sent', tx_hash: sent[1] })).toBe(200)
+  await bench.restart()
+  await confirmed(second)
+}, 60_000)
+
+test('a lane behind the nonces of its own rows: the wallet goes on, and holds up no other', async () => {
+  const [ana, eva] = [await bench.wallet(10_000n), await bench.wallet(10_000n)]
+  const to = await bench.wallet(0n)
+  await confirmed(await pay(ana, to, '1.00'))
+  await bench.database.sql`update drex_lanes set next_nonce = 0 where sender = ${ana}`
+  const ids = await Promise.all([ana, eva, ana, eva].map((each) => pay(each, to, '1.00')))
+  for (const id of ids) await confirmed(id)
 }, 60_000)
 
 test('nodes without the states that would tell: all of the wallet waits, and health says why', async () => {

@@ -164,7 +164,7 @@ export const sentBetween = async (
 
 /** @returns those of the hashes that transactions with a nonce have, or had before it was given another */
 export const ownHashes = async (
-  sql: Client,
+  sql: Queryable,
   network: string,
   hashes: readonly Hex[],
 ): Promise<ReadonlySet<Hex>> => {
@@ -175,6 +175,21 @@ export const ownHashes = async (
     where a.network = ${network} and a.hash = any(${[...hashes]}::text[])
       and t.status not in (${before(sql, 'signed')})`
   return new Set(rows.map(({ hash }) => hash))
+}
+
+/** Whether another transaction of the sender has one of these nonces, or any has one of these hashes; under the lane's lock. */
+export const isTaken = async (
+  sql: Transaction,
+  network: string,
+  sender: Hex,
+  sent: readonly { readonly nonce: number; readonly hash: Hex }[],
+): Promise<boolean> => {
+  const rows = await sql`
+    select 1 from drex_transactions where network = ${network} and sender = ${sender}
+      and nonce = any(${sent.map(({ nonce }) => nonce)}::bigint[]) limit 1`
+  if (rows.length > 0) return true
+  const hashes = sent.map(({ hash }) => hash)
+  return (await ownHashes(sql, network, hashes)).size > 0
 }
 
 /** @returns false if the nonce has a transaction already */

@@ -90,7 +90,9 @@ const compare = async (
     await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
     const isKnown = await lanes.clearDoubt(tx, network.id, sender, doubt)
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
-    await takeFromChain(tx, sender, unsent, adopted)
+    // One of ours that can never be mined has its nonce until the sweeper has seen so.
+    if (!(await takeFromChain(tx, { network: network.id, sender }, unsent, adopted)))
+      throw new Error('another transaction has the nonce of one that was found')
     return isKnown
   })
   if (isKnown) knownNonces.add(sender)
@@ -104,14 +106,21 @@ const untold = (error: unknown): undefined => {
   if (!(error instanceof RpcFailure) || isRetryable(error.kind)) throw error
 }
 
-/** Takes what is on the chain for the signatures of these transactions; the follower finds their receipts. */
+/**
+ * Takes what is on the chain for the signatures of these transactions; the follower finds their receipts.
+ * @returns false if another transaction has a nonce or a hash of them
+ */
 export const takeFromChain = async (
   tx: Transaction,
-  sender: Hex,
+  { network, sender }: { readonly network: string; readonly sender: Hex },
   unsent: readonly Pick<heldStore.Unsent, 'id' | 'kind'>[],
   adopted: ReadonlyMap<string, SentCall>,
-): Promise<void> => {
-  if (adopted.size === 0) return
+): Promise<boolean> => {
+  if (adopted.size === 0) return true
+  const all = [...adopted.values()]
+  const next = Math.max(...all.map(({ nonce }) => nonce)) + 1
+  await lanes.seedLanes(tx, network, new Map([[sender, next]]))
+  if (await lanes.isTaken(tx, network, sender, all)) return false
   const open = await store.lockPending(tx, [...adopted.keys()])
   const rows = unsent.flatMap(({ id, kind }) => {
     const sent = adopted.get(id)
@@ -120,6 +129,7 @@ export const takeFromChain = async (
   await save(tx, rows, 0)
   const hashes = new Map(rows.map(({ id, hash }) => [id, hash]))
   await heldStore.noteFound(tx, hashes, foundOnChain)
+  return true
 }
 
 /** With the permits of deployments that are found now: before, nobody knew which contracts they name. */

@@ -10,6 +10,7 @@ import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { EngineContext } from './context.ts'
 import { feesFor } from './fees.ts'
 import * as lanes from './lane-store.ts'
+import { inParts } from './parts.ts'
 import * as sagaStore from './saga-store.ts'
 import type { Passed } from './simulate.ts'
 import * as store from './store.ts'
@@ -29,12 +30,31 @@ export type Signed = store.SignedRow & { readonly kind: TransactionKind; readonl
 
 export type Offer = Passed & { readonly fees: AttemptFees }
 
-/** Signs with our own keys, many wallets at once. */
+/** Signs with our own keys, many wallets at once. One whose signatures the database refuses holds up no other. */
 export const signLocally = async (
   context: EngineContext,
   offers: readonly Offer[],
 ): Promise<readonly Signed[]> => {
-  if (offers.length === 0) return []
+  const signed: Signed[] = []
+  const refused: Offer[] = []
+  await inParts(
+    [...Map.groupBy(offers, ({ transaction }) => transaction.sender).values()],
+    async (part) => void signed.push(...(await signTogether(context, part.flat()))),
+    (own, err) => {
+      const { network, logger } = context
+      logger.error({ network: network.id, sender: sendersOf(own)[0], err }, 'signatures not stored')
+      refused.push(...own)
+    },
+  )
+  // The lane may be behind the nonces of the wallet's own rows.
+  if (refused.length > 0) await compareFirst(context, refused)
+  return signed
+}
+
+const signTogether = async (
+  context: EngineContext,
+  offers: readonly Offer[],
+): Promise<readonly Signed[]> => {
   const { network, sql, settings, signers, logger } = context
   const senders = sendersOf(offers)
   const keys = new Map(
@@ -82,7 +102,7 @@ export const signLocally = async (
   return signed
 }
 
-/** Another process found that their senders' nonces are used: nothing is signed before they were compared again. */
+/** Their senders' nonces may be used already: nothing is signed before they were compared again. */
 const compareFirst = async (
   { knownNonces, sql }: EngineContext,
   offers: readonly Offer[],

@@ -163,6 +163,7 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
     try {
       await send(context, await signRemotely(context, sender, offers))
     } catch (error) {
+      context.knownNonces.forget([sender])
       context.logger.warn({ sender, err: error }, 'not signed')
     } finally {
       running.delete(sender)
