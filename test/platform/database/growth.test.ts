@@ -140,6 +140,42 @@ test('every table has a retention or a reason', async () => {
   expect(unknown).toEqual([])
 })
 
+/** What is in these is about no person. */
+const impersonal = new Set([
+  ...['audit_links', 'job_leases', 'reference_lists', 'schema_migrations', 'write_probes'],
+  ...['api_keys', 'certificates', 'removed_certificates', 'pix_tokens'],
+  ...['dict_claim_lists', 'dict_comparisons', 'dict_lists'],
+  ...['pix_batches', 'pix_locations', 'pix_recurrence_locations', 'pix_collection_attempts'],
+  ...['webhook_endpoints', 'webhook_deliveries', 'webhook_attempts', 'webhook_sequences'],
+])
+
+/** The rows of `What is held`: whether each is of a table, and how long it is kept. */
+const heldRows = async () => {
+  const text = await Bun.file(new URL('../../../docs/lgpd.md', import.meta.url)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith('| '))
+  return lines.map((line) => {
+    const [, , where = '', , kept = ''] = line.split('|')
+    const names = [...where.matchAll(/`([a-z_]+)(…?)`/g)].map(([, name = '', more = '']) => ({
+      holds: (table: string) => (more === '' ? table === name : table.startsWith(name)),
+    }))
+    return { kept, holds: (table: string) => names.some((one) => one.holds(table)) }
+  })
+}
+
+test('what is about persons is told with how long it is kept, table by table', async () => {
+  const held = await heldRows()
+  const untold: string[] = []
+  for (const table of await tables()) {
+    const row = held.find((one) => one.holds(table))
+    if ((row === undefined) !== impersonal.has(table)) untold.push(table)
+    const isKept = table in reasons && !/^(?:spi|card|drex)_/.test(table)
+    if (row !== undefined && isKept && !row.kept.includes('for ever')) {
+      untold.push(`${table} is kept for ever`)
+    }
+  }
+  expect(untold).toEqual([])
+})
+
 test('no reason and no row is of a table that is gone', async () => {
   const known = new Set(await tables())
   const named = [...Object.keys(rows), ...Object.keys(reasons)]
