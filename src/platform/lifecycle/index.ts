@@ -12,6 +12,7 @@ export {
   recognise,
 } from './inspector.ts'
 export { createLifecycle } from './lifecycle.ts'
-export { checkReach, isProxied } from './reach.ts'
+export { isProxied } from './proxied.ts'
+export { checkReach } from './reach.ts'
 export { meaningOfSignal, sameWishMs, untilSignal } from './signals.ts'
 export { watchReach } from './watch-reach.ts'

@@ -30,16 +30,7 @@ export const whyAway = (url: string): Promise<string | undefined> => {
   return connected(host, port)
 }
 
-/**
- * True if calls to the address go through a proxy: then a connection of our own tells nothing. Calls over HTTP alone do,
- * by the variables that the runtime follows: `http_proxy`, `https_proxy`.
- */
-export const isProxied = (url: string): boolean => {
-  const name = `${new URL(url).protocol.slice(0, -1)}_proxy`
-  return (process.env[name] ?? process.env[name.toUpperCase()] ?? '') !== ''
-}
-
-const addressOf = (url: string): { readonly host: string; readonly port: number } => {
+export const addressOf = (url: string): { readonly host: string; readonly port: number } => {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   return { host, port: Number(port || portDefaults[protocol]) }

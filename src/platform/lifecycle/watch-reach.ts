@@ -1,6 +1,7 @@
 import { createJob } from '../jobs/index.ts'
 import { createOutageLog, type Logger } from '../observe/index.ts'
-import { isProxied, whyAway } from './reach.ts'
+import { isProxied } from './proxied.ts'
+import { whyAway } from './reach.ts'
 
 export type ReachWatch = {
   readonly start: () => void
