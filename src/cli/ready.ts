@@ -18,10 +18,11 @@ export const ownUrl = (platform: PlatformSettings): string => {
   return `${isTls ? 'https' : 'http'}://${loopbackOf(host)}:${port}`
 }
 
-/** Asks it. Its certificate names the host that callers know; no key is sent, and the answer is public. */
+/** Asks it, past any proxy. Its certificate names the host that callers know; no key is sent, and the answer is public. */
 export const askOwn = (url: string): Promise<Response> =>
   fetch(url, {
     signal: AbortSignal.timeout(timeoutMs),
+    proxy: false,
     tls: { rejectUnauthorized: false },
   })
 

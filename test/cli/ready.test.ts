@@ -18,6 +18,9 @@ test('ready tells what the process of this machine answers', async () => {
     code: 0,
     out: '{"status":"ready"}\n',
   })
+  // Between a process and itself there is no proxy.
+  const behind = { HTTP_ADDR: everywhere, http_proxy: 'http://127.0.0.1:9' }
+  expect((await ask(behind)).code).toBe(0)
   // Health is on the admin listener alone where there is one.
   const admin = { HTTP_ADDR: '127.0.0.1:9', TRILHO_ADMIN_ADDR: `127.0.0.1:${server.port}` }
   expect((await ask(admin)).code).toBe(0)

@@ -29,9 +29,15 @@ export class SignerError extends Error {
 /** A signed deployment is the longest answer: a contract’s code, twice as long in hexadecimal. */
 const answerBytesMax = 1_048_576
 
-/** @param tls the client certificate and the authorities as they are now */
+type ExchangeOptions = {
+  /** The client certificate and the authorities as they are now. */
+  readonly tls?: () => TlsOptions
+  /** Past any proxy: for what answers this machine alone, and with credentials. */
+  readonly isDirect?: boolean
+}
+
 export const createExchange =
-  (timeoutMs: number, tls?: () => TlsOptions): Exchange =>
+  (timeoutMs: number, { tls, isDirect = false }: ExchangeOptions = {}): Exchange =>
   ({ method, url, headers, body }) =>
     inRequestSpan({ method, url }, async () => {
       try {
@@ -42,6 +48,7 @@ export const createExchange =
           signal: AbortSignal.timeout(timeoutMs),
           headers: { 'accept-encoding': 'identity', ...headers },
           ...(body === undefined ? {} : { body }),
+          ...(isDirect ? { proxy: false as const } : {}),
           ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls() }),
         })
         const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)

@@ -47,7 +47,7 @@ export const createCustody = (settings: DrexSettings, logger: Logger): Custody =
       web3signerUrl === undefined
         ? undefined
         : createWeb3SignerCall(
-            createExchange(settings.signerTimeoutMs, material.current),
+            createExchange(settings.signerTimeoutMs, { tls: material.current }),
             web3signerUrl,
           ),
     certificates: usedFiles('web3signer', material),
@@ -70,10 +70,14 @@ const awsKms = (settings: DrexSettings, exchange: Exchange): KeyService | undefi
   const { awsRegion: region, awsKmsUrl } = settings
   if (region === undefined) return undefined
   const url = awsKmsUrl ?? `https://kms.${region}.amazonaws.com`
-  return createAwsKms({ exchange, url, region, credentials: awsCredentials(settings, exchange) })
+  return createAwsKms({ exchange, url, region, credentials: awsCredentials(settings) })
 }
 
-const awsCredentials = (settings: DrexSettings, exchange: Exchange): AwsCredentialSource => {
+/** The endpoint of the machine, or of the container, that gives out credentials. */
+const ofMachine = ({ signerTimeoutMs }: DrexSettings): Exchange =>
+  createExchange(signerTimeoutMs, { isDirect: true })
+
+const awsCredentials = (settings: DrexSettings): AwsCredentialSource => {
   const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsCredentialsUrl } = settings
   if (awsAccessKeyId !== undefined && awsSecretAccessKey !== undefined) {
     const credentials = {
@@ -84,7 +88,8 @@ const awsCredentials = (settings: DrexSettings, exchange: Exchange): AwsCredenti
     return async () => credentials
   }
   if (awsCredentialsUrl !== undefined) {
-    return containerCredentials(exchange, awsCredentialsUrl, settings.awsCredentialsTokenFile)
+    const { awsCredentialsTokenFile } = settings
+    return containerCredentials(ofMachine(settings), awsCredentialsUrl, awsCredentialsTokenFile)
   }
   throw new Error(
     'DREX_AWS_REGION: also set DREX_AWS_ACCESS_KEY_ID and DREX_AWS_SECRET_ACCESS_KEY, or DREX_AWS_CREDENTIALS_URL',
@@ -96,7 +101,7 @@ const gcpKms = (settings: DrexSettings, exchange: Exchange): KeyService | undefi
   if (gcpCredentials === undefined) return undefined
   const token =
     gcpCredentials === 'metadata'
-      ? metadataTokens(exchange, withoutSlashes(gcpMetadataUrl))
+      ? metadataTokens(ofMachine(settings), withoutSlashes(gcpMetadataUrl))
       : serviceAccountTokens(exchange, readServiceAccount(readFileSync(gcpCredentials, 'utf8')))
   return createGcpKms({ exchange, url: withoutSlashes(gcpKmsUrl), token })
 }

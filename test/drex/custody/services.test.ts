@@ -405,6 +405,57 @@ test('credentials of a container’s role are kept until shortly before their en
   await server.stop(true)
 })
 
+test('what gives out credentials is asked past any proxy, the key services through it', async () => {
+  const asked = { directly: [] as string[], byProxy: [] as string[] }
+  const machine = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url }) {
+      asked.directly.push(new URL(url).pathname)
+      return Response.json({
+        access_token: 'token',
+        expires_in: 3_600,
+        AccessKeyId: 'ASIA',
+        SecretAccessKey: 's',
+        Token: 't',
+        Expiration: '2126-01-01T00:00:00Z',
+      })
+    },
+  })
+  const proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ url }) {
+      asked.byProxy.push(new URL(url).host)
+      return new Response('', { status: 500 })
+    },
+  })
+  const settings = {
+    signerTimeoutMs: 5_000,
+    gcpCredentials: 'metadata',
+    gcpMetadataUrl: machine.url.origin,
+    gcpKmsUrl: 'http://gcp.invalid',
+    awsRegion: 'sa-east-1',
+    awsKmsUrl: 'http://aws.invalid',
+    awsCredentialsUrl: `${machine.url.origin}/role`,
+  }
+  const program = `
+    import { createCustody } from '${import.meta.dir}/../../../src/drex/custody/services.ts'
+    const { keyServices } = createCustody(${JSON.stringify(settings)}, console)
+    for (const each of keyServices.values()) await each.sign('x', new Uint8Array(32)).catch(() => {})`
+  const child = Bun.spawn([process.execPath, '-e', program], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { http_proxy: proxy.url.origin },
+  })
+  expect(await child.exited).toBe(0)
+  expect(asked.directly.toSorted()).toEqual([
+    '/computeMetadata/v1/instance/service-accounts/default/token',
+    '/role',
+  ])
+  expect(asked.byProxy.toSorted()).toEqual(['aws.invalid', 'gcp.invalid'])
+  await Promise.all([machine.stop(true), proxy.stop(true)])
+})
+
 test('known answers: SigV4 as botocore signs it, a high `s`, a checksum, a public key', () => {
   const credentials = {
     accessKeyId: 'AKIDEXAMPLE',
