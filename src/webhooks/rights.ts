@@ -4,9 +4,13 @@ import type { EndpointRow } from './store.ts'
 /** What of a caller decides which endpoints are its own. */
 export type WebhookRights = Pick<Caller, 'owner' | 'keyId' | 'restrictions'>
 
-/** Whether a list shows it. */
-export const isVisible = (row: EndpointRow, by: WebhookRights): boolean =>
-  row.account === by.owner && (by.restrictions.ownWebhooks !== true || row.createdBy === by.keyId)
+/** Which endpoints a list shows; `createdBy` null: whoever made them. */
+export type Visible = { readonly account: string; readonly createdBy: string | null }
+
+export const visibleTo = ({ owner: account, keyId, restrictions }: WebhookRights): Visible => ({
+  account,
+  createdBy: restrictions.ownWebhooks === true ? keyId : null,
+})
 
 /**
  * The endpoint, if it is the account's.
@@ -18,7 +22,9 @@ export const requireOwn = (
   by: WebhookRights,
 ): EndpointRow | undefined => {
   if (row?.account !== by.owner) return undefined
-  if (!isVisible(row, by)) throw restrictedBy('own_webhooks', 'endpoints that another key made')
+  const { createdBy } = visibleTo(by)
+  if (createdBy !== null && row.createdBy !== createdBy)
+    throw restrictedBy('own_webhooks', 'endpoints that another key made')
   return row
 }
 

@@ -17,7 +17,7 @@ import type { Principal } from '#src/platform/security/index.ts'
 import { documents } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { type SentEvent, sentBody } from './events.ts'
-import { isLimited, requireUnlimited } from './rights.ts'
+import { isLimited, requireUnlimited, visibleTo } from './rights.ts'
 import { viewOf, viewOfDelivery, viewsOf, type WebhookService } from './service.ts'
 import { targetOf } from './topics.ts'
 
@@ -162,8 +162,8 @@ const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
     // Whether something happened to another's payment is not for a key of some merchants or wallets.
     requireUnlimited(rights, 'deliveries by their subject')
     const { subject, limit, cursor: before } = asked.query
-    const ids = (await service.list(rights)).map(({ id }) => id)
-    const rows = await service.store.deliveriesOf(subject, ids, { limit: limit + 1, before })
+    const page = { limit: limit + 1, before }
+    const rows = await service.store.deliveriesOf(subject, visibleTo(rights), page)
     const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
     return Response.json({ deliveries: items.map(viewOfDelivery), next_cursor: next })
   })

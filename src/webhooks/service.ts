@@ -19,7 +19,7 @@ import type { ActiveEndpoint } from './dispatcher.ts'
 import { countedMax } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { bodyOf } from './events.ts'
-import { isVisible, requireOwn, type WebhookRights } from './rights.ts'
+import { requireOwn, visibleTo, type WebhookRights } from './rights.ts'
 import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
@@ -182,7 +182,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   return {
     store,
     find: async (id, by) => requireOwn(await store.find(id), by),
-    list: async (by) => (await store.list(by.owner)).filter((row) => isVisible(row, by)),
+    list: (by) => store.list(visibleTo(by)),
     ...onceOf(deps, invalidate),
     change: async (id, change, actor) => {
       const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const

@@ -6,6 +6,7 @@ import {
   textRows,
 } from '#src/platform/database/index.ts'
 import type { SentEvent } from './events.ts'
+import type { Visible } from './rights.ts'
 
 export type EndpointRow = {
   readonly id: string
@@ -64,6 +65,9 @@ const deliveryColumns = (sql: Queryable) => sql`
   d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt",
   to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at`
 
+const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
+  account = ${account} ${createdBy === null ? sql`` : sql`and created_by = ${createdBy}`}`
+
 /** To join the event of each delivery `d` as `v`. */
 const eventOfDelivery = (sql: Queryable) => sql`
   cross join lateral (select type from webhook_events where id = d.event_id limit 1) v`
@@ -106,9 +110,9 @@ const endpointRows = (sql: Queryable) => ({
     return added
   },
 
-  list: (account: string): Promise<readonly EndpointRow[]> =>
+  list: (visible: Visible): Promise<readonly EndpointRow[]> =>
     sql<EndpointRow[]>`
-      select ${endpointColumns(sql)} from webhook_endpoints where account = ${account}
+      select ${endpointColumns(sql)} from webhook_endpoints where ${isVisible(sql, visible)}
       order by created_at, id`,
 
   /** At most so many that are active. */
@@ -228,27 +232,29 @@ const deliveryRows = (sql: Queryable) => ({
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
-  /** The deliveries of one subject's events to these endpoints, the newest first. */
+  /** The deliveries of one subject's events to the visible endpoints, the newest first. */
   deliveriesOf: (
     subject: string,
-    endpointIds: readonly string[],
+    visible: Visible,
     { limit, before }: { readonly limit: number; readonly before: string | undefined },
   ): Promise<readonly DeliveryRow[]> => {
     const [at, id] = before?.split(' ') ?? []
     return sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)}
-      from webhook_events v cross join lateral (
-        -- Of each event: planned at once, it may walk all deliveries of the endpoints.
-        select * from webhook_deliveries
-        where event_id = v.id and endpoint_id = any(${textArray(endpointIds)}::text::text[])
+      from (
+        -- The events first, then what is of each: planned at once, it may walk all of either.
+        select id, type from webhook_events where subject = ${subject} offset 0
+      ) v cross join lateral (
+        select * from webhook_deliveries d
+        where event_id = v.id and exists (
+          select from webhook_endpoints where id = d.endpoint_id and ${isVisible(sql, visible)} offset 0)
         offset 0
       ) d
-      where v.subject = ${subject}
-        ${
-          at === undefined || id === undefined
-            ? sql``
-            : sql`and (d.created_at, d.id) < (${at}::text::timestamptz, ${id})`
-        }
+      ${
+        at === undefined || id === undefined
+          ? sql``
+          : sql`where (d.created_at, d.id) < (${at}::text::timestamptz, ${id})`
+      }
       order by d.created_at desc, d.id desc limit ${rowCount(sql, limit)}`
   },
 

@@ -66,6 +66,10 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
     const before = last === undefined ? undefined : `${last.at} ${last.id}`
     await store.deliveries(endpoint, { status, limit: listed, before })
   }
+  const page = { limit: listed, before: undefined }
+  for (const createdBy of [null, 'a']) {
+    await store.deliveriesOf('s7', { account: 'default', createdBy }, page)
+  }
   await store.delivery(delivery)
   await store.replay(delivery)
   await forgetEvents(sql, 3_650)
