@@ -24,7 +24,7 @@ import { createConsole } from './console/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createInspection } from './inspection/index.ts'
 import { createJose, joseInspector } from './jose/index.ts'
-import { createPix } from './pix/index.ts'
+import { createPix, noteReturn } from './pix/index.ts'
 import {
   createBrokerFeature,
   createDeadLetters,
@@ -87,7 +87,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const transform = createTransform({ metrics, ...schemas })
   const audit = auditOf(values, databases, logger)
   const sending = { ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }
-  const dict = createDirectory(values, { ...sending, keys: certificates.keys }, deps)
+  const dict = createDirectory(values, { ...sending, noteReturn, keys: certificates.keys }, deps)
   const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
   const reference = createReference({ sql, logger })
   const pix = createPix({

@@ -1,5 +1,6 @@
 import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
+import { noteReturn } from '../pix/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import { type Database, withIdleLimit } from '../platform/database/index.ts'
 import { sharedBuckets } from '../platform/http/index.ts'
@@ -78,7 +79,7 @@ export const createPipeline = (
     { ...createCatalogue({ client, missing }), certificates },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
     createResend({ sql }),
-    createPayments({ ispb, sql, broker, revision, payees: stores.payees }),
+    createPayments({ ispb, sql, broker, revision, payees: stores.payees, noteReturn }),
     createRecurring({ sql }),
     createReports({ ispb, sql, broker, revision }),
   ]

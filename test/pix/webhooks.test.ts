@@ -223,13 +223,29 @@ describe('what a webhook tells', () => {
     await until(() => about(endToEndId).length === 2)
     expect(about(endToEndId)[1]).toEqual((await call('GET', `/pix/${endToEndId}`)).json)
     expect(about(endToEndId)[1].devolucoes).toMatchObject([{ id: 'd1', status: 'DEVOLVIDO' }])
-    // What has no txid is no charge's: our own event alone tells of it.
+    // Our own event alone tells of what has no txid.
     expect(about(bare)).toEqual([])
     const [{ count } = { count: 0 }] = await pix.sql<{ count: number }[]>`
       select count(*)::int as count from webhook_events where subject = ${bare}`
     expect(count).toBe(0)
     // The body is not signed: the connection is.
     expect(receiver.received[0]?.headers.get('webhook-signature')).toBeNull()
+  })
+
+  test('is a Pix of a static code that has a txid of its own, too', async () => {
+    await configure(receiver.url)
+    const endToEndId = fresh.endToEndId()
+    const xml = payment({
+      endToEndId,
+      amount: '37.00',
+      proxy: `<Prxy><Id>${key}</Id></Prxy>`,
+      instrument: 'QRES',
+      transactionId: '<TxId>balcao1</TxId>',
+    }).replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, '$112345678000195$2')
+    await tell(xml)
+    await tell(report([{ endToEndId, status: 'ACCC' }]))
+    await until(() => about(endToEndId).length === 1)
+    expect(about(endToEndId)).toMatchObject([{ txid: 'balcao1', chave: key }])
   })
 
   test('comes again until it is taken, with what it said', async () => {

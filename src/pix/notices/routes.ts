@@ -21,7 +21,7 @@ const readKey = (key: string): string => {
 export const readWebhookUrl = (value: unknown): string | undefined =>
   body.safeParse(value).data?.webhookUrl
 
-/** `webhook`: where a receiver is told of the Pix of its charges. */
+/** `webhook`: where a receiver is told of its Pix that have a txid. */
 export const webhookRoutes = (service: WebhookService): readonly Route[] => [
   pixRoute('PUT /webhook/{chave}', 'webhook:write', 'Configurar o Webhook Pix.', {
     bodyBytesMax: webhookBodyBytesMax,

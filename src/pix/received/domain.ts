@@ -87,7 +87,20 @@ const isOwedFor = (
   )
 }
 
+/** What receivers ask for. */
 export type ReturnNature = 'ORIGINAL' | 'RETIRADA'
+
+/** What the institution makes under the special return mechanism (MED). */
+type SpecialNature = 'MED_OPERACIONAL' | 'MED_FRAUDE'
+
+const natures: Readonly<Record<string, ReturnNature | SpecialNature>> = {
+  BE08: 'MED_OPERACIONAL',
+  FR01: 'MED_FRAUDE',
+  SL02: 'RETIRADA',
+}
+
+/** @param reason code of a pacs.004 */
+export const natureOf = (reason: string): PixReturn['nature'] => natures[reason] ?? 'ORIGINAL'
 
 type ReturnStatus = 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO'
 
@@ -97,7 +110,7 @@ export type PixReturn = {
   /** RtrId. */
   readonly returnId: string
   readonly amountCents: bigint
-  readonly nature: ReturnNature
+  readonly nature: ReturnNature | SpecialNature
   readonly description: string | null
   readonly status: ReturnStatus
   readonly reason: string | null

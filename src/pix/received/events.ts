@@ -4,12 +4,12 @@ import { topicOf } from '../notices/domain.ts'
 import type { Pix, PixReturn } from './domain.ts'
 import { pixView } from './view.ts'
 
-/** The standard tells of a Pix of a charge, to whoever has the webhook of its key. */
+/** The standard tells of a Pix with a txid, to whoever has the webhook of its key. */
 const shared = (pix: Pix) => ({
   subject: pix.endToEndId,
   account: pix.account,
   full: { pix: [pixView(pix)] },
-  topic: pix.chargeId === null || pix.key === null ? undefined : topicOf('pix', pix.key),
+  topic: pix.txid === null || pix.key === null ? undefined : topicOf('pix', pix.key),
 })
 
 /** A Pix is settled. */

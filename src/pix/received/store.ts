@@ -1,6 +1,12 @@
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
-import type { IncomingEnd, IncomingPayment, Pix, PixReturn } from './domain.ts'
+import {
+  type IncomingEnd,
+  type IncomingPayment,
+  natureOf,
+  type Pix,
+  type PixReturn,
+} from './domain.ts'
 
 /** A payment with whom it is for, and what we answer. */
 export type NewReceived = {
@@ -259,7 +265,10 @@ export const lockPix = async (
   return findPix(tx, account, endToEndId)
 }
 
-export const addReturn = async (tx: Queryable, one: PixReturn): Promise<void> => {
+export const addReturn = async (
+  tx: Queryable,
+  one: Omit<PixReturn, 'status' | 'reason' | 'settledAt'>,
+): Promise<void> => {
   await tx`
     insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, description,
       requested_at)
@@ -267,6 +276,34 @@ export const addReturn = async (tx: Queryable, one: PixReturn): Promise<void> =>
       ${one.description}, ${one.requestedAt})`
   await tx`
     update pix_received set has_returns = true where end_to_end_id = ${one.endToEndId}`
+}
+
+/**
+ * Notes a return that others have made than the receiver: it has its RtrId as its id. Of a payment to nobody whom we know
+ * nothing is noted.
+ */
+export const noteReturn = async (tx: Queryable, endToEndId: string) => {
+  const { count } = await tx`
+    select from pix_received where end_to_end_id = ${endToEndId} for update`
+  return async (made: {
+    readonly id: string
+    readonly amountCents: bigint
+    readonly reason: string
+    readonly description: string | undefined
+    readonly at: Date
+  }): Promise<void> => {
+    if (count === 0) return
+    const { id, amountCents, reason, description = null, at } = made
+    await addReturn(tx, {
+      endToEndId,
+      id,
+      returnId: id,
+      amountCents,
+      nature: natureOf(reason),
+      description,
+      requestedAt: at,
+    })
+  }
 }
 
 const presence = (sql: Queryable, hasTxid: boolean | undefined) => {

@@ -6,7 +6,13 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { paymentErrors } from './errors.ts'
 import { createPay, type PayeePorts } from './outgoing.ts'
 import { paymentRoutes } from './routes.ts'
-import { createPaymentService, createRefundsOn, type PaymentDeps, type Refunds } from './service.ts'
+import {
+  createPaymentService,
+  createRefundsOn,
+  type NoteReturn,
+  type PaymentDeps,
+  type Refunds,
+} from './service.ts'
 
 export type { PayeePorts } from './outgoing.ts'
 export type { Refunds } from './service.ts'
@@ -20,23 +26,24 @@ export type PaymentsDeps = {
   readonly revision: Revision
   /** The real clock when absent. */
   readonly now?: () => Date
+  readonly noteReturn?: NoteReturn
 }
 
 /** Undefined if this process cannot give money back. */
 export const createRefunds = (deps: PaymentsDeps): Refunds | undefined => {
-  const { ispb, sql, broker, revision, now = () => new Date() } = deps
+  const { ispb, sql, broker, revision, now = () => new Date(), noteReturn } = deps
   if (ispb === undefined || sql === undefined || broker === undefined) return undefined
-  return createRefundsOn({ ispb, sql, broker, revision, now })
+  return createRefundsOn({ ispb, sql, broker, revision, now, noteReturn })
 }
 
 /** Payments with their returns, and the endpoints that pay and give money back. */
 export const createPayments = (deps: PaymentsDeps & { readonly payees: PayeePorts }): Feature => {
-  const { ispb, sql, broker, revision, payees, now = () => new Date() } = deps
+  const { ispb, sql, broker, revision, payees, now = () => new Date(), noteReturn } = deps
   const common = { name: 'payments', errors: paymentErrors }
   const routesOn = (on: PaymentDeps) =>
     paymentRoutes(createPaymentService(on), createPay(on, payees), payees.errors)
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    return { ...common, routes: routesOn({ ispb, sql, broker, revision, now }) }
+    return { ...common, routes: routesOn({ ispb, sql, broker, revision, now, noteReturn }) }
   }
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),

@@ -45,6 +45,24 @@ export type PaymentRecord = {
   readonly messages: readonly PaymentMessage[]
 }
 
+/**
+ * Whoever knows what receivers were paid learns of the returns of it, in their transaction: before the payment is locked,
+ * and once the return is made.
+ */
+export type NoteReturn = (
+  tx: Queryable,
+  endToEndId: string,
+) => Promise<
+  (made: {
+    /** RtrId. */
+    readonly id: string
+    readonly amountCents: bigint
+    readonly reason: string
+    readonly description: string | undefined
+    readonly at: Date
+  }) => Promise<void>
+>
+
 export type PaymentService = {
   /** @returns undefined if no payment has the id */
   readonly find: (endToEndId: string) => Promise<PaymentRecord | undefined>
@@ -58,6 +76,8 @@ export type PaymentDeps = {
   readonly ispb: string
   readonly revision: Revision
   readonly now: () => Date
+  /** Undefined: who has returns made notes them himself, or there is nobody to tell. */
+  readonly noteReturn: NoteReturn | undefined
 }
 
 /** For a feature that gives money back in a transaction of its own. */
@@ -107,10 +127,14 @@ const refundPayment = async (
 ): Promise<{ readonly made: PaymentReturn }> => {
   const found = await findPayment(tx, endToEndId)
   if (found === undefined) throw noPayment()
+  const note = await deps.noteReturn?.(tx, endToEndId)
   await lockPayment(tx, found.payment)
   const locked = (await findPayment(tx, endToEndId)) ?? found
   await judge(tx, locked.payment, request, deps.now())
-  return { made: await makeReturn(tx, locked.payment, request, actor, deps) }
+  const made = await makeReturn(tx, locked.payment, request, actor, deps)
+  const { reason, remittanceInformation: description } = request
+  await note?.({ ...made, reason, description, at: momentOf(made.messageId) })
+  return { made }
 }
 
 export const noPayment = (): ApiError => new ApiError(httpErrors.not_found, 'No such payment.')

@@ -1,0 +1,120 @@
+/** Returns that the institution makes: the receiver is shown them, and told of their ends, like his own. */
+import { afterAll, expect, test } from 'bun:test'
+import { noteReturn } from '../../src/pix/index.ts'
+import { createPayments, createRefunds } from '../../src/spi/index.ts'
+import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { noPayees } from '../spi/payments/support.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { subscribe } from '../support/webhooks.ts'
+import { startPix } from './support.ts'
+
+const pix = await startPix()
+const { sql, database } = pix
+await subscribe(sql, ['pix.returned'])
+const worker = await workerOn(database, {}, undefined, undefined, pix.receivables)
+await worker.feature.start?.()
+afterAll(async () => {
+  await worker.stop()
+  await database.close()
+})
+const deps = {
+  ispb: '12345678',
+  sql,
+  broker: worker.broker,
+  revision: '5.11.1',
+  noteReturn,
+} as const
+const operator = testKey('spi:send', 'messages:read')
+const payments = testApp(createPayments({ ...deps, payees: noPayees }).routes ?? [], {
+  keys: [operator.record],
+})
+const refunds = createRefunds(deps)
+if (refunds === undefined) throw new Error('there is a database')
+const { key, token } = await pix.receiver('ana')
+
+const tell = async (xml: string): Promise<void> => {
+  const resourceId = fresh.resourceId()
+  await worker.broker.publish([inbound(xml, { resourceId })])
+  await storedWhen(database, 'resource_id', resourceId)
+}
+
+const settled = async (creditor = '12345678000195'): Promise<string> => {
+  const endToEndId = fresh.endToEndId()
+  const proxy = `<Prxy><Id>${key}</Id></Prxy>`
+  const paid = payment({ endToEndId, instrument: 'DICT', amount: '37.00', proxy })
+  await tell(paid.replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, `$1${creditor}$2`))
+  await tell(report([{ endToEndId, status: 'ACCC' }]))
+  return endToEndId
+}
+
+const get = async (path: string) => (await pix.call('GET', `/pix/v2/pix${path}`, { token })).json
+
+const refundBy = (endToEndId: string, reason: string) => (amountCents: number) =>
+  sql.begin((tx) =>
+    refunds.refundWithin(
+      tx,
+      endToEndId,
+      {
+        amountCents,
+        reason,
+        additionalInformation: undefined,
+        remittanceInformation: undefined,
+      },
+      { id: 'k', requestId: undefined },
+    ),
+  )
+
+test('a refund of the institution is shown, filtered by and told of', async () => {
+  const endToEndId = await settled()
+  const response = await payments.call('POST', `/v1/pix/payments/${endToEndId}/refunds`, {
+    key: operator.key,
+    body: { amount: 700, reason: 'MD06', remittance_information: 'Troca' },
+  })
+  expect(response.status).toBe(202)
+  const { id } = (await response.json()) as { readonly id: string }
+  const made = { id, rtrId: id, valor: '7.00', natureza: 'ORIGINAL', descricao: 'Troca' }
+  expect((await get(`/${endToEndId}`)).devolucoes).toMatchObject([
+    { ...made, status: 'EM_PROCESSAMENTO' },
+  ])
+  expect(await get(`/${endToEndId}/devolucao/${id}`)).toMatchObject(made)
+  const hour = 3_600_000
+  const [from, to] = [new Date(Date.now() - hour), new Date(Date.now() + hour)]
+  const time = `inicio=${from.toISOString()}&fim=${to.toISOString()}`
+  const { pix: returned } = await get(`?${time}&devolucaoPresente=true`)
+  expect(returned).toMatchObject([{ endToEndId }])
+  await tell(report([{ endToEndId, instructionId: id, status: 'ACCC' }]))
+  expect((await get(`/${endToEndId}`)).devolucoes).toMatchObject([{ ...made, status: 'DEVOLVIDO' }])
+  const [told] = await sql<{ data: string }[]>`
+    select data from webhook_events where subject = ${endToEndId}`
+  expect(JSON.parse(told?.data ?? '')).toMatchObject({ rtr_id: id, status: 'settled' })
+})
+
+test.each([
+  ['FR01', 'MED_FRAUDE'],
+  ['BE08', 'MED_OPERACIONAL'],
+])('one for %s is %s', async (reason, natureza) => {
+  const endToEndId = await settled()
+  const id = await refundBy(endToEndId, reason)(3_700)
+  expect((await get(`/${endToEndId}`)).devolucoes).toMatchObject([{ id, natureza }])
+})
+
+test('of a payment to nobody whom we know nothing is noted', async () => {
+  const endToEndId = await settled('98765432000198')
+  const id = await refundBy(endToEndId, 'MD06')(100)
+  const { count } = await sql`select from pix_returns where return_id = ${id}`
+  expect(count).toBe(0)
+})
+
+test('returns of both that come together wait for one another', async () => {
+  const endToEndId = await settled()
+  const give = refundBy(endToEndId, 'MD06')
+  const asked = Array.from({ length: 8 }, (_, n) => [
+    pix.call('PUT', `/pix/v2/pix/${endToEndId}/devolucao/d${n}`, {
+      token,
+      body: { valor: '1.00' },
+    }),
+    give(100),
+  ])
+  await Promise.all(asked.flat())
+  expect((await get(`/${endToEndId}`)).devolucoes).toHaveLength(16)
+})
