@@ -331,6 +331,8 @@ describe('rotation', () => {
     const headers = headersOf(both?.headers ?? new Headers())
     rawKey('the first secret of the two').verify(both?.body ?? '', headers)
     new Webhook(rotated.secret).verify(both?.body ?? '', headers)
+    // What has been claimed is sent with the keys of that moment.
+    await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
     await database.sql`update webhook_endpoints set previous_until = now() where id = ${id}`
     await hooks.call('PATCH', `/${id}`, {})
     await emit(database)

@@ -182,7 +182,12 @@ describe('what an operator asks of an endpoint', () => {
     const event = { type: 'pacs.008', data: { id: 'thin' }, full: { id: 'full', name: 'Ana' } }
     await emit(database, event)
     await until(() => receiver.received.length > 0)
-    await until(async () => (await listed()).some(({ attempts }) => attempts === 1))
+    await until(async () => {
+      // The attempt counts from its beginning, and is logged at its end.
+      const [one] = await listed()
+      const path = `/deliveries/${one?.id}`
+      return one !== undefined && (await json(hooks.call('GET', path))).attempt_log.length === 1
+    })
   })
   afterAll(() => receiver.stop())
 
