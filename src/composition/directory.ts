@@ -1,6 +1,7 @@
 import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import { createDict, type DictFeature } from '../dict/index.ts'
+import { warnOfClearText } from '../platform/security/index.ts'
 import { createDocumentSigner, createRefunds, createTrust, signingMaterial } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
 import { interfaceMaterial } from './material.ts'
@@ -51,7 +52,8 @@ export const createDirectory = (
   return {
     ...feature,
     start: async () => {
-      start()
+      if (isUsed) start()
+      warnOfClearText(logger, 'DICT_URL', settings.url, 'keys and whose they are')
       await feature.start?.()
     },
     stop: async () => {

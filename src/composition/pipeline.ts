@@ -5,7 +5,7 @@ import type { OpenedBroker } from '../platform/broker/index.ts'
 import { type Database, withIdleLimit } from '../platform/database/index.ts'
 import { sharedBuckets } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import type { CertificateUse } from '../platform/security/index.ts'
+import { type CertificateUse, warnOfClearText } from '../platform/security/index.ts'
 import {
   createCatalogue,
   createInterfaceClient,
@@ -76,7 +76,14 @@ export const createPipeline = (
   const { revision, learning } = schemas
   const sql = database && withIdleLimit(database.sql)
   const stages: Feature[] = [
-    { ...createCatalogue({ client, missing }), certificates },
+    {
+      ...createCatalogue({ client, missing }),
+      certificates,
+      start: () => {
+        warnOfClearText(logger, 'SPI_PRIMARY_URL', spi.primaryUrl, 'payments')
+        warnOfClearText(logger, 'SPI_SECONDARY_URL', spi.secondaryUrl, 'payments')
+      },
+    },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
     createResend({ sql }),
     createPayments({ ispb, sql, broker, revision, payees: stores.payees, noteReturn }),

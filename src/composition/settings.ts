@@ -21,7 +21,7 @@ import {
 } from '../platform/config/index.ts'
 import { databaseSettings } from '../platform/database/index.ts'
 import { outsideSettings } from '../platform/http/index.ts'
-import { hasTls, listenerTlsProblems } from '../platform/security/index.ts'
+import { hasTls, isReadableOnTheWay, listenerTlsProblems } from '../platform/security/index.ts'
 import {
   grpcProblems,
   grpcSettings,
@@ -33,6 +33,7 @@ import {
   signingSettings,
   spiProblems,
   spiSettings,
+  spiStages,
   workerSettings,
 } from '../spi/index.ts'
 import { webhookSettings } from '../webhooks/index.ts'
@@ -133,14 +134,43 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
     : []
 
 /** What is only fit for trials, in production. */
-const trialProblems = ({ platform, worker, cards, dict }: Values): readonly SettingProblem[] =>
-  platform.environment === 'production'
+const trialProblems = (values: Values): readonly SettingProblem[] => {
+  const { platform, worker, cards, dict, spi } = values
+  return platform.environment === 'production'
     ? [
         ...(worker.autoAccept ? [autoAccepted] : []),
+        ...clearChannels(spi),
+        ...(believesAnybody(values) ? [unsigned] : []),
         ...(cards.securityModule === 'software' ? [softwareKeys] : []),
         ...(dict.url !== undefined && dict.trustedCertificates === undefined ? [unchecked] : []),
       ]
     : []
+}
+
+const clearChannels = ({ primaryUrl, secondaryUrl }: Values['spi']): readonly SettingProblem[] =>
+  [
+    { name: 'SPI_PRIMARY_URL', url: primaryUrl },
+    { name: 'SPI_SECONDARY_URL', url: secondaryUrl },
+  ].flatMap(({ name, url }) =>
+    url !== undefined && isReadableOnTheWay(url)
+      ? [
+          {
+            name,
+            value: 'http:',
+            expected: 'https, or an address of this machine',
+            problem:
+              'payments would pass in clear, to whoever answers, and TRILHO_ENVIRONMENT is production',
+            fix: `set ${name} to the https address, with CERT_PATH, KEY_PATH and CA_PATH`,
+          },
+        ]
+      : [],
+  )
+
+/** Whether a worker of this process would take anybody's messages for the central bank's. */
+const believesAnybody = ({ spi, platform, worker }: Values): boolean =>
+  spiStages(spi.roles, platform.roles).includes('WORKER') &&
+  (spi.ispb ?? spi.primaryUrl ?? spi.secondaryUrl) !== undefined &&
+  worker.trustedCertificates === undefined
 
 const autoAccepted: SettingProblem = {
   name: 'SPI_AUTO_ACCEPT',
@@ -156,6 +186,14 @@ const softwareKeys: SettingProblem = {
   expected: 'a module of its own',
   problem: 'keeps the keys of card networks in clear, and TRILHO_ENVIRONMENT is production',
   fix: 'keep them in a hardware security module',
+}
+
+const unsigned: SettingProblem = {
+  name: 'SPI_TRUSTED_CERTS_PATH',
+  value: 'not set',
+  expected: 'the certificates that the central bank signs with',
+  problem: 'messages would be believed unsigned, and TRILHO_ENVIRONMENT is production',
+  fix: 'set SPI_TRUSTED_CERTS_PATH wherever the worker runs',
 }
 
 const unchecked: SettingProblem = {

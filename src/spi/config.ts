@@ -25,10 +25,10 @@ export const spiSettings = defineSettings({
     doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
   }),
   primaryUrl: setting('SPI_PRIMARY_URL', url('https', 'http'), {
-    doc: 'Message interface, primary channel.',
+    doc: 'Message interface, primary channel. Production refuses plain http to another machine.',
   }),
   secondaryUrl: setting('SPI_SECONDARY_URL', url('https', 'http'), {
-    doc: 'Message interface, secondary channel.',
+    doc: 'Message interface, secondary channel. Production refuses plain http to another machine.',
   }),
   roles: setting('SPI_ROLES', list(oneOf(...spiRoles)), {
     doc: 'Stages of the pipeline this process runs; when not set, those of `TRILHO_ROLES`, or none when that is not set either.',

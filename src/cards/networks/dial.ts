@@ -16,12 +16,6 @@ type Listener = {
   readonly close: (socket: Socket<undefined>) => void
 }
 
-/** A URL has the last in brackets. */
-const loopback = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/
-
-/** Whether nobody else sees what goes to the host. */
-export const isHere = (host: string): boolean => loopback.test(host)
-
 /**
  * Connects and, with TLS, waits for a handshake with a peer whose certificate is trusted and names the host.
  * The listener hears only of the socket that it was given.

@@ -1,7 +1,6 @@
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createFileMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial, isHere } from '#src/platform/security/index.ts'
 import type { CardSettings } from '../config.ts'
-import { isHere } from '../networks/dial.ts'
 import { createPayshield } from './payshield.ts'
 import { createSoftwareModule } from './software.ts'
 import type { SecurityModule } from './types.ts'

@@ -15,8 +15,8 @@ import {
   createFileMaterial,
   type KeyMaterial,
   usedFiles,
+  warnOfClearText,
 } from '#src/platform/security/index.ts'
-import { isHere } from '../networks/dial.ts'
 import { createHttpVault } from './http-vault.ts'
 import type { Vault } from './types.ts'
 
@@ -72,12 +72,7 @@ export const createVault = (
     resolve,
     certificates: usedFiles('token_vault', material),
     start: () => {
-      if (isReadableOnTheWay(url)) {
-        logger.warn(
-          { setting: 'CARDGW_VAULT_URL' },
-          'CARDGW_VAULT_URL is plain http to another machine: card numbers pass in clear',
-        )
-      }
+      warnOfClearText(logger, 'CARDGW_VAULT_URL', url, 'card numbers')
       material?.watch()
       reach.start()
     },
@@ -93,11 +88,6 @@ export const createVault = (
       detail: { vault: reach.isAway() ? 'away' : 'there' },
     }),
   }
-}
-
-const isReadableOnTheWay = (url: string): boolean => {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !isHere(hostname)
 }
 
 const materialOf = (

@@ -7,6 +7,7 @@ import {
   createFileMaterial,
   type KeyMaterial,
   usedFiles,
+  warnOfClearText,
 } from '#src/platform/security/index.ts'
 import type { DrexSettings } from '../config.ts'
 import { type Assignments, createAssignments } from './assignment.ts'
@@ -51,7 +52,10 @@ export const createCustody = (settings: DrexSettings, logger: Logger): Custody =
             web3signerUrl,
           ),
     certificates: usedFiles('web3signer', material),
-    start: material.watch,
+    start: () => {
+      warnOfClearText(logger, 'DREX_WEB3SIGNER_URL', web3signerUrl, 'transactions to sign')
+      material.watch()
+    },
     stop: material.stop,
   }
 }

@@ -1,5 +1,6 @@
 export { type DescribedCertificate, describeCertificate } from './certificate.ts'
 export { type CertificateUse, usedFiles } from './certificate-use.ts'
+export { isHere, isReadableOnTheWay, warnOfClearText } from './clear-text.ts'
 export { secretsMatch } from './constant-time.ts'
 export { keyRoutesWithoutDatabase } from './key-management/index.ts'
 export {

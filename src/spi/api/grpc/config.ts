@@ -8,7 +8,7 @@ import {
   type SettingValues,
   setting,
 } from '#src/platform/config/index.ts'
-import { hasTls, listenerTlsProblems } from '#src/platform/security/index.ts'
+import { hasTls, isHere, listenerTlsProblems } from '#src/platform/security/index.ts'
 
 /** The gRPC listener. */
 export const grpcSettings = defineSettings({
@@ -37,9 +37,6 @@ export type GrpcSettings = SettingValues<typeof grpcSettings>
 
 const loopback = '127.0.0.1'
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-
 /** Where to listen: a port alone does not open plaintext to other machines. */
 export const bindAddress = (settings: GrpcSettings): ListenAddress => {
   const { address, plaintextAllowed } = settings
@@ -53,7 +50,7 @@ export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] 
   const problems = listenerTlsProblems('GRPC_TLS', settings)
   if (problems.length > 0) return problems
   const { host } = address
-  if (host === undefined || isLoopback(host) || hasTls(settings) || plaintextAllowed) return []
+  if (host === undefined || isHere(host) || hasTls(settings) || plaintextAllowed) return []
   return [
     {
       name: 'GRPC_ADDR',

@@ -10,7 +10,7 @@ import {
 /** How the worker treats received messages. */
 export const workerSettings = defineSettings({
   trustedCertificates: setting('SPI_TRUSTED_CERTS_PATH', pem(), {
-    doc: 'Certificates (PEM, one after the other) that received messages may be signed with; without it signatures are not checked.',
+    doc: 'Certificates (PEM, one after the other) that received messages may be signed with; without it signatures are not checked, which production refuses.',
   }),
   signaturePolicy: setting('SPI_SIGNATURE_POLICY', oneOf('enforce', 'advisory'), {
     default: 'enforce',

@@ -18,7 +18,9 @@ export type Trust = {
  */
 export const createTrust = (setting: string, bundle: Pem | undefined, logger: Logger): Trust => {
   if (bundle === undefined) {
-    return { verifier: undefined, material: undefined, start: () => {}, stop: () => {} }
+    const start = (): void =>
+      logger.warn({ setting }, `${setting} is not set: what comes is believed, whoever signed it`)
+    return { verifier: undefined, material: undefined, start, stop: () => {} }
   }
   const verifier = createMessageVerifier(certificatesOf(setting, bundle.text))
   const onProblem = (err: unknown): void =>

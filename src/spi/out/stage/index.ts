@@ -4,7 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
+import { type KeyMaterial, usedFiles, warnOfClearText } from '#src/platform/security/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
@@ -97,6 +97,10 @@ export const createOutbound = (given: OutboundDeps): OutboundFeature => {
     certificates: usedFiles('signature_service', service),
     sendNow,
     start: async () => {
+      if (own === undefined) {
+        const { serviceUrl } = deps.signing
+        warnOfClearText(logger, 'SPI_SIGNATURE_SERVICE_URL', serviceUrl, 'payments to sign')
+      }
       await signing.start()
       stage?.start()
     },
