@@ -249,11 +249,11 @@ class ConnectionPool implements Network {
     return Promise.resolve(undefined)
   }
 
-  /** Whoever sent it, it says nothing: only the exchange that it names is unknown. */
+  /** Whoever sent it, it says nothing: only the exchange that it answers is unknown. */
   private wrongCode(message: CardMessage): void {
     this.counts.wrongCodes.inc()
-    this.exchanges.fail(exchangeKey(message.mti, message.stan))
-    this.warn(message, 'the message authentication code of an answer is wrong')
+    if (isAnswer(message.mti)) this.exchanges.fail(exchangeKey(message.mti, message.stan))
+    this.warn(message, 'the message authentication code of a message is wrong')
     message.wipe()
   }
 

@@ -13,7 +13,7 @@ import {
   networkBSettings,
   vaultSettings,
 } from '../../../src/cards/index.ts'
-import type { NetworkOptions } from '../../../src/cards/networks/index.ts'
+import { createNetwork, type NetworkOptions } from '../../../src/cards/networks/index.ts'
 import { createSealer } from '../../../src/cards/networks/sealing.ts'
 import {
   createSoftwareModule,
@@ -24,11 +24,13 @@ import {
 } from '../../../src/cards/security/index.ts'
 import {
   createNetworkRig,
+  networkOptions,
   payment,
   quietLogger,
   stanOf,
   until,
 } from '../../support/card-network.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 /* Messages with codes (DE 64 and 128), and keys that change under load, against the simulated network. */
@@ -99,6 +101,22 @@ describe('codes', () => {
   test('that are missing are wrong', async () => {
     await using rig = await createNetworkRig(secured())
     expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('unreadable')
+  })
+
+  test('that are wrong in what the network tells of its own accord end no exchange of that STAN', async () => {
+    const scripted = createScriptedNetwork()
+    const network = createNetwork(networkOptions(scripted.port(), secured()))
+    network.start()
+    try {
+      await until(() => network.health().connectionsUp === 1)
+      scripted.on(({ stan }) => scripted.tell({ mti: '0420', stan: stan ?? '' }))
+      const original = { originalData: '0'.repeat(42) }
+      const outcome = await network.exchange(payment(1, original, '0420'), 300)
+      expect(outcome.kind).toBe('timed_out')
+    } finally {
+      await network.stop()
+      scripted.stop()
+    }
   })
 
   test('that come when the time of their message is over send nothing', async () => {
