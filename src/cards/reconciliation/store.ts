@@ -1,7 +1,13 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { FeeSums } from './fees.ts'
 import type { ReconciliationStatus } from './schema.ts'
-import { type BookedKind, type StoredTotals, type Totals, totalsFrom } from './totals.ts'
+import {
+  type BookedKind,
+  movementKinds,
+  type StoredTotals,
+  type Totals,
+  totalsFrom,
+} from './totals.ts'
 
 /** A comparison that is to be sent. */
 export type Due = {
@@ -41,7 +47,8 @@ export const openDayOf = async (sql: Queryable, network: string): Promise<string
 
 /**
  * Ends the business day that is open, if `next` is a later one, and has what was booked in it compared after
- * `waitSeconds`, in each currency. A day in which nothing moved is compared too.
+ * `waitSeconds`, in each currency. A day in which nothing moved is compared too; of one that the network told of while it
+ * was open, that is the result only if nothing was booked since.
  *
  * @param next gives the day to open, from the open one and its age in seconds; undefined: it goes on
  * @returns the day that has ended
@@ -58,7 +65,7 @@ export const endDay = async (
   const day = open && next(open.day, open.ageSeconds)
   if (open === undefined || day === undefined || day <= open.day) return undefined
   await tx`
-    insert into card_reconciliations (network, day, currency, next_attempt_at)
+    insert into card_reconciliations as r (network, day, currency, next_attempt_at)
     select ${network}, b.day, b.currency, now() + make_interval(secs => ${waitSeconds})
     from (
       select distinct day, currency from card_movements
@@ -67,7 +74,18 @@ export const endDay = async (
       select ${open.day}::date, ${currencyOfNothing} where not exists (
         select from card_movements where network = ${network} and day = ${open.day}::date)
     ) b order by b.day, b.currency
-    on conflict do nothing`
+    on conflict (network, day, currency) do update
+    set status = 'pending', next_attempt_at = excluded.next_attempt_at, created_at = now(),
+      ours = null, theirs = null, ended_at = null, resolved_at = null, resolved_by = null,
+      resolved_reason = null
+    where r.status in ('balanced', 'different') and (
+      select count(*) from card_movements m
+      where m.network = r.network and m.day = r.day and m.currency = r.currency
+        and m.kind = any(${textArray(movementKinds)}::text::text[])
+    ) <> (
+      select coalesce(sum((counted.totals ->> 'count')::int), 0)
+      from jsonb_each(r.ours) as counted(kind, totals)
+      where counted.kind = any(${textArray(movementKinds)}::text::text[]))`
   await tx`
     update card_business_days set day = ${day}::date, since = now() where network = ${network}`
   return open.day

@@ -1,3 +1,4 @@
+import type { CardMessage } from '#codecs/iso8583'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
@@ -50,7 +51,7 @@ export const uploadNext = async (
     await store.uploaded(sql, due, movement.id, 'refused')
     return { isAgain: false, isUnsent: false }
   }
-  let sent: Promise<ExchangeOutcome>
+  let sent: Promise<ExchangeOutcome | undefined>
   const isRepeat = due.attempts > 0
   try {
     const { stan, transmission } = due
@@ -60,16 +61,36 @@ export const uploadNext = async (
     const { pan, expiry } = card
     const beside = { expiry, profile: merchants.get(transaction.merchantId) }
     const subject = { ...transaction, ...movedBy(movement, transaction), day: due.day }
-    const message = uploadMessage(network.content, numbers, subject, pan, beside, isRepeat)
-    sent = network.exchange(message, network.timeoutMs)
+    const build = () => uploadMessage(network.content, numbers, subject, pan, beside, isRepeat)
+    sent = exchanged(network, build, (err) =>
+      logger.error({ err, transaction: transaction.id }, 'a transaction could not be uploaded'),
+    )
   } finally {
     card.pan.fill(0)
   }
   const outcome = await sent
+  if (outcome === undefined) {
+    await store.uploaded(sql, due, movement.id, 'refused')
+    return { isAgain: false, isUnsent: false }
+  }
   const verdict = verdictOf(network, outcome, isRepeat)
   if (verdict === 'again') return { isAgain: true, isUnsent: outcome.kind === 'not_sent' }
   await store.uploaded(sql, due, movement.id, verdict)
   return { isAgain: false, isUnsent: false }
+}
+
+/** Undefined if the network's dialect cannot carry it, now or later. The card number is not used after the call. */
+const exchanged = async (
+  network: Uploading,
+  build: () => CardMessage,
+  onFault: (error: unknown) => void,
+): Promise<ExchangeOutcome | undefined> => {
+  try {
+    return await network.exchange(build(), network.timeoutMs)
+  } catch (error) {
+    onFault(error)
+    return undefined
+  }
 }
 
 const cardOf = async (vault: Vault, { cardToken }: CardTransaction) => {

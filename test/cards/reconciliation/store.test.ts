@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { insertMovements } from '../../../src/cards/reconciliation/movements.ts'
 import * as store from '../../../src/cards/reconciliation/store.ts'
+import { storedTotals } from '../../../src/cards/reconciliation/totals.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const { endDay, openDay, totalsOf } = store
@@ -99,4 +100,24 @@ test('whoever stood still for longer than its lease decides nothing that another
   const last = (await store.claimDue(sql, 'neta', 600))!
   expect(await store.end(sql, late, different)).toBe(false)
   expect(await store.end(sql, last, balanced)).toBe(true)
+})
+
+test('what was told of an open day is its result only where nothing was booked in it since', async () => {
+  const ofDay = { network: 'neta', day: '2026-11-20', currency: 'BRL' }
+  const tell = async (): Promise<void> => {
+    const ours = storedTotals(await totalsOf(sql, ofDay), false)
+    await store.endTold(sql, ofDay, { status: 'balanced', ours, theirs: ours })
+  }
+  const row = async () =>
+    (await sql`select status, ours, theirs, ended_at from card_reconciliations`)[0]
+  await tell()
+  await book(5_000n)
+  await endDay(sql, 'neta', 0, () => '2026-11-21')
+  expect(await row()).toEqual({ status: 'pending', ours: null, theirs: null, ended_at: null })
+  expect(await store.claimDue(sql, 'neta', 600)).toMatchObject({ day: '2026-11-20' })
+  await sql`truncate card_business_days, card_reconciliations`
+  await openDay(sql, 'neta', '2026-11-20')
+  await tell()
+  await endDay(sql, 'neta', 0, () => '2026-11-21')
+  expect(await row()).toMatchObject({ status: 'balanced' })
 })

@@ -184,8 +184,8 @@ const answered = (responseCode: string, { mti }: CardMessage): ExchangeOutcome =
   return { kind: 'answered', response }
 }
 
-test('another process goes on where the first one was killed, in order, and waits for the vault', async () => {
-  await using rig = await createCardsRig()
+/** Three captured sales of a day that is due. */
+const tradedDay = async (rig: CardsRig): Promise<void> => {
   const { sql } = rig.database
   for (const amount of [1_000, 2_000, 3_000]) {
     await rig.authorize('tok_visa_approved', { amount, capture: true })
@@ -198,6 +198,28 @@ test('another process goes on where the first one was killed, in order, and wait
   await sql`
     insert into card_reconciliations (network, day, currency, next_attempt_at)
     values ('neta', '2026-11-22', 'BRL', now())`
+}
+
+test('a transaction that cannot be told is counted as refused, and keeps no other from it', async () => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
+  const engine = engineOf(rig, async (request) => {
+    if (request.mti === '0320' && Number(request.amount) === 2_000) throw new Error('no place')
+    return answered('00', request)
+  })
+  await engine.job.start()
+  const day = async () =>
+    (await sql`select status, uploaded, uploads_refused from card_reconciliations`)[0]
+  await until(async () => (await day())?.['status'] === 'balanced')
+  await engine.job.stop()
+  expect(await day()).toMatchObject({ uploaded: 2, uploads_refused: 1 })
+})
+
+test('another process goes on where the first one was killed, in order, and waits for the vault', async () => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
   let left = 3
   // It is killed with the fourth message, the third transaction but one, on the wire.
   const first = engineOf(rig, async (request) =>
