@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { type CardMessage, framings } from '#codecs/iso8583'
 import {
   createNetwork,
   type Network,
   type NetworkOptions,
 } from '../../../src/cards/networks/index.ts'
+import type { NetworkMetrics } from '../../../src/cards/networks/metrics.ts'
 import { unreadableMax } from '../../../src/cards/networks/options.ts'
 import { networkOptions, payment, stanOf, until } from '../../support/card-network.ts'
 import {
@@ -30,6 +31,30 @@ const approve = ({ send }: RawConnection, message: CardMessage): void => {
   send(frameOf(approvalOf(message)))
 }
 const ignore = (): void => undefined
+
+/** Metrics of one network that a test can read. */
+const counting = () => {
+  const counts = {
+    timeouts: 0,
+    lateAnswers: 0,
+    mismatches: 0,
+    reconnects: 0,
+    unexpected: 0,
+    wrongCodes: 0,
+  }
+  const count = (name: keyof typeof counts) => ({ inc: () => void counts[name]++ })
+  const metrics: NetworkMetrics = {
+    of: () => ({
+      timeouts: count('timeouts'),
+      lateAnswers: count('lateAnswers'),
+      mismatches: count('mismatches'),
+      reconnects: count('reconnects'),
+      unexpected: count('unexpected'),
+      wrongCodes: count('wrongCodes'),
+    }),
+  }
+  return { counts, metrics }
+}
 
 describe('bytes', () => {
   test('of an answer may come cut at any place', async () => {
@@ -292,8 +317,16 @@ describe('an echo test', () => {
 
   test('is never sent when it is switched off', async () => {
     using peer = createRawPeer(approve)
+    /** What a connection that has come up waits for. */
+    const waitsMs = async (echoMs: number) => {
+      using timers = spyOn(globalThis, 'setTimeout')
+      await using _ = await connect(peer.port, { echoMs })
+      return timers.mock.calls.map(([, ms]) => ms)
+    }
+    const [without, having] = [await waitsMs(0), await waitsMs(77_777)]
+    expect(having).toContain(77_777)
+    expect(without).toEqual(having.filter((ms) => ms !== 77_777))
     await using rig = await connect(peer.port, { echoMs: 0 })
-    await Bun.sleep(50)
     expect(peer.received).toEqual([])
     expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('answered')
     using silent = createRawPeer(ignore)
@@ -395,14 +428,15 @@ describe('a message of the network', () => {
 
   test('that asks for something else is counted and ignored', async () => {
     using peer = createRawPeer(approve)
-    await using rig = await connect(peer.port)
+    const { counts, metrics } = counting()
+    await using rig = await connect(peer.port, { metrics })
     peer.connections[0]?.socket.write(frameOf(payment(7)))
     const advice = frameOf(payment(8))
-    // 0120, an advice, is a type the gateway does not know.
+    // 0120, an advice, which nobody takes here.
     advice[4] = 0x32
     peer.connections[0]?.socket.write(advice)
     expect((await rig.network.exchange(payment(9), 20_000)).kind).toBe('answered')
-    expect(peer.connections.length).toBe(1)
+    expect([counts.unexpected, peer.connections.length]).toEqual([2, 1])
   })
 })
 
@@ -447,11 +481,15 @@ describe('stopping', () => {
   })
 
   test('ends attempts to connect', async () => {
-    const network = createNetwork(networkOptions(1, { reconnect: { baseMs: 1, maxMs: 1 } }))
+    const { counts, metrics } = counting()
+    const reconnect = { baseMs: 1, maxMs: 1 }
+    const network = createNetwork(networkOptions(1, { reconnect, metrics }))
     network.start()
-    await Bun.sleep(20)
+    await until(() => counts.reconnects >= 3)
     await network.stop()
-    expect(network.health().connectionsUp).toBe(0)
+    const before = counts.reconnects
+    await Bun.sleep(100)
+    expect(counts.reconnects).toBe(before)
   })
 })
 
