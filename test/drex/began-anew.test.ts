@@ -43,7 +43,7 @@ const fill = async (): Promise<void> => {
     const row = Object.fromEntries(own.map((column) => [column.name, filling(column)]))
     await sql`insert into ${sql(table)} ${sql(row)}`
   }
-  await sql`update drex_transactions set nonce = 1`
+  await sql`update drex_transactions set nonce = 1, hash = ${genesis}`
 }
 
 const reset = (): Promise<unknown> =>
@@ -70,7 +70,7 @@ test('no table keeps what was on the old network under the name of the new one',
 
 test('what was never on the old network goes on', async () => {
   await fill()
-  await sql`update drex_transactions set status = 'pending', nonce = null`
+  await sql`update drex_transactions set status = 'pending', nonce = null, hash = null`
   await reset()
   for (const table of ['drex_transactions', 'drex_transfers', 'drex_operations']) {
     expect([...(await sql`select network from ${sql(table)}`)]).toEqual([{ network }])
