@@ -6,6 +6,7 @@ import type { Merchants } from '../merchants.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
+import { storable } from '../text.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { Vault } from '../vault/index.ts'
 import { dayAt, settlementDay } from './days.ts'
@@ -241,7 +242,8 @@ const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boo
   const disagreed = isBalanced || isDifferent ? 'different' : 'refused'
   const status = agreed ? 'balanced' : disagreed
   const stored = theirs && storedTotals(theirs, true)
-  return { kind: 'end', end: { status, responseCode, settlementCode, theirs: stored } }
+  const told = storable(settlementCode)
+  return { kind: 'end', end: { status, responseCode, settlementCode: told, theirs: stored } }
 }
 
 const declareOpen = (

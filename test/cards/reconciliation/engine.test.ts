@@ -176,6 +176,16 @@ test('what is not answered in time is given up, and a process that dies is follo
   expect(rig.sent).toMatchObject([{ mti: '0501', stan: '000010', transmissionDateTime: '2' }])
 })
 
+test('a settlement code that cannot be stored ends the day all the same', async () => {
+  await book(700, '2026-11-20')
+  await sql`insert into card_business_days (network, day) values ('neta', '2026-11-20')`
+  const rig = rigOf(() => answerOf({ 39: '00', 66: '\0', ...ours }))
+  void rig.job.start()
+  const [day] = await ended()
+  await rig.job.stop()
+  expect(day).toMatchObject({ status: 'refused', attempts: 1 })
+})
+
 test('the network ends a day by DE 15, or once an hour without it', async () => {
   const rig = rigOf(() => answerOf({ 39: '00' }), { isByNetwork: true })
   const open = async () => (await sql`select day::text from card_business_days`)[0]?.['day']
