@@ -81,7 +81,10 @@ export const createChannelHealth = ({
       try {
         const startMs = nowMs()
         const outcomes = await request()
-        noteOutcome(state, outcomes[0], nowMs() + lookAfterMs)
+        const [one] = outcomes
+        // It had to wait, mostly for a bucket of our own: nothing of the channel shows.
+        if (one?.kind === 'unreachable' && !one.isDown) return outcomes
+        noteOutcome(state, one, nowMs() + lookAfterMs)
         if (state.failures === 0) state.roundTripMs = nowMs() - startMs
         return outcomes
       } catch (error) {
@@ -119,7 +122,7 @@ const noteOutcome = (state: State, one: MessageOutcome | undefined, lookAtMs: nu
     state.access.failed(undefined, { status, problem: problem.type })
     return
   }
-  const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
+  const isAnswered = one?.kind !== 'unknown' && one?.kind !== 'unreachable'
   if (isAnswered) answered(state)
   // `noteLate` has counted a late one already.
   else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, lookAtMs)

@@ -80,6 +80,18 @@ test('a channel that leaves requests without an answer is shown and told as well
   ])
 })
 
+test('what waits for its turn says nothing of the channel', async () => {
+  const full = { kind: 'unreachable', reason: 'full', isDown: false, retryAfterMs: 1 } as const
+  const { check, note } = healthOf('SECONDARY')
+  await note('SECONDARY', full)
+  expect(check()).toMatchObject({ detail: { secondary: { round_trip_ms: null } } })
+  for (let count = 0; count < failuresMax; count++) {
+    await note('SECONDARY', unknown)
+    await note('SECONDARY', full)
+  }
+  expect(check()).toMatchObject({ status: 'down', detail: { secondary: { up: false } } })
+})
+
 test('a channel that refuses us access is paused, but for one look at a time', async () => {
   let nowMs = 0
   const logger = createLogger({ level: 'error', sink: { write: () => {} } })
