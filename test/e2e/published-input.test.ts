@@ -167,7 +167,10 @@ const fault = (
   if (status === 431) return path.length > 1_000_000 ? undefined : 'no reason for 431'
   if (status === 413) return hostile === 'too long' ? undefined : 'no reason for 413'
   if (status < 400 || status >= 500) return 'is no refusal'
-  return text.includes(name) ? undefined : 'does not name the field'
+  // Text that is no JSON has no fields: its place is told, or that all of it is no text.
+  const told = /"(?:line|pointer)":|The body is not UTF-8/
+  const isNamed = name === '' ? told.test(text) : text.includes(name)
+  return isNamed ? undefined : 'does not name the field'
 }
 
 const concurrent = 16
