@@ -104,58 +104,59 @@ const bumped = async (
   attempt: attemptStore.Attempt | undefined,
   current: AttemptFees | undefined,
 ): Promise<attemptStore.Attempt | undefined> => {
-  const { network, settings, logger, heads } = context
+  const { network, logger, heads } = context
   if (transaction.status !== 'broadcast' || current === undefined) return undefined
   if (network.gasPolicy === 'zero' || !heads.hasMovedSince(transaction.id)) return undefined
-  const fees = nextFees(network.gasPolicy, paidBy(transaction, attempt), current, settings.fees)
-  if (fees === undefined) return undefined
   const kind = attempt?.kind === 'cancel' ? 'cancel' : 'bump'
-  return replace(context, transaction, kind, fees).catch((error: unknown) => {
+  return replace(context, transaction, { kind, current, over: attempt }).catch((error: unknown) => {
     logger.warn({ transaction: transaction.id, err: error }, 'not replaced')
     return undefined
   })
 }
 
-/** What the newest bytes of a transaction offer. */
-export const paidBy = (
-  { maxFee = 0n, tip = 0n, gasLimit = cancelGas }: OpenTransaction,
-  attempt: attemptStore.Attempt | undefined,
-): AttemptFees & { readonly gasLimit: bigint } => ({
-  maxFee: attempt?.maxFee ?? maxFee,
-  tip: attempt?.tip ?? tip,
-  gasLimit: attempt?.kind === 'cancel' ? cancelGas : gasLimit,
-})
+type Replacement = {
+  /** The same call, or zero to the sender itself. */
+  readonly kind: 'bump' | 'cancel'
+  /** What the network asks now; undefined if that is beyond the limits. */
+  readonly current: AttemptFees | undefined
+  /** The newest bytes, as they were read; undefined: its first. */
+  readonly over: attemptStore.Attempt | undefined
+}
 
 /**
- * Signs another transaction for the same nonce, and commits it before it is sent: the same call for a higher fee, or
- * zero to the sender itself.
+ * Signs another transaction for the same nonce and a higher fee, and commits it before it is sent.
  * @param alongside written in the same transaction
+ * @returns undefined if there is no fee to raise, or another has replaced it meanwhile
  */
 export const replace = async (
   context: EngineContext,
   transaction: OpenTransaction,
-  kind: 'bump' | 'cancel',
-  fees: AttemptFees,
+  { kind, current, over }: Replacement,
   alongside?: (tx: Queryable) => Promise<void>,
 ): Promise<attemptStore.Attempt | undefined> => {
-  if (transaction.nonce === undefined) return undefined
+  const { network, settings } = context
   const isCancel = kind === 'cancel'
+  const gasLimit = isCancel ? cancelGas : (transaction.gasLimit ?? cancelGas)
+  const { maxFee = 0n, tip = 0n } = over ?? transaction
+  const fees = nextFees(network.gasPolicy, { maxFee, tip, gasLimit }, current, settings.fees)
+  if (transaction.nonce === undefined || fees === undefined) return undefined
   const unsigned: UnsignedTransaction = {
-    chainId: context.network.chainId,
+    chainId: network.chainId,
     nonce: transaction.nonce,
-    gasLimit: isCancel ? cancelGas : (transaction.gasLimit ?? cancelGas),
-    fees: feesFor(context.network.gasPolicy, fees),
+    gasLimit,
+    fees: feesFor(network.gasPolicy, fees),
     to: isCancel ? transaction.sender : transaction.recipient,
     value: isCancel ? 0n : transaction.value,
     data: isCancel ? '0x' : transaction.data,
   }
   const signed = await context.signers.sign(transaction.sender, unsigned)
   const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
-  await context.sql.begin(async (tx) => {
-    await attemptStore.insertAttempt(tx, context.network.id, attempt)
+  return context.sql.begin(async (tx) => {
+    if (!(await attemptStore.lockNewest(tx, transaction.id, over))) return undefined
+    await attemptStore.insertAttempt(tx, network.id, attempt)
     await alongside?.(tx)
+    return attempt
   })
-  return attempt
 }
 
 /**
