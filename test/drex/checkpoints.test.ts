@@ -73,3 +73,14 @@ test('two that tell the same: it is remembered', async () => {
   await look([bench.node.url, bench.chain.url])
   await bench.until(async () => (await remembered()) !== undefined)
 }, 60_000)
+
+test('a node that is far ahead: what comes in is no history for that', async () => {
+  const { node, chain } = bench
+  node.lie(({ method }) => (method === 'eth_blockNumber' ? { result: '0xffffffffff' } : undefined))
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${node.url},${chain.url}` })
+  void bench.drex().start?.()
+  const begun = () => bench.database.sql<{ until: number }[]>`
+    select history_until::float8 as until from drex_positions`
+  await bench.until(async () => (await begun()).length === 1)
+  expect((await begun())[0]!.until).toBeLessThan(1_000)
+}, 60_000)

@@ -77,6 +77,10 @@ const told = (id: string): readonly unknown[] =>
 
 test('neither half moves before both sides have commanded, and both do then; a restart between forgets nothing', async () => {
   const operation = ++number
+  // While nobody was followed, a node told of a head that the chain will not have for years.
+  const { sql } = bench.database
+  await sql`insert into drex_agreement_positions (network, block_number) values ('drex_testnet', 1000000000)
+    on conflict (network) do update set block_number = excluded.block_number, block_hash = null`
   const ours = await made('seller', operation)
   await reached(ours, 'commanded')
   expect(await bench.balance(buyer)).toBe(held)

@@ -4,6 +4,7 @@ import { ApiError, type Caller, type ErrorDefinition } from '#src/platform/http/
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { tryFirst } from '../contracts/steps.ts'
 import type { Creation } from '../creation.ts'
+import { lowestHead } from '../engine/blocks.ts'
 import type { EngineContext } from '../engine/context.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -82,7 +83,8 @@ export const creationOf = async <K extends Kind>(
   also: (tx: Transaction, steps: ReturnType<typeof sagaOf>) => Promise<void> = async () => {},
 ): Promise<Creation<Of<K>>> => {
   await tryFirst(chain, planned)
-  const head = await reaching(chain, () => chain.rpc.call('eth_blockNumber'))
+  const head = await reaching(chain, () => lowestHead(chain.rpc))
+  const deep = Math.max(0, head - chain.network.confirmations)
   const steps = sagaOf(planned, {
     subject: row.id,
     network: row.network,
@@ -91,7 +93,9 @@ export const creationOf = async <K extends Kind>(
   })
   return {
     async write(tx) {
-      await store.beginPosition(tx, row.network, Math.max(0, head - chain.network.confirmations))
+      await store.beginPosition(tx, row.network, deep)
+      // Where nobody was followed, one node that was far ahead may have moved it to a block that never comes.
+      await store.rewindPosition(tx, row.network, deep + 1)
       await insertTransactions(tx, steps)
       await store.insertAgreement(tx, row as store.NewAgreement)
       await also(tx, steps)

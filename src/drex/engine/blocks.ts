@@ -7,6 +7,17 @@ import { RpcFailure } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 
+/**
+ * The lowest head that a node tells: one that is far ahead may lie, and what is remembered by it would never come.
+ * @throws RpcFailure if none tells any
+ */
+export const lowestHead = async ({ poll }: Pick<RpcClient, 'poll'>): Promise<number> => {
+  const answers = await poll('eth_blockNumber')
+  const heads = answers.flatMap((each) => ('result' in each ? [each.result] : []))
+  if (heads.length > 0) return Math.min(...heads)
+  throw new RpcFailure('unreachable', 'no node tells a head')
+}
+
 /** What blocks are asked for by. */
 export type BlockContext = {
   readonly network: Pick<Network, 'proofs' | 'validators'>

@@ -6,6 +6,7 @@
 import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { lowestHead } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { type Hex, wordLength } from '../evm/hex.ts'
@@ -60,7 +61,7 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
   return {
     async follow() {
       const head = await rpc.call('eth_blockNumber')
-      const position = await positionOf(context, head)
+      const position = await positionOf(context)
       const to = head - network.confirmations + 1
       if (to <= position.number) {
         await compareDue(head - position.number)
@@ -81,10 +82,10 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
     },
   }
 
-  async function positionOf({ network }: LedgerContext, head: number): Promise<store.Position> {
+  async function positionOf({ network }: LedgerContext): Promise<store.Position> {
     const known = await store.positionOf(sql, network.id)
     if (known !== undefined) return known
-    await store.beginPosition(sql, network.id, network.startBlock - 1, head)
+    await store.beginPosition(sql, network.id, network.startBlock - 1, await lowestHead(rpc))
     const begun = await store.positionOf(sql, network.id)
     if (begun === undefined) throw new Error(`the ledger of ${network.id} has no position`)
     return begun

@@ -16,6 +16,7 @@ import {
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { isFinal } from '../domain.ts'
+import { lowestHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import { quantity } from '../evm/hex.ts'
 import { type SagaTerms, type Step, sagaOf } from '../sagas.ts'
@@ -133,9 +134,9 @@ const refuseShallow = async (
 ): Promise<void> => {
   const blocks = steps.flatMap(({ block }) => (block === undefined ? [] : [block]))
   if (blocks.length === 0) return
-  const [heads, found] = await reaching(chain, () =>
+  const [head, found] = await reaching(chain, () =>
     Promise.all([
-      chain.rpc.poll('eth_blockNumber'),
+      lowestHead(chain.rpc),
       chain.rpc.batch(
         blocks.map(({ number }) => ({
           method: 'eth_getBlockByNumber',
@@ -144,12 +145,10 @@ const refuseShallow = async (
       ),
     ]),
   )
-  // The lowest head of all nodes: one that is far ahead may lie.
-  const head = Math.min(...heads.flatMap((each) => ('result' in each ? [each.result] : [])))
   const isSettled = ({ number, hash }: (typeof blocks)[number], i: number): boolean => {
     const outcome = found[i]!
     const isThere = 'result' in outcome && outcome.result?.hash === hash
-    return isThere && Number.isFinite(head) && number < head - watchedBlocks
+    return isThere && number < head - watchedBlocks
   }
   if (!blocks.every(isSettled)) throw refusal('end_may_change')
 }
