@@ -44,4 +44,5 @@ holdPageBudgets<number>({
   },
   isTooDear: ({ pagesPerCall }) => pagesPerCall > pagesMax,
   isAnalyzed: true,
+  isBelowTables: true,
 })

@@ -25,4 +25,5 @@ holdPageBudgets<Hex>({
   },
   isTooDear: ({ pagesPerCall }) => pagesPerCall > pagesMax,
   isAnalyzed: true,
+  isBelowTables: true,
 })

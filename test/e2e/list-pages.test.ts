@@ -10,10 +10,17 @@ import { anyAudit, anyTransaction, anyTransfer, listed } from '../support/list-f
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 25_000
-/** Each row of a list may lie on pages of its own. */
-const pagesMax = 16 * listed
+/** Each row of a list may lie on pages of its own; the few of the short run lie close together. */
+const pagesMax = isLong ? 16 * listed : 150
+/** A transfer lies beside its transaction. */
+const transferPagesMax = isLong ? 16 * listed : 600
 /** A list that counts looks at up to ten thousand and one rows. */
-const countPagesMax = 16_000
+const countPagesMax = isLong ? 16_000 : 200
+
+const budgetOf = (text: string): number => {
+  if (text.startsWith('select count(*)')) return countPagesMax
+  return text.includes('drex_transfers') ? transferPagesMax : pagesMax
+}
 /** Of a rare one there are so many, spread over all. */
 const rare = 20
 
@@ -128,6 +135,6 @@ holdPageBudgets<undefined>({
     return undefined
   },
   work,
-  isTooDear: ({ text, pagesPerCall }) =>
-    pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
+  isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
+  isBelowTables: true,
 })
