@@ -61,6 +61,9 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
 /** Transfers and gas need nothing that another transaction makes, but money. */
 const isStep = ({ transaction: { kind } }: Passed): boolean => kind !== 'transfer' && kind !== 'gas'
 
+const isAnswer = (outcome: RpcOutcome): boolean =>
+  'result' in outcome || !isRetryable(outcome.failure.kind)
+
 /** Calls whose answer says whether the token does them: `true`, or nothing from tokens of the older kind. */
 const answersTrue = (kind: TransactionKind): boolean =>
   kind === 'transfer' || kind === 'approve' || kind === 'revoke' || kind === 'allow'
@@ -105,6 +108,8 @@ export const createSimulator = (context: EngineContext): Simulator => {
     )
     const callOutcomes = new Map(called.map(({ id }, i) => [id, calls[i]!]))
     const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
+    // What hangs beside others that were answered is its own trouble; where nothing was, the node's.
+    const isAnswering = permitted.length === 1 || [...calls, ...estimates].some(isAnswer)
     const passed: Passed[] = []
     const later: string[] = []
     const hung: string[] = []
@@ -117,7 +122,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
         call: callOutcomes.get(id),
         estimate: estimateOutcomes.get(id),
       })
-      if (judged === 'later') later.push(id)
+      if (judged === 'later' || (judged === 'hung' && !isAnswering)) later.push(id)
       else if (judged === 'hung') hung.push(id)
       else if (typeof judged === 'object') refused.push({ transaction, error: judged })
       else

@@ -135,7 +135,7 @@ export const resultOf = <T>(outcome: RpcOutcome<T> | undefined): T => {
   return outcome.result
 }
 
-/** A node that works answers in this time which chain it is on. */
+/** A node that works answers in this time which chain it is on, or in half of its own where that is longer. */
 const aliveMs = 1_000
 
 /** Failures that fewer calls at once may avoid. */
@@ -162,7 +162,7 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
       if (callsMax === 1) {
         const outcomes = await singles(url, part, limits)
         grow(1)
-        return outcomes
+        return orUnasked(outcomes, requests.length)
       }
       try {
         const answered = await exchange(url, part, limits)
@@ -171,10 +171,15 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
       } catch (error) {
         if (!(error instanceof RpcFailure) || signal?.aborted) throw error
         if (error.kind === 'timed_out') {
-          const outcomes = await apart(url, part, limits, error)
-          // No call takes long by itself: they are too many.
-          if (!outcomes.some(isHung)) shrink(part.length)
-          return outcomes
+          const outcomes = await apart(url, part, limits, error).catch((failure: unknown) => {
+            // It may be busy with the calls that nobody waits for any more.
+            if (part.length > 1) shrink(part.length)
+            throw failure
+          })
+          // Either no call takes long by itself, or more than were asked at once alone do: they are too many.
+          const isTooMany = !outcomes.some(isHung) || outcomes.every(isUntold)
+          if (isTooMany && part.length > singlesMax) shrink(part.length)
+          return orUnasked(outcomes, requests.length)
         }
         if (part.length === 1) throw error
         if (isLess.has(error.kind)) shrink(part.length)
@@ -191,6 +196,21 @@ const unanswered = (): RpcOutcome<never> => ({
 
 const isHung = (outcome: RpcOutcome): boolean =>
   'failure' in outcome && outcome.failure.kind === 'timed_out'
+
+const isUntold = (outcome: RpcOutcome): boolean =>
+  isHung(outcome) || ('failure' in outcome && outcome.failure.kind === 'unreachable')
+
+const unasked = (count: number): readonly RpcOutcome<never>[] => {
+  const failure = new RpcFailure('unreachable', 'the node was not asked: it left others unanswered')
+  return Array.from({ length: count }, () => ({ failure }))
+}
+
+/** A node that answered nothing is asked for nothing more: each further part would cost as long again. */
+const orUnasked = <T>(
+  outcomes: readonly RpcOutcome<T>[],
+  count: number,
+): readonly RpcOutcome<T>[] =>
+  outcomes.every(isUntold) ? [...outcomes, ...unasked(count - outcomes.length)] : outcomes
 
 /**
  * One call that takes for ever is its own trouble, and not that of those asked beside it.
@@ -222,7 +242,7 @@ const singles = async <M extends Method>(
 
 /** @throws RpcFailure if the node is away */
 const alive = async (url: string, { timeoutMs, signal }: Limits): Promise<void> => {
-  const limits = { timeoutMs: Math.min(timeoutMs, aliveMs), signal }
+  const limits = { timeoutMs: Math.min(timeoutMs, Math.max(aliveMs, timeoutMs / 2)), signal }
   await exchange(url, [{ method: 'eth_chainId', params: [] }], limits)
 }
 
@@ -240,15 +260,21 @@ const apart = async <M extends Method>(
   return requests.length === 1 ? [{ failure }] : inGroups(url, requests, limits)
 }
 
+/** A group that is answered in no part ends it, and so does twice the time of an exchange: the rest is not asked. */
 const inGroups = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
   limits: Limits,
 ): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
   const outcomes: RpcOutcome<ResultOf<M>>[] = []
-  for (let start = 0; start < requests.length; start += singlesMax)
-    outcomes.push(...(await singles(url, requests.slice(start, start + singlesMax), limits)))
-  return outcomes
+  const untilMs = performance.now() + 2 * limits.timeoutMs
+  while (outcomes.length < requests.length && performance.now() < untilMs) {
+    const group = requests.slice(outcomes.length, outcomes.length + singlesMax)
+    const told = await singles(url, group, limits)
+    outcomes.push(...told)
+    if (told.every(isUntold)) break
+  }
+  return [...outcomes, ...unasked(requests.length - outcomes.length)]
 }
 
 /** In order; what a batch left unanswered is asked for alone. */

@@ -237,6 +237,59 @@ describe('JSON-RPC client', () => {
     }
   })
 
+  test('a node that answers one call after another comes to a batch that it answers in time', async () => {
+    const node = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [node.url], timeoutMs: 300 })
+      await rpc.genesis()
+      let work: Promise<unknown> = Promise.resolve()
+      node.lie(async () => {
+        work = work.then(() => Bun.sleep(8))
+        await work
+        return undefined
+      })
+      const requests = Array.from({ length: 100 }, () => ({
+        method: 'eth_blockNumber' as const,
+        params: [],
+      }))
+      let told = 0
+      for (let turn = 0; turn < 8 && told < 100; turn++) {
+        const outcomes = await rpc.batch(requests).catch(() => [])
+        told = outcomes.filter((each) => 'result' in each).length
+        await work
+      }
+      expect(told).toBe(100)
+    } finally {
+      await node.stop()
+    }
+  })
+
+  test('a node that answers only which chain it is on is not asked for all the rest', async () => {
+    const node = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [node.url], timeoutMs: 300 })
+      await rpc.genesis()
+      node.lie(({ method }) => (method === 'eth_getBalance' ? new Promise(() => {}) : undefined))
+      const address = `0x${'11'.repeat(20)}`
+      const requests = Array.from({ length: 250 }, () => ({
+        method: 'eth_getBalance' as const,
+        params: [address, 'latest'],
+      }))
+      for (let turn = 0; turn < 8; turn++) {
+        const before = node.asked.get('eth_getBalance') ?? 0
+        const outcomes = await rpc.batch(requests)
+        expect(outcomes.length).toBe(250)
+        expect(outcomes.every((each) => 'failure' in each && isRetryable(each.failure.kind))).toBe(
+          true,
+        )
+        // A batch, and then a few alone.
+        expect(node.asked.get('eth_getBalance')! - before).toBeLessThanOrEqual(108)
+      }
+    } finally {
+      await node.stop()
+    }
+  }, 20_000)
+
   test('a call that is not sent has an end in its gas', async () => {
     const gases: unknown[] = []
     const node = createLyingNode(chain)
