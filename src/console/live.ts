@@ -55,8 +55,10 @@ type Follower = Omit<Watched, 'shown'> & {
 type Place = readonly [Follower, Followed]
 
 const askMsDefault = 15_000
-/** So many are asked for at once. */
-const asksMax = 32
+/** So many are asked for at once: what they read with is the pool that payments are made with. */
+const asksMax = 4
+/** So many of them for one session: what it waits for takes nobody else's room. */
+const sessionAsksMax = 2
 const refusedMark = ''
 const markCharsMax = 16
 /** The page asks for everything again by itself, and learns why. */
@@ -148,12 +150,22 @@ const checking = ({ isSessionOn, stream }: Follower, asking: Asking): (() => Pro
 
 type Due = ReadonlyMap<string, readonly Place[]>
 
-/** Asks for what is due: not again for what is being asked for, and for the rest as soon as there is room. */
+/**
+ * Asks for what is due: not again for what is being asked for, and for the rest as soon as there is room, for each
+ * session in turn.
+ */
 const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Due) => void) => {
-  const running = new Set<string>()
+  /** Each with the session that it is asked for by. */
+  const running = new Map<string, string | undefined>()
   const waiting = new Map<string, readonly Place[]>()
+  /** Sessions, the one asked for last at the end. */
+  const asked = new Set<string | undefined>()
   const ask = async (name: string, places: readonly Place[]): Promise<void> => {
-    running.add(name)
+    const session = sessionOf(places)
+    waiting.delete(name)
+    running.set(name, session)
+    asked.delete(session)
+    asked.add(session)
     try {
       await tell(places, asking)
     } catch (err) {
@@ -163,10 +175,10 @@ const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Du
     fill()
   }
   const fill = (): void => {
-    for (const [name, places] of waiting) {
-      if (running.size >= asksMax) return
-      waiting.delete(name)
-      void ask(name, places)
+    while (running.size < asksMax) {
+      const next = nextOf(waiting, [...running.values()], [...asked])
+      if (next === undefined) return
+      void ask(...next)
     }
   }
   return (due) => {
@@ -175,8 +187,24 @@ const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Du
     }
     // What waits keeps its turn.
     for (const [name, places] of due) if (!running.has(name)) waiting.set(name, places)
+    const sessions = new Set([...followers].map(({ sessionId }) => sessionId))
+    for (const session of asked) if (!sessions.has(session ?? '')) asked.delete(session)
     fill()
   }
+}
+
+const sessionOf = ([place]: readonly Place[]): string | undefined => place?.[0].sessionId
+
+/** What has waited longest of the session that was asked for longest ago, of those that have room. */
+const nextOf = (
+  waiting: ReadonlyMap<string, readonly Place[]>,
+  running: readonly (string | undefined)[],
+  asked: readonly (string | undefined)[],
+): [string, readonly Place[]] | undefined => {
+  const free = [...Map.groupBy(waiting, ([, places]) => sessionOf(places))].filter(
+    ([session]) => running.filter((one) => one === session).length < sessionAsksMax,
+  )
+  return free.toSorted(([a], [b]) => asked.indexOf(a) - asked.indexOf(b))[0]?.[1][0]
 }
 
 /** What is to be asked for in this turn, each with all who show it; what nobody was told of yet is always due. */

@@ -210,9 +210,39 @@ test('so many lists are asked for at once, each not again while its answer is aw
     live.open(watchedBy(`list ${at}`, { ask, sessionId: String(at) }))
   }
   await Bun.sleep(30)
-  expect(asked).toEqual(Array.from({ length: 32 }, (_, at) => at))
+  expect(asked).toEqual(Array.from({ length: 4 }, (_, at) => at))
   for (const { resolve } of answers) resolve(new Response('[]', { status: 503 }))
   await until(() => asked.length === 40)
+  live.close()
+})
+
+test('lists of one session that are never answered for leave room to others, which are asked for in turn', async () => {
+  const live = createLive(quietLogger, { everyMs: 2, askMs: 60_000 })
+  let hung = 0
+  const ask = () => {
+    hung += 1
+    return neverAnswered
+  }
+  for (let at = 0; at < 12; at += 1) live.open(watchedBy(`list ${at}`, { ask, sessionId: 'hung' }))
+  const asked: string[] = []
+  const many = Array.from({ length: 12 }, (_, at) => ({
+    path: `/health?${at}`,
+    name: `many ${at}`,
+    turns: 1,
+    ask: async () => {
+      asked.push('many')
+      return new Response('[]')
+    },
+  }))
+  live.open({ ...watchedBy('many'), shown: many })
+  const askOne = async () => {
+    asked.push('one')
+    return new Response('[]')
+  }
+  live.open(watchedBy('one', { ask: askOne }))
+  await until(() => asked.length > 12)
+  expect(hung).toBe(2)
+  expect(asked.slice(0, 3)).toContain('one')
   live.close()
 })
 
