@@ -3,7 +3,12 @@ import { loadConsole } from './load-console.ts'
 
 /* A request that nobody knows the outcome of takes its Idempotency-Key again, whoever asks for the same. */
 
-type Send = (method: string, path: string, body?: unknown) => Promise<unknown>
+type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  onReplay?: () => void,
+) => Promise<unknown>
 const { sendOnce } = await loadConsole<{ readonly sendOnce: Send }>(['once.ts'])
 
 afterEach(() => mock.restore())
@@ -66,4 +71,27 @@ test('something else takes another key', async () => {
   const paths = await keysAfter(lost, { 1: '/v1/other' })
   const methods = await keysAfter(lost, { 0: 'PUT' })
   for (const keys of [bodies, paths, methods]) expect(new Set(keys).size).toBe(2)
+})
+
+test('what was done the first time is told as that, and the same is something new then', async () => {
+  const answers = [{}, { headers: { 'Idempotent-Replayed': 'true' } }, {}]
+  const keys: (string | null)[] = []
+  spyOn(globalThis, 'fetch').mockImplementation((async (
+    _: unknown,
+    { headers }: { headers: Headers },
+  ) => {
+    keys.push(headers.get('idempotency-key'))
+    return keys.length === 1 ? lost() : Response.json({}, answers[keys.length - 1])
+  }) as unknown as typeof fetch)
+  let replays = 0
+  const ask = () =>
+    sendOnce('POST', '/v1/transactions/txn_1/refund', { amount: 1_000 }, () => {
+      replays += 1
+    })
+  await ask().catch(() => {})
+  await ask()
+  expect(replays).toBe(1)
+  await ask()
+  expect(replays).toBe(1)
+  expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false])
 })

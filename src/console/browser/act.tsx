@@ -10,6 +10,10 @@ const w = inWords({
   cancel: ['Cancel', 'Cancelar'],
   working: ['Working…', 'Executando…'],
   done: ['Done.', 'Feito.'],
+  replayed: [
+    'It was done the first time, and nothing was done now. To have it done once more, ask again.',
+    'Isto foi feito da primeira vez, e nada foi feito agora. Para fazê-lo mais uma vez, peça de novo.',
+  ],
   close: ['Close', 'Fechar'],
 })
 
@@ -30,7 +34,7 @@ export type Act = {
   readonly run: (form: FormData, send: Send) => Promise<ComponentChildren>
 }
 
-type Send = typeof sendOnce
+type Send = <T>(method: Parameters<typeof sendOnce>[0], path: string, body?: unknown) => Promise<T>
 
 /**
  * Sends the request of an act.
@@ -93,7 +97,7 @@ export const useActs = (
 type State =
   | { readonly kind: 'asking'; readonly refusal?: Refusal }
   | { readonly kind: 'working' }
-  | { readonly kind: 'done'; readonly result: ComponentChildren }
+  | { readonly kind: 'done'; readonly result: ComponentChildren; readonly isReplay: boolean }
 
 const Question = ({
   act,
@@ -111,8 +115,14 @@ const Question = ({
   }, [])
   const run = async (form: FormData) => {
     setState({ kind: 'working' })
+    let isReplay = false
+    const send: Send = (method, path, body) =>
+      sendOnce(method, path, body, () => {
+        isReplay = true
+      })
     try {
-      setState({ kind: 'done', result: await act.run(form, sendOnce) })
+      const result = await act.run(form, send)
+      setState({ kind: 'done', result, isReplay })
     } catch (error) {
       const refusal = refusalOf(error)
       setState({ kind: 'asking', refusal })
@@ -138,7 +148,7 @@ const Question = ({
       >
         <h2 id="question">{act.title}</h2>
         {state.kind === 'done' ? (
-          <Result result={state.result} onClose={() => dialog.current?.close()} />
+          <Result {...state} onClose={() => dialog.current?.close()} />
         ) : (
           <>
             <p>{act.consequence}</p>
@@ -167,13 +177,18 @@ const Question = ({
 
 const Result = ({
   result,
+  isReplay,
   onClose,
 }: {
   readonly result: ComponentChildren
+  readonly isReplay: boolean
   readonly onClose: () => void
 }) => (
   <>
-    <div role="status">{result ?? w.done}</div>
+    <div role="status">
+      {isReplay && <p>{w.replayed}</p>}
+      {result ?? (isReplay ? undefined : w.done)}
+    </div>
     <div class="actions end">
       <button class="primary" type="button" onClick={onClose}>
         {w.close}

@@ -75,9 +75,10 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))
   const body: unknown = await answer.json().catch(() => undefined)
   const requestId = answer.headers.get('X-Request-Id') ?? ''
-  const isReplay = answer.headers.has('Idempotent-Replayed')
-  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplay)
+  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
 }
+
+const isReplayed = ({ headers }: Response): boolean => headers.has('Idempotent-Replayed')
 
 const codeOf = (body: unknown): string => {
   const { code, error } = (body ?? {}) as { code?: unknown; error?: { code?: unknown } }
@@ -124,19 +125,24 @@ export const newIdempotencyKey = (): string =>
     byte.toString(16).padStart(2, '0'),
   ).join('')
 
+/** What the API knows a request by, and who is told that its answer is the one of the first time. */
+type Once = { readonly key: string; readonly onReplay: () => void }
+
 /** Has something done. @returns the answer; undefined where it has no body */
 export const send = async <T>(
   method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
-  idempotencyKey?: string,
+  once?: Once,
   purpose: Purpose = 'user',
 ): Promise<T> => {
   const headers = new Headers()
   if (body !== undefined) headers.set('Content-Type', 'application/json')
-  if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
+  if (once !== undefined) headers.set('Idempotency-Key', once.key)
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-  const text = await (await ask(`/api${path}`, init, purpose)).text()
+  const answer = await ask(`/api${path}`, init, purpose)
+  const text = await answer.text()
+  if (isReplayed(answer)) once?.onReplay()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
