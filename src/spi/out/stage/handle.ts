@@ -36,7 +36,7 @@ import { repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
-import { type MessageOutcome, mayWaitOn, type Transport } from './transport.ts'
+import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = readers[topics.outbound]
 /** Results that one transaction writes. */
@@ -199,7 +199,7 @@ const transmit = async (
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
-  const outcome = await transport({ type, channel, bytes })
+  const outcome = await transport({ type, channel, bytes, mayWait: mayWaitOn(channel) })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)
@@ -211,6 +211,9 @@ const transmit = async (
   parts.logger.info(fields, 'set aside, so that it holds up no other')
   return undefined
 }
+
+/** What is for the secondary channel has until later. */
+const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** How long the queue goes on without it; undefined when it is tried again at once. */
 const asideMs = (

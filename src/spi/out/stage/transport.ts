@@ -31,6 +31,8 @@ export type OutgoingBytes = {
   readonly type: string
   readonly channel: Channel
   readonly bytes: Uint8Array
+  /** True: what the channel cannot take yet is turned away and brought again. */
+  readonly mayWait?: boolean
 }
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
@@ -45,9 +47,6 @@ type Row = {
   readonly trace: Traceparent | undefined
   readonly mayWait: boolean
 }
-
-/** What is for the secondary channel has until later, and what the channel cannot take yet is brought again. */
-export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
 export const waysOf = (
@@ -99,12 +98,13 @@ export const createTransport = (options: {
     })
   const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
 
-  const transmit = async ({ type, channel, bytes }: OutgoingBytes): Promise<MessageOutcome> => {
+  const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
+    const { type, channel, bytes, mayWait = false } = message
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane({ bytes, trace: currentTraceparent(), mayWait: mayWaitOn(channel) })
+      last = await lane({ bytes, trace: currentTraceparent(), mayWait })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last

@@ -111,6 +111,11 @@ export const createWatch = (deps: WatchDeps): Job => {
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
       deps.transport({ type, channel, bytes: sentXml() }),
     )
+    if (outcome.kind === 'unreachable' && !outcome.isDown) {
+      // Nothing went out: it comes again when the channel takes it, and does not count.
+      due.set(id, { atMs: Date.now() + (outcome.retryAfterMs ?? 0), asked: asked - 1 })
+      return { id, repetition, detail: repetitionText(outcome) }
+    }
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
       await deps.sql.begin((tx) => recordSent(tx, message, outcome, deps))

@@ -58,6 +58,26 @@ const transportOver = (
   }
 }
 
+test('only what its caller brings again is turned away instead of waiting', async () => {
+  const told: (boolean | undefined)[] = []
+  const health = createChannelHealth({ channels: ['SECONDARY'], logger: quietLogger })
+  const client: InterfaceClient = {
+    channels: ['SECONDARY'],
+    send: async (_, messages, options) => {
+      told.push(options?.comesAgain)
+      return { kind: 'accepted', resourceIds: messages.map(() => 'r') }
+    },
+    openStream: () => Promise.reject(new Error('not used')),
+    catalogue: () => Promise.reject(new Error('not used')),
+    close: async () => {},
+  }
+  const send = createTransport({ client, requestsMax: 1, isFailover: false, health })
+  const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
+  await send(message)
+  await send({ ...message, mayWait: true })
+  expect(told).toEqual([false, true])
+})
+
 test('messages that are ready together go ten to a request, each channel its own', async () => {
   const { send, requests } = transportOver({})
   const outcomes = await Promise.all([

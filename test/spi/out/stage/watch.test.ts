@@ -89,6 +89,32 @@ describe('unanswered payments', () => {
     await answering.stop()
   }, 60_000)
 
+  test('what a channel asks to wait with is asked for when it takes it, not as if it had been', async () => {
+    const silent = rawServer(taken)
+    const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    await rig.pay(1)
+    await running(() => rig.until('SENT', 1), unanswering)
+    let turnedAway = 0
+    const busy = {
+      ...unanswering,
+      send: async (...args: Parameters<typeof unanswering.send>) => {
+        if (turnedAway === 3) return unanswering.send(...args)
+        turnedAway++
+        const reason = 'too many requests'
+        return { kind: 'unreachable', reason, retryAfterMs: 20, isDown: false } as const
+      },
+    }
+    await running(
+      async () => {
+        while (silent.requests.length < 2) await Bun.sleep(10)
+      },
+      busy,
+      { settings, watchTimes: { everyMs: 20, reaskFirstMs: 60_000, reaskMaxMs: 60_000 } },
+    )
+    silent.stop()
+    expect(turnedAway).toBe(3)
+  }, 20_000)
+
   test('a scheduled payment has a limit of its own', async () => {
     const silent = rawServer(taken)
     const unanswering = interfaceClient({ PRIMARY: silent.url, SECONDARY: silent.url }, {}, ispb)
