@@ -23,6 +23,8 @@ export type ChannelHealth = {
     channel: Channel,
     request: () => Promise<readonly MessageOutcome[]>,
   ) => Promise<readonly MessageOutcome[]>
+  /** True when the channel has answered anything after a moment, in milliseconds since 1970. */
+  readonly hasAnsweredSince: (channel: Channel, sinceMs: number) => boolean
   /** An attempt got no answer in time; its request may go on. */
   readonly noteLate: (channel: Channel) => void
   readonly check: () => HealthCheck
@@ -32,6 +34,8 @@ type State = {
   /** Failures in a row. */
   failures: number
   downUntilMs: number
+  /** Milliseconds since 1970. */
+  answeredAtMs: number
   /** After refused access; a look comes then. */
   pausedUntilMs: number
   /** Requests under way that test whether the channel is back. */
@@ -94,6 +98,7 @@ export const createChannelHealth = ({
         if (isLook) state.looking--
       }
     },
+    hasAnsweredSince: (channel, sinceMs) => stateOf(channel).answeredAtMs > sinceMs,
     noteLate: (channel) => failed(stateOf(channel), nowMs() + lookAfterMs),
     check: () => healthOf(channels, stateOf),
   }
@@ -110,6 +115,7 @@ const failed = (state: State, lookAtMs: number): void => {
 const answered = (state: State): void => {
   state.failures = 0
   state.downUntilMs = 0
+  state.answeredAtMs = Date.now()
   state.outage.worked()
 }
 
@@ -154,6 +160,7 @@ const healthOf = (
 const newState = (channel: Channel, logger: Logger): State => ({
   failures: 0,
   downUntilMs: 0,
+  answeredAtMs: 0,
   pausedUntilMs: 0,
   looking: 0,
   accessRefusals: 0,

@@ -28,6 +28,7 @@ import {
   unsignedMessageOf,
 } from '../../messages/index.ts'
 import { SigningError } from '../signing/index.ts'
+import type { ChannelHealth } from './channel-health.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
@@ -57,7 +58,7 @@ export type HandleDeps = LateDeps & {
   readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
   /** All configured channels. */
   readonly channels: readonly Channel[]
-  readonly isUp: (channel: Channel) => boolean
+  readonly health: Pick<ChannelHealth, 'isUp' | 'hasAnsweredSince'>
   /** How long we set a message aside; one that has to wait for its turn, until then. */
   readonly setAsideMs: number
   readonly isLate: IsLate
@@ -222,14 +223,29 @@ const asideMs = (
   isAlone: boolean,
   parts: Parts,
 ): number | undefined => {
-  const { channel, isScheduled, isInDoubt } = stored
+  const { channel, isScheduled } = stored
   if (outcome.kind === 'unreachable' && !outcome.isDown) {
     return isScheduled || mayWaitOn(channel) ? (outcome.retryAfterMs ?? 0) : undefined
   }
-  // Sent by itself, and not for the first time, while others are answered.
-  const isToBlame =
-    outcome.kind === 'unknown' && isAlone && isInDoubt && parts.ways(stored).some(parts.isUp)
-  return isToBlame || isBound(stored, parts) ? parts.setAsideMs : undefined
+  const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
+  return (isUnclear && isToBlame(stored, outcome.channel, parts)) || isBound(stored, parts)
+    ? parts.setAsideMs
+    : undefined
+}
+
+/**
+ * True when a message sent by itself, and not for the first time, is answered unclearly while others are not. One that
+ * may take another channel is tried on until its own is passed over, unless that has answered others meanwhile.
+ */
+const isToBlame = (
+  stored: QueuedOutbound,
+  way: Channel | undefined,
+  { ways, health }: Parts,
+): boolean => {
+  const { channel, inDoubtSince } = stored
+  const all = ways(stored)
+  if (all.length < 2) return all.some(health.isUp)
+  return way !== channel || health.hasAnsweredSince(channel, inDoubtSince?.getTime() ?? Infinity)
 }
 
 /** Notes it for the watch, and in the history if the message had gone out before. */

@@ -7,9 +7,8 @@ import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { type KeyMaterial, usedFiles, warnOfClearText } from '#src/platform/security/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import type { InterfaceClient } from '../../link/index.ts'
-import type { Channel } from '../../messages/index.ts'
 import { type SigningSettings, serviceMaterial } from '../signing/index.ts'
-import { createChannelHealth } from './channel-health.ts'
+import { type ChannelHealth, createChannelHealth } from './channel-health.ts'
 import type { OutboundSettings } from './config.ts'
 import { createBury } from './dead-letters.ts'
 import { createHandler, group } from './handle.ts'
@@ -88,7 +87,7 @@ export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   }
   const isLate = createIsLate(limits)
   const timeoutMs = settings.syncTimeoutSeconds * 1000
-  const parts = { sign, transport, metrics, isLate, isUp: health.isUp }
+  const parts = { sign, transport, metrics, isLate, health }
   const told = { emitEvents, recurrences, receivables }
   const sendNow = createSendNow({ ...parts, ...told, outbox: broker, timeoutMs })
   const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
@@ -131,7 +130,7 @@ const createStage = (
     readonly metrics: OutboundMetrics
     readonly limits: AnswerLimits
     readonly isLate: IsLate
-    readonly isUp: (channel: Channel) => boolean
+    readonly health: ChannelHealth
   },
 ) => {
   const { sql, broker, settings, emitEvents, recurrences, receivables, logger } = deps

@@ -32,6 +32,8 @@ export type QueuedOutbound = StoredOutbound & {
   readonly isScheduled: boolean
   /** The central bank may have it. */
   readonly isInDoubt: boolean
+  /** Since when an attempt without a clear answer is known. */
+  readonly inDoubtSince: Date | null
   /** The final bytes, once they are decided; the call throws when we cannot make them any more. */
   readonly finalXml: (() => Uint8Array) | undefined
 }
@@ -44,6 +46,7 @@ export const findOutbound = async (
   const rows = await sql<OutboundRow[]>`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
       is_scheduled is true as "isScheduled", in_doubt_since is not null or sending.xml is not null as "isInDoubt",
+      in_doubt_since as "inDoubtSince",
       case when status in ('QUEUED', 'FAILED') and envelope is null
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",

@@ -25,7 +25,13 @@ export type MessageOutcome =
       readonly refusal?: { readonly status: number; readonly problem: InterfaceProblem }
     }
   /** The interface may have stored it: only the same bytes may follow. */
-  | { readonly kind: 'unknown'; readonly reason: string; readonly isLate?: boolean }
+  | {
+      readonly kind: 'unknown'
+      readonly reason: string
+      readonly isLate?: boolean
+      /** The channel that it went out by, if any did. */
+      readonly channel?: Channel
+    }
 
 export type OutgoingBytes = {
   readonly type: string
@@ -153,6 +159,6 @@ const sendTogether = async (
       return messages.map(() => ({ ...rest, isDown, ...(isDown ? {} : { retryAfterMs }) }))
     }
     case 'unknown':
-      return messages.map(() => outcome)
+      return messages.map(() => ({ ...outcome, channel }))
   }
 }

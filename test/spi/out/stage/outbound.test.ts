@@ -177,6 +177,17 @@ describe('sending', () => {
     expect(new Set(asked).size).toBe(1)
   }, 60_000)
 
+  test('a payment by itself goes over the other channel while its own answers nothing clearly', async () => {
+    const ill = rawServer(() => answer(500))
+    const ends = { PRIMARY: ill.url, SECONDARY: bank.secondaryUrl }
+    const half = interfaceClient(ends, { attemptsMax: 1 }, ispb)
+    const ids = await rig.pay(1)
+    await running(() => rig.until('SENT', 1), half, { requeueEveryMs: 600_000 })
+    ill.stop()
+    expect(settledBy(ids)).toHaveLength(1)
+    expect(ill.requests.length).toBe(3)
+  }, 30_000)
+
   test('over the other channel with the same bytes while one is away', async () => {
     const away = rawServer(() => 'cut')
     away.stop()
