@@ -152,6 +152,8 @@ export const judgeEndpoints = (
     ), old as materialized (
       -- Locked first: of two with the same verdict, the second sees what the first has decided.
       select e.id, e.active from verdict v join webhook_endpoints e on e.id = v.id
+      -- A success of an endpoint that does not fail changes nothing, and locks nothing.
+      where e.url = v.url and (v.gone or not v.succeeded or e.failing_since is not null)
       order by e.id for update of e
     ), changed as (
       update webhook_endpoints e set

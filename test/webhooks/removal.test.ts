@@ -132,3 +132,22 @@ test('of two that find an endpoint gone at once, one disables it', async () => {
     disabledReason: 'gone',
   })
 })
+
+test('a success of an endpoint that does not fail waits for nobody who writes to the endpoint', async () => {
+  await endpointWith('whk_1', 1)
+  await endpointWith('whk_2', 1)
+  const { sql } = database
+  const verdicts = [
+    { id: 'whk_1', url, succeeded: true, gone: false },
+    { id: 'whk_2', url, succeeded: false, gone: true },
+  ]
+  const judged = sql.begin(async (tx) => {
+    await tx`select from webhook_endpoints where id = 'whk_1' for update`
+    const judging = sql.begin(async (other) => {
+      await other`set local lock_timeout = '1s'`
+      return { disabled: await judgeEndpoints(other, verdicts, 60) }
+    })
+    return { disabled: (await judging).disabled }
+  })
+  expect([...(await judged).disabled]).toEqual([{ id: 'whk_2', reason: 'gone' }])
+})
