@@ -368,6 +368,28 @@ describe('a comparison that takes long', () => {
     )
   })
 
+  test('is not ended by one lost answer where the directory answers since, if only that it has had enough', async () => {
+    const { after } = await begun('events')
+    const limited = async () => ({ kind: 'refused', status: 429, code: 'RateLimited' })
+    expect(await after(0, away)).toEqual(['running', null])
+    for (let i = 0; i < 16; i++) expect(await after(1, limited)).toEqual(['running', null])
+    expect((await after(360, limited))[0]).toBe('failed')
+  })
+
+  test('is not ended by answers that are lost between pages that are read', async () => {
+    const { after } = await begun('events')
+    let pages = 0
+    /** Each round reads one page, and no more. */
+    const everySecond = () => {
+      if (++pages % 2 === 0) return away()
+      const endTime = new Date(Date.UTC(2026, 0, pages)).toISOString()
+      const check = '0'.repeat(64)
+      return Promise.resolve({ kind: 'events', events: [], hasMore: true, endTime, check })
+    }
+    for (let i = 0; i < 20; i++) expect(await after(1, everySecond)).toEqual(['running', null])
+    expect((await after(360, away))[0]).toBe('failed')
+  })
+
   test('by events is given up after hours, too', async () => {
     const { after } = await begun('events')
     const limited = async () => ({ kind: 'refused', status: 429, code: 'RateLimited' })

@@ -77,7 +77,7 @@ export type ComparisonService = {
 const shownMax = 1_000
 /** A file is made within minutes; one that is not there after hours is given up. */
 const runMsMax = 6 * 3_600_000
-/** One that has failed for so long, without a success between, is given up. */
+/** One that has failed for so long, without progress between, is given up. */
 const failingMsMax = 900_000
 const everyMs = 5_000
 
@@ -131,7 +131,7 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
 
 /** How far a comparison is that runs. Another process that takes over begins anew. */
 type Progress = {
-  /** Since when no round has succeeded, if the last one failed. */
+  /** Since when no round has been progress, if the last one failed. */
   failingSinceMs: number | undefined
   /** The directory is left alone until then. */
   restsUntilMs: number
@@ -154,6 +154,7 @@ const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
     progressOf.set(id, progress)
     const isOver = () => now().getTime() - createdAt.getTime() >= runMsMax
     if (now().getTime() < progress.restsUntilMs) return
+    const pagesBefore = progress.read.pages
     try {
       await compare(comparison, deps, progress.read, round)
       progress.failingSinceMs = undefined
@@ -162,7 +163,10 @@ const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
       const nowMs = now().getTime()
       const isAway = error instanceof DirectoryAwayError
       const isLost = error instanceof LostFileError
-      if (error instanceof LimitedError) progress.restsUntilMs = nowMs + error.waitMs
+      const isLimited = error instanceof LimitedError
+      // Who limits us is there, and a page more is progress.
+      if (isLimited || progress.read.pages > pagesBefore) progress.failingSinceMs = undefined
+      if (isLimited) progress.restsUntilMs = nowMs + error.waitMs
       else progress.failingSinceMs ??= nowMs
       if (isLost || isOver() || nowMs - (progress.failingSinceMs ?? nowMs) >= failingMsMax) {
         await giveUp(id, isAway || isLost ? error.message : 'it could not be compared')
