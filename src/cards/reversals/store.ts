@@ -172,9 +172,9 @@ export const hold = async (
 }
 
 /**
- * Has the reversal of an original sent soon, within the caller's transaction: a pending one is due now, one that ended
- * begins anew as a repeat, with as much time and as many attempts as a new one that was sent once, and where there is none it is inserted. An attempt under way decides nothing any more: its
- * answer may be older than what has come meanwhile.
+ * Has the reversal of an original sent soon, within the caller's transaction: as a repeat, with as many attempts as one
+ * that was sent once, and one that ended with as much time as a new one; where there is none it is inserted. An attempt
+ * under way decides nothing any more: its answer may be older than what has come meanwhile.
  */
 export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promise<void> => {
   const renewed = await tx`
@@ -182,7 +182,7 @@ export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promi
     set status = 'pending', ended_at = null, next_attempt_at = now(),
       lease_owner = null, lease_until = null,
       created_at = case status when 'pending' then created_at else now() end,
-      attempts = case status when 'pending' then attempts else least(attempts, 1) end
+      attempts = least(attempts, 1)
     where id = (
       select max(id) from card_reversals
       where transaction_id = ${reversal.transactionId} and reverses = ${reversal.reverses}

@@ -113,18 +113,21 @@ describe('repeats', () => {
     )
   })
 
-  test('begin anew where an approval comes after the last one, with the same STAN', async () => {
-    await using rig = await createReversalRig()
-    await rig.reverse(1, 'tok_visa_timeout')
-    const { sql } = rig.database
-    await sql`
-      update card_reversals set status = 'expired', attempts = 3, stan = '000900', transmission = '1120120000'`
-    await sql.begin((tx) => renewReversal(tx, reversalOf(1)))
-    rig.engine({ settings: { attemptsMax: 3 } })
-    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', stan: '000900' }])
-    const { received } = rig.simulator.statistics()
-    expect([received['0400'], received['0401']]).toEqual([undefined, 1])
-  })
+  test.each(['expired', 'pending'])(
+    'begin anew where an approval comes after the last one, with the same STAN: %s',
+    async (status) => {
+      await using rig = await createReversalRig()
+      await rig.reverse(1, 'tok_visa_timeout')
+      const { sql } = rig.database
+      await sql`
+      update card_reversals set status = ${status}, attempts = 3, stan = '000900', transmission = '1120120000'`
+      await sql.begin((tx) => renewReversal(tx, reversalOf(1)))
+      rig.engine({ settings: { attemptsMax: 3 } })
+      expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', stan: '000900' }])
+      const { received } = rig.simulator.statistics()
+      expect([received['0400'], received['0401']]).toEqual([undefined, 1])
+    },
+  )
 
   test('follow when the lease ends, where the end could not be written', async () => {
     await using rig = await createReversalRig({ timeoutMs: 2_500 })
