@@ -186,8 +186,12 @@ const tell = async (
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
   const { network, sql, logger, emitEvents } = context
-  const { place, anchors } = await placeBefore(context, position, position.anchors, (above) =>
-    store.bookedBlocks(sql, network.id, above),
+  const { place, anchors } = await placeBefore(
+    context,
+    position,
+    position.anchors,
+    network.startBlock - 1,
+    (above) => store.bookedBlocks(sql, network.id, above),
   )
   const tokens = await followed(context)
   const removed = await sql.begin(async (tx) => {

@@ -121,6 +121,7 @@ export type Back = { readonly place: Place; readonly anchors: readonly Anchor[] 
 
 /**
  * Where to go back to from a place that is gone: to where it was begun, if no block that was read is left.
+ * @param start the block after which reading began, where that is known for certain
  * @param booked blocks above an anchor that tell more closely where the chain parts
  * @throws RpcFailure as the two above
  */
@@ -128,13 +129,16 @@ export const placeBefore = async (
   context: ChainContext,
   place: Place,
   anchors: readonly Anchor[],
+  start: number | undefined = undefined,
   booked: (above: number) => Promise<readonly Anchor[]> = async () => [],
 ): Promise<Back> => {
   await demandGone(context, place)
   // None is before the first block of all.
   const asked = anchors.filter(({ number }) => number >= 0)
   const anchor = await lastOnChain(context, asked)
-  const back = anchor ?? { number: anchors[0]?.number ?? place.number, hash: undefined }
+  const [oldest] = anchors
+  const begun = oldest === undefined ? place.number : oldest.number - (oldest.isBefore ? 0 : 1)
+  const back = anchor ?? { number: start ?? begun, hash: undefined }
   return {
     place: (await lastOnChain(context, await booked(back.number))) ?? back,
     anchors: anchor === undefined ? [] : anchors.slice(0, anchors.indexOf(anchor) + 1),

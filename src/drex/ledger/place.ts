@@ -4,7 +4,12 @@ import type { Hex } from '../evm/hex.ts'
 /** A block; `hash` is undefined before the first that is read. */
 export type Place = { readonly number: number; readonly hash: Hex | undefined }
 
-export type Anchor = { readonly number: number; readonly hash: Hex }
+export type Anchor = {
+  readonly number: number
+  readonly hash: Hex
+  /** Reading began after it. Earlier releases had none such: their first anchor is the end of the first page. */
+  readonly isBefore?: true
+}
 
 /** So many of the newest are kept, whatever their distance. */
 export const closeAnchors = 8
@@ -39,4 +44,5 @@ export const withAnchor = (anchors: readonly Anchor[], newest: Anchor): readonly
 export const withPage = (
   anchors: readonly Anchor[],
   { before, last: { number, hash } }: { readonly before: Anchor; readonly last: Anchor },
-): readonly Anchor[] => withAnchor(anchors.length === 0 ? [before] : anchors, { number, hash })
+): readonly Anchor[] =>
+  withAnchor(anchors.length === 0 ? [{ ...before, isBefore: true }] : anchors, { number, hash })

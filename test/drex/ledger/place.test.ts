@@ -2,9 +2,26 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bloomBits, mayHold } from '../../../src/drex/evm/bloom.ts'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
-import { type Anchor, closeAnchors, withAnchor } from '../../../src/drex/ledger/place.ts'
+import { placeBefore } from '../../../src/drex/ledger/following.ts'
+import { type Anchor, closeAnchors, withAnchor, withPage } from '../../../src/drex/ledger/place.ts'
 import { createChain } from '../../../src/simulators/chain/index.ts'
 import { createAdmin } from '../support.ts'
+
+test('where no anchor is left, reading goes back to where it began, also if an earlier release began it', async () => {
+  const gone = {
+    network: { proofs: false, validators: [] },
+    rpc: {
+      batch: async (all: readonly unknown[]) => all.map(() => ({ result: null })),
+      poll: async () => [],
+    },
+  } as unknown as Parameters<typeof placeBefore>[0]
+  const back = async (anchors: readonly Anchor[], start?: number) =>
+    (await placeBefore(gone, { number: 9, hash: '0x9' }, anchors, start)).place.number
+  const page = { before: { number: 4, hash: '0x4' }, last: { number: 9, hash: '0x9' } } as const
+  expect(await back(withPage([], page))).toBe(4)
+  expect(await back([{ number: 6, hash: '0x6' }])).toBe(5)
+  expect(await back([{ number: 6, hash: '0x6' }], 2)).toBe(2)
+})
 
 test('anchors stay few, and wherever the chain parts, one is not twice as far behind as needed', () => {
   const steps = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 400 })
