@@ -304,7 +304,7 @@ describe('JSON-RPC client', () => {
       await rpc.call('eth_call', call, 'latest')
       await rpc.call('eth_estimateGas', call)
       await rpc.call('eth_call', { ...call, gas: '0x5208' }, 'latest')
-      expect(gases).toEqual(['0x1000000', '0x1000000', '0x5208'])
+      expect(gases).toEqual(['0x10000000', '0x10000000', '0x5208'])
     } finally {
       await node.stop()
     }
