@@ -86,6 +86,20 @@ test('the nonce of one is that of another on the chain: what it holds is read be
   expect(await bench.balance(bia)).toBe(300n)
 }, 60_000)
 
+test('a nonce that an earlier release left to what has ended is free for what is on the chain under it', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const { sql } = bench.database
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  await reaches(id, 'broadcast')
+  await bench.drex().stop?.()
+  const isTaken = () =>
+    sql.begin((tx) => lanes.isTaken(tx, network, ana, [{ nonce: 0, hash: '0x1' }]))
+  expect(await isTaken()).toBe(true)
+  await sql`update drex_transactions set status = 'cancelled' where subject = ${id}`
+  expect(await isTaken()).toBe(false)
+}, 60_000)
+
 test('another gateway gives a nonce up: this one signs nothing before it has compared', async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const { sql } = bench.database

@@ -184,9 +184,14 @@ export const isTaken = async (
   sender: Hex,
   sent: readonly { readonly nonce: number; readonly hash: Hex }[],
 ): Promise<boolean> => {
+  const nonces = sent.map(({ nonce }) => nonce)
+  // Earlier releases left the nonce of another to what was only to use it up.
+  await sql`
+    update drex_transactions set nonce = null where network = ${network} and sender = ${sender}
+      and nonce = any(${nonces}::bigint[]) and status = 'cancelled' and mined_hash is null`
   const rows = await sql`
     select 1 from drex_transactions where network = ${network} and sender = ${sender}
-      and nonce = any(${sent.map(({ nonce }) => nonce)}::bigint[]) limit 1`
+      and nonce = any(${nonces}::bigint[]) limit 1`
   if (rows.length > 0) return true
   const hashes = sent.map(({ hash }) => hash)
   return (await ownHashes(sql, network, hashes)).size > 0
