@@ -42,9 +42,15 @@ export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {
       return messages
     })
     if (requeued.length === 0) return
-    onRequeued(requeued.length)
-    const ids = requeued.slice(0, 10).map(({ id }) => id)
-    logger.warn({ messages: requeued.length, ids }, 'queued messages were not in the queue')
+    const lost = requeued.filter(({ isLost }) => isLost)
+    if (lost.length > 0) {
+      onRequeued(lost.length)
+      const ids = lost.slice(0, 10).map(({ id }) => id)
+      logger.warn({ messages: lost.length, ids }, 'queued messages were not in the queue')
+    }
+    const others = requeued.length - lost.length
+    if (others > 0)
+      logger.debug({ messages: others }, 'messages are back on the queue at their time')
     if (requeued.length < requeuedMax) return
   }
 }

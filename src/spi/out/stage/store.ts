@@ -272,16 +272,19 @@ export const hasOverdue = async (
   return row?.found === true
 }
 
+/** A message that nobody has taken off the queue should have had its entry there. */
+type Taken = StoredQueued & { readonly isLost: boolean }
+
 /** Returns queued messages without a queue entry, oldest first, and leaves them alone for a while afterwards. */
 export const takeLost = async (
   tx: Queryable,
   { now, queuedBefore, entriesBefore, pauseMs, limit }: Lost,
-): Promise<readonly StoredQueued[]> => {
+): Promise<readonly Taken[]> => {
   const earliest = new Date(Math.min(queuedBefore.getTime(), entriesBefore.getTime()))
   const swept = new Date(Math.min(now.getTime(), entriesBefore.getTime() + pauseMs))
-  const rows = await tx<QueuedRow[]>`
+  const rows = await tx<(QueuedRow & Pick<Taken, 'isLost'>)[]>`
     with lost as materialized (
-      select id from spi_messages
+      select id, requeue_after is null as "isLost" from spi_messages
       where status = 'QUEUED'
         and (requeue_after <= ${swept} or (requeue_after is null and id < ${uuidBound(earliest)}::uuid))
       order by id limit ${limit} for update skip locked
@@ -289,8 +292,10 @@ export const takeLost = async (
     update spi_messages message set requeue_after = ${new Date(now.getTime() + pauseMs)}
     from lost where message.id = lost.id
     returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
-      xml, envelope, traceparent`
-  return rows.map(queuedOf).sort((a, b) => (a.id < b.id ? -1 : 1))
+      xml, envelope, traceparent, "isLost"`
+  return rows
+    .map((row) => ({ ...queuedOf(row), isLost: row.isLost }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope' | 'traceparent'> & {

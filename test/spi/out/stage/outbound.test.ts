@@ -3,8 +3,9 @@ import { createXmlScanner } from '#codecs/xml'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
 import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
+import { createRequeue } from '#src/spi/out/stage/requeue.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
-import { createTestDatabase } from '../../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 import { transfer } from '../../../support/participant.ts'
 import { issueCertificate } from '../../../support/pki.ts'
@@ -343,6 +344,28 @@ describe('queued messages without a queue entry', () => {
     const rows = await sent()
     expect(rows).toHaveLength(3)
     for (const { bytes } of rows) expect(Buffer.from(bytes).toString()).toContain('SignatureValue')
+  })
+
+  test('what was set aside comes back, and is neither counted nor warned of as lost', async () => {
+    const [lost] = await rig.pay(1)
+    await rig.pay(2)
+    await sql`delete from broker_queue where topic = 'spi.outbound'`
+    await sql`update spi_messages set requeue_after = now() where end_to_end_id <> ${lost ?? ''}`
+    const counts: number[] = []
+    const warned: unknown[] = []
+    await createRequeue({
+      sql,
+      broker: rig.broker,
+      group: 'spi-outbound',
+      queuedLongMs: 0,
+      onRequeued: (messages) => counts.push(messages),
+      logger: { ...quietLogger, warn: (fields: unknown) => warned.push(fields) },
+    })()
+    expect((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth).toBe(3)
+    const [row] = await sql<{ id: string }[]>`
+      select id from spi_messages where end_to_end_id = ${lost ?? ''}`
+    expect({ counts, warned }).toEqual({ counts: [1], warned: [{ messages: 1, ids: [row?.id] }] })
+    await running(() => rig.until('SENT', 3), client)
   })
 
   test('what still waits in the queue is left alone', async () => {
