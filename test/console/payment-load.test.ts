@@ -3,13 +3,15 @@ import { loadConsole } from './load-console.ts'
 
 /* A page leaves out what its key may not see, and says so where something else keeps it away. */
 
-const { loadPayment } = await loadConsole<{
+const { loadPayment, lacksPart } = await loadConsole<{
   readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Payment>
+  readonly lacksPart: (payment: Payment) => boolean
 }>(['payment-load.ts'])
 
 type Payment = {
-  readonly raw?: string
+  readonly raw?: unknown
   readonly explained?: { readonly verdict?: unknown }
+  readonly refused?: readonly unknown[]
   readonly facts: readonly { readonly name: string }[]
 }
 
@@ -70,9 +72,25 @@ test.each(parts.flatMap((part) => [403, 404].map((status) => [part, status] as c
   },
 )
 
-test.each(parts.flatMap((part) => [429, 503].map((status) => [part, status] as const)))(
-  'without %s, answered %i, nothing is shown as if it were whole',
-  async (part, status) => {
-    await expect(loaded(part, status)).rejects.toThrow('refused')
+const placesOf = {
+  xml: ({ raw }: Payment) => raw,
+  '/v1/pix/payments/E1': ({ refused }: Payment) => refused?.[0],
+  '/v1/inspect': ({ explained }: Payment) => explained,
+  '/v1/validate': ({ explained }: Payment) => explained,
+  '/v1/webhook-deliveries': ({ refused }: Payment) => refused?.[0],
+}
+
+test.each(
+  Object.entries(placesOf).flatMap(([part, placeOf]) =>
+    [429, 503].map((status) => [part, status, placeOf] as const),
+  ),
+)(
+  'without %s, answered %i, the rest is shown, and why in its place',
+  async (part, status, placeOf) => {
+    const payment = await loaded(part, status)
+    expect(payment.facts.length).toBeGreaterThan(0)
+    expect(placeOf(payment)).toMatchObject({ status, message: 'refused' })
+    expect(lacksPart(payment)).toBe(true)
+    expect(lacksPart(await loaded())).toBe(false)
   },
 )

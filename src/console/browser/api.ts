@@ -119,6 +119,15 @@ export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   }
 }
 
+/** The same, for a part of a page: what may be answered later is the refusal, to be shown in its place. */
+export const partOf = async <T>(asked: Promise<T>): Promise<T | Refusal | undefined> => {
+  try {
+    return await ifThere(asked)
+  } catch (error) {
+    return refusalOf(error)
+  }
+}
+
 /** For one act, however often it is sent. Not `randomUUID`: a browser has that over HTTPS only. */
 export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
@@ -195,11 +204,13 @@ const retryMs = 10_000
  *
  * @param key names what is loaded: another one loads again
  * @param wake asks again by itself: after so many milliseconds each time, or when it is told to; while the page is seen
+ * @param lacks whether a part was refused, so that it is asked for again as what failed is
  */
 export const useLoaded = <T>(
   key: string,
   load: (purpose: Purpose) => Promise<T>,
   wake?: number | Wake,
+  lacks: (value: T) => boolean = () => false,
 ): Loaded<T> => {
   const [state, setState] = useState<Answer<T> & { readonly key: string }>({ key })
   const [turn, setTurn] = useState(0)
@@ -212,7 +223,7 @@ export const useLoaded = <T>(
         ...answer,
         key,
       }))
-    return keepAsking(load, tell, typeof wake === 'number' ? every(wake) : wake)
+    return keepAsking(load, tell, typeof wake === 'number' ? every(wake) : wake, lacks)
   }, [key, turn])
   const { value, atMs = 0, error } = state.key === key ? state : ({} as Answer<T>)
   return { value, atMs, error, again: () => setTurn((one) => one + 1), turn }
@@ -229,6 +240,7 @@ const keepAsking = <T>(
   load: (purpose: Purpose) => Promise<T>,
   tell: (answer: Answer<T>) => void,
   wake: Wake | undefined,
+  lacks: (value: T) => boolean,
 ): (() => void) => {
   let [asked, answered] = [0, 0]
   let isOver = false
@@ -246,7 +258,10 @@ const keepAsking = <T>(
     answered = own
     tell(answer)
     clearTimeout(retry)
-    if (wake !== undefined && answer.error?.mayPass === true) retry = setTimeout(ask, retryMs)
+    const isLacking = answer.value !== undefined && lacks(answer.value)
+    if (wake !== undefined && (isLacking || answer.error?.mayPass === true)) {
+      retry = setTimeout(ask, retryMs)
+    }
   }
   const ask = () => {
     isDue = document.hidden

@@ -1,5 +1,5 @@
 import type { Act, ScopedAct } from './act.tsx'
-import { getJson, getText, ifThere, type Purpose, Refusal } from './api.ts'
+import { getJson, getText, type Purpose, partOf, Refusal } from './api.ts'
 import {
   approveTransferAct,
   cancelTransferAct,
@@ -50,9 +50,11 @@ export type Payment = {
   readonly wire?: readonly Exchange[]
   readonly traceId?: string | null
   /** XML, where the rail's messages are. */
-  readonly raw: string | undefined
+  readonly raw: string | Refusal | undefined
   /** The same as production code reads it; undefined for what is too long to explain at once. */
-  readonly explained?: Explained | undefined
+  readonly explained?: Explained | Refusal | undefined
+  /** What kept parts of its history away. */
+  readonly refused?: readonly Refusal[]
   /** What came of the check of the signature; `OWN`: the gateway signs it when it sends it. */
   readonly signature?: string
   /** What may be done about it, each with the scope that it needs. */
@@ -76,11 +78,12 @@ type TimelineEntry = {
 const spiPayment: Load = async (id, purpose) => {
   const path = pathOfPayment('spi', id)
   const detail = await getJson<MessageDetail>(path, purpose)
-  const [raw, pix] = await Promise.all([
-    ifThere(getText(path, 'application/xml', purpose)),
+  const [raw, told] = await Promise.all([
+    partOf(getText(path, 'application/xml', purpose)),
     pixOf(detail.end_to_end_id, purpose),
   ])
-  const explained = raw === undefined ? undefined : await ifThere(explain(raw, {}, purpose))
+  const pix = told instanceof Refusal ? undefined : told
+  const explained = typeof raw === 'string' ? await partOf(explain(raw, {}, purpose)) : undefined
   const isOwn = detail.direction === 'OUTBOUND'
   const isUnsigned = isOwn || detail.signature === 'NOT_CHECKED'
   const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
@@ -107,7 +110,11 @@ const spiPayment: Load = async (id, purpose) => {
     facts: [...messageFacts(detail, language), ...returnFacts(pix)],
     decoded: detail,
     raw,
-    explained: explained && isUnsigned ? withoutSignature(explained) : explained,
+    explained:
+      explained && isUnsigned && !(explained instanceof Refusal)
+        ? withoutSignature(explained)
+        : explained,
+    refused: told instanceof Refusal ? [told] : [],
     signature: isOwn ? 'OWN' : detail.signature,
     traceId: detail.trace_id,
     acts: [
@@ -125,10 +132,13 @@ type Pix = Received & {
 }
 
 /** The payment that the message is of; undefined for messages of none. */
-const pixOf = async (endToEndId: string | null, purpose: Purpose): Promise<Pix | undefined> => {
+const pixOf = async (
+  endToEndId: string | null,
+  purpose: Purpose,
+): Promise<Pix | Refusal | undefined> => {
   if (endToEndId === null) return undefined
   const path = `/v1/pix/payments/${encodeURIComponent(endToEndId)}`
-  return ifThere(getJson<Pix>(path, purpose))
+  return partOf(getJson<Pix>(path, purpose))
 }
 
 const isSome = (amount: string | undefined): amount is string => !/^[0.]*$/.test(amount ?? '')
@@ -256,12 +266,20 @@ export const pathOfPayment = (rail: Rail, id: string) =>
 
 export const loadPayment = async (rail: Rail, id: string, purpose: Purpose): Promise<Payment> => {
   const payment = await loaders[rail](id, purpose)
-  const told = await deliveriesOf(payment.id, purpose)
+  const told = (await partOf(deliveriesOf(payment.id, purpose))) ?? []
+  const isRefused = told instanceof Refusal
   return {
     ...payment,
-    moments: [...payment.moments, ...told].sort((a, b) => (a.at < b.at ? -1 : 1)),
+    moments: [...payment.moments, ...(isRefused ? [] : told)].sort((a, b) =>
+      a.at < b.at ? -1 : 1,
+    ),
+    refused: [...(payment.refused ?? []), ...(isRefused ? [told] : [])],
   }
 }
+
+/** Whether a part of it may be answered later. */
+export const lacksPart = ({ raw, explained, refused = [] }: Payment): boolean =>
+  [raw, explained, ...refused].some((part) => part instanceof Refusal)
 
 const loaders: Readonly<Record<Rail, Load>> = {
   spi: spiPayment,

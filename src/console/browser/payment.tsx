@@ -1,12 +1,12 @@
 import { ActButtons, allowed, useActs } from './act.tsx'
-import { type Session, useLoaded } from './api.ts'
+import { Refusal, type Session, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
-import { ExplainedLines, VerdictBadge } from './explained.tsx'
+import { type Explained, ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
-import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
-import { loadPayment, type Moment, type Payment, pathOfPayment } from './payment-load.ts'
+import { Card, Code, Copy, Facts, Refused, Shown } from './parts.tsx'
+import { lacksPart, loadPayment, type Moment, type Payment, pathOfPayment } from './payment-load.ts'
 import { paymentWords as w } from './payment-words.ts'
 import type { Rail } from './rails.ts'
 import { Link } from './router.tsx'
@@ -29,6 +29,7 @@ export const PaymentPage = ({
     `${rail} ${id}`,
     (purpose) => loadPayment(rail, id, purpose),
     whenChanged(pathOfPayment(rail, id)),
+    lacksPart,
   )
   const { ask, dialog } = useActs(loaded.again)
   return (
@@ -44,7 +45,7 @@ export const PaymentPage = ({
               <Copy text={location.href} label={words.copyLink} />
             </ThingHead>
             <div class="columns">
-              <Timeline moments={payment.moments} />
+              <Timeline moments={payment.moments} refused={payment.refused} />
               <div class="stack">
                 <Card title={w.summary}>
                   <Facts facts={payment.facts} />
@@ -85,7 +86,13 @@ const Trace = ({
   ) : null
 
 /** What happened, with the time since the first of it. */
-export const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
+export const Timeline = ({
+  moments,
+  refused = [],
+}: {
+  readonly moments: readonly Moment[]
+  readonly refused?: Payment['refused']
+}) => {
   const first = moments[0]?.at
   const startMs = first === undefined ? 0 : Date.parse(first)
   return (
@@ -113,6 +120,9 @@ export const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) =
           </li>
         ))}
       </ol>
+      {refused.map((refusal) => (
+        <Refused key={refusal.requestId} refusal={refusal} />
+      ))}
     </Card>
   )
 }
@@ -143,6 +153,13 @@ const signatureText = (signature: string): string =>
 /** The message as it is kept, and beside it what it says. */
 const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
   if (raw === undefined) return null
+  if (raw instanceof Refusal) {
+    return (
+      <Card title={words.raw}>
+        <Refused refusal={raw} />
+      </Card>
+    )
+  }
   return (
     <div class="pair">
       <Card
@@ -159,14 +176,21 @@ const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
       >
         <Xml text={raw} />
       </Card>
-      {explained !== undefined && (
-        <Card title={words.decoded} aside={<VerdictBadge message={explained} />}>
-          <ExplainedLines {...explained} />
-        </Card>
-      )}
+      {explained !== undefined && <Decoded explained={explained} />}
     </div>
   )
 }
+
+const Decoded = ({ explained }: { readonly explained: Explained | Refusal }) =>
+  explained instanceof Refusal ? (
+    <Card title={words.decoded}>
+      <Refused refusal={explained} />
+    </Card>
+  ) : (
+    <Card title={words.decoded} aside={<VerdictBadge message={explained} />}>
+      <ExplainedLines {...explained} />
+    </Card>
+  )
 
 const download = (text: string, name: string): void => {
   const link = document.createElement('a')
