@@ -20,7 +20,7 @@ import { DirectoryAwayError } from './exchange.ts'
 import type { Looker, LookupTokens } from './policies.ts'
 import { refused, unavailable } from './refusals.ts'
 import { addLookup, findLookup, type Lookup, takeLookup } from './store.ts'
-import { type Refused, tooMany } from './wire.ts'
+import { askedLater, isForLater, type Refused, tooMany } from './wire.ts'
 
 export type DictServiceDeps = {
   readonly sql: Client
@@ -167,7 +167,7 @@ const createResolve = ({ sql, client, tokens, cache }: DictServiceDeps) => {
     }
     if (looked.code === 'NotFound') await tokens.missed(looker)
     if (looked.status === tooMany) await tokens.exhausted(looker)
-    throw refusal(looked)
+    throw refusalOf(looked)
   }
 
   return async (
@@ -209,8 +209,10 @@ const limited = (waitMs: number): ApiError =>
 
 const limitedMs = 30_000
 
-const refusal = ({ status, code, retryAfterMs }: Refused): ApiError => {
+const refusalOf = (answer: Refused): ApiError => {
+  const { status, code, retryAfterMs } = answer
   if (status === tooMany) return limited(retryAfterMs ?? limitedMs)
+  if (isForLater(answer)) return unavailable(askedLater(answer))
   if (code === 'NotFound') {
     return new ApiError(dictErrors.dict_key_not_found, 'The directory has no such key.')
   }

@@ -40,6 +40,10 @@ const conflict = 409
 export const isForLater = ({ status }: Refused): boolean =>
   status === tooMany || status === conflict
 
+/** Where nothing is known as long as it is not asked again. */
+export const askedLater = ({ status, code }: Refused): DirectoryAwayError =>
+  new DirectoryAwayError('status', `the directory answers ${status} ${code}`)
+
 /** Sends a signed document, and reads the signed answer. @throws DirectoryAwayError: it may have been done */
 export type Tell = <T>(
   operation: string,

@@ -472,10 +472,12 @@ test('a claim of which there is nothing new is looked at hourly, and soon again 
   await due()
   await dict.due()
   expect(await dueInMs()).toBe(3_600_000)
-  directory.setFaults([{ kind: 'unavailable', operation: 'claim' }])
-  await due()
-  await dict.due()
-  expect(await dueInMs()).toBe(15_000)
+  for (const kind of ['unavailable', 'conflict', 'rate_limited'] as const) {
+    directory.setFaults([{ kind, operation: 'claim', times: 1 }])
+    await due()
+    await dict.due()
+    expect([kind, await dueInMs()]).toEqual([kind, 15_000])
+  }
   directory.setFaults([])
   await act(made.id, 'cancel', { reason: 'USER_REQUESTED' })
 })

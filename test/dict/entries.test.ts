@@ -171,6 +171,15 @@ describe('a directory that does not answer', () => {
   })
 
   test.each(['conflict', 'rate_limited'] as const)(
+    'for now (%s) has not refused to compare',
+    async (kind) => {
+      dict.directory.setFaults([{ kind, times: 1 }])
+      expect(await verify()).toMatchObject({ code: 'dict_unavailable', retryable: true })
+      expect((await verify()).result).toBe('same')
+    },
+  )
+
+  test.each(['conflict', 'rate_limited'] as const)(
     'for now (%s) has not refused: what it did before is found, and nothing wanted is dropped',
     async (kind) => {
       const before = entriesThere()

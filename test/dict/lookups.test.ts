@@ -166,6 +166,7 @@ test.each([
   ['garbage', 'document'],
   ['unavailable', 'status'],
   ['proxy_refusal', 'status'],
+  ['conflict', 'status'],
 ] as const)('after %s nothing is known, and the next answer counts', async (kind, reason) => {
   directory.setFaults([{ kind, times: 1 }])
   const { status, json } = await lookUp(key)

@@ -3,7 +3,7 @@ import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { readChanges } from '../lists.ts'
-import { isForLater, type Refused } from '../wire.ts'
+import { askedLater, isForLater, type Refused } from '../wire.ts'
 import { type ClaimCalls, claimPagesMax } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
 import {
@@ -226,6 +226,7 @@ export const isSameOpening = (
 export const lookAt = async (deps: AdvanceDeps, claim: OwnClaim): Promise<void> => {
   if (claim.claimId === null) return
   const answer = await deps.calls.find(claim.claimId)
+  if (answer.kind === 'refused' && isForLater(answer)) throw askedLater(answer)
   const isRead = answer.kind === 'told' && isOf(claim, answer.claim, deps.ispb)
   if (isRead && (await writeSeen(deps, claim, answer.claim)) !== undefined) return
   await postponeClaim(deps.sql, claim, dueOf(claim, deps.now()))

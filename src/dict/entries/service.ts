@@ -17,7 +17,7 @@ import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused, unavailable } from '../refusals.ts'
-import { isForLater, type Refused } from '../wire.ts'
+import { askedLater, isForLater, type Refused } from '../wire.ts'
 import {
   type ChangeReason,
   changeReasonsOf,
@@ -127,7 +127,11 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
       const answer = await client.verify(type, check.hex()).catch((error: unknown) => {
         throw error instanceof DirectoryAwayError ? unavailable(error) : error
       })
-      if (answer.kind === 'refused') throw refused(answer.code, answer.status)
+      if (answer.kind === 'refused') {
+        throw isForLater(answer)
+          ? unavailable(askedLater(answer))
+          : refused(answer.code, answer.status)
+      }
       return { entries, isSame: answer.isSame }
     },
   }
