@@ -90,6 +90,7 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
   const round = async ({ advance, signal }: Round): Promise<void> => {
     for (const network of reconciled) {
       await byClock(network)
+      await store.recountTold(sql, network.name)
       await expire(deps, network)
       let left = messagesMax
       while (left > 0 && !signal.aborted && network.health().connectionsUp > 0) {

@@ -31,6 +31,8 @@ export type Due = {
 
 /** The currency of a day in which nothing moved. */
 const currencyOfNothing = 'BRL'
+/** For so long what was told is counted again after its wait: later, movements may be gone. */
+const recountDaysMax = 7
 
 /** Opens the first business day of a network; does nothing if one is open. */
 export const openDay = async (sql: Queryable, network: string, day: string): Promise<void> => {
@@ -47,8 +49,8 @@ export const openDayOf = async (sql: Queryable, network: string): Promise<string
 
 /**
  * Ends the business day that is open, if `next` is a later one, and has what was booked in it compared after
- * `waitSeconds`, in each currency. A day in which nothing moved is compared too; of one that the network told of while it
- * was open, that is the result only if nothing was booked since.
+ * `waitSeconds`, in each currency. A day in which nothing moved is compared too; one that the network told of while it
+ * was open is counted again by then.
  *
  * @param next gives the day to open, from the open one and its age in seconds; undefined: it goes on
  * @returns the day that has ended
@@ -74,22 +76,40 @@ export const endDay = async (
       select ${open.day}::date, ${currencyOfNothing} where not exists (
         select from card_movements where network = ${network} and day = ${open.day}::date)
     ) b order by b.day, b.currency
-    on conflict (network, day, currency) do update
-    set status = 'pending', next_attempt_at = excluded.next_attempt_at, created_at = now(),
-      ours = null, theirs = null, ended_at = null, resolved_at = null, resolved_by = null,
-      resolved_reason = null
-    where r.status in ('balanced', 'different') and (
-      select count(*) from card_movements m
-      where m.network = r.network and m.day = r.day and m.currency = r.currency
-        and m.kind = any(${textArray(movementKinds)}::text::text[])
-    ) <> (
-      select coalesce(sum((counted.totals ->> 'count')::int), 0)
-      from jsonb_each(r.ours) as counted(kind, totals)
-      where counted.kind = any(${textArray(movementKinds)}::text::text[]))`
+    on conflict do nothing`
+  await tx`
+    update card_reconciliations set next_attempt_at = now() + make_interval(secs => ${waitSeconds})
+    where network = ${network} and day >= ${open.day}::date and day < ${day}::date
+      and status in ('balanced', 'different') and stan is null`
   await tx`
     update card_business_days set day = ${day}::date, since = now() where network = ${network}`
   return open.day
 }
+
+/**
+ * Once the wait after the end of a day is over, has what the network told of it before compared anew where our book has
+ * more by now. What it told stays, so that the same told again is known.
+ */
+export const recountTold = (sql: Client, network: string): Promise<void> =>
+  sql.begin(async (tx) => {
+    const due = tx`
+      r.network = ${network} and r.status in ('balanced', 'different') and r.stan is null
+      and r.next_attempt_at > r.ended_at
+      and r.next_attempt_at between now() - make_interval(days => ${recountDaysMax}) and now()`
+    await tx`
+      update card_reconciliations r
+      set status = 'pending', created_at = now(), ours = null, ended_at = null, resolved_at = null,
+        resolved_by = null, resolved_reason = null
+      where ${due} and (
+        select count(*) from card_movements m
+        where m.network = r.network and m.day = r.day and m.currency = r.currency
+          and (m.kind <> 'authorization' or r.ours -> 'authorizations' is not null)
+      ) <> (
+        select coalesce(sum((r.ours -> kind ->> 'count')::int), 0)
+          + coalesce((r.ours ->> 'authorizations')::int, 0)
+        from unnest(${textArray(movementKinds)}::text::text[]) as kind)`
+    await tx`update card_reconciliations r set next_attempt_at = r.ended_at where ${due}`
+  })
 
 /**
  * Claims a comparison that is due at one of the networks for `leaseSeconds`, the oldest first; undefined if there is

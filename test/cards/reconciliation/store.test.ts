@@ -102,22 +102,73 @@ test('whoever stood still for longer than its lease decides nothing that another
   expect(await store.end(sql, last, balanced)).toBe(true)
 })
 
-test('what was told of an open day is its result only where nothing was booked in it since', async () => {
-  const ofDay = { network: 'neta', day: '2026-11-20', currency: 'BRL' }
-  const tell = async (): Promise<void> => {
-    const ours = storedTotals(await totalsOf(sql, ofDay), false)
-    await store.endTold(sql, ofDay, { status: 'balanced', ours, theirs: ours })
-  }
-  const row = async () =>
-    (await sql`select status, ours, theirs, ended_at from card_reconciliations`)[0]
+const ofDay = { network: 'neta', day: '2026-11-20', currency: 'BRL' }
+const tell = async (counts = false): Promise<void> => {
+  const ours = storedTotals(await totalsOf(sql, ofDay), counts)
+  await store.endTold(sql, ofDay, { status: 'balanced', ours, theirs: ours })
+}
+const statusOf = async () => (await sql`select status from card_reconciliations`)[0]?.['status']
+const pass = (seconds: number) => sql`
+  update card_reconciliations set ended_at = ended_at - make_interval(secs => ${seconds}),
+    next_attempt_at = next_attempt_at - make_interval(secs => ${seconds})`
+
+test('what was told of an open day is its result only where nothing was booked until the wait is over', async () => {
+  await tell()
+  await endDay(sql, 'neta', 60, () => '2026-11-21')
+  await store.recountTold(sql, 'neta')
+  await book(5_000n, { day: '2026-11-20' })
+  await store.recountTold(sql, 'neta')
+  expect(await statusOf()).toBe('balanced')
+  await pass(60)
+  await store.recountTold(sql, 'neta')
+  expect(await store.claimDue(sql, 'neta', 600)).toMatchObject({ day: '2026-11-20', ours: null })
+  expect(await statusOf()).toBe('pending')
+})
+
+test('what was told of a day and holds is counted again once', async () => {
+  await tell()
+  await endDay(sql, 'neta', 0, () => '2026-11-21')
+  await store.recountTold(sql, 'neta')
+  await book(5_000n, { day: '2026-11-20' })
+  await store.recountTold(sql, 'neta')
+  expect(await statusOf()).toBe('balanced')
+})
+
+test('what a network tells between the end of a day and its comparison is counted again too', async () => {
+  await endDay(sql, 'neta', 60, () => '2026-11-21')
+  await tell()
+  await book(5_000n, { day: '2026-11-20' })
+  await pass(60)
+  await store.recountTold(sql, 'neta')
+  expect(await statusOf()).toBe('pending')
+})
+
+test('the same told again does not end a day that is to be compared anew', async () => {
+  const ours = storedTotals(await totalsOf(sql, ofDay), false)
   await tell()
   await book(5_000n)
   await endDay(sql, 'neta', 0, () => '2026-11-21')
-  expect(await row()).toEqual({ status: 'pending', ours: null, theirs: null, ended_at: null })
-  expect(await store.claimDue(sql, 'neta', 600)).toMatchObject({ day: '2026-11-20' })
-  await sql`truncate card_business_days, card_reconciliations`
-  await openDay(sql, 'neta', '2026-11-20')
-  await tell()
+  await store.recountTold(sql, 'neta')
+  await store.endTold(sql, ofDay, { status: 'different', ours, theirs: ours })
+  expect(await statusOf()).toBe('pending')
+})
+
+test.each([
+  [true, 'pending'],
+  [false, 'balanced'],
+])('authorizations that came later count where they are compared: %p', async (counts, status) => {
+  await tell(counts)
+  await insertMovements(sql, [
+    {
+      ...ofDay,
+      kind: 'authorization',
+      cents: 5n,
+      stan: '900000',
+      transmission: '1120000000',
+      transactionId: 'txn_a',
+    },
+  ])
   await endDay(sql, 'neta', 0, () => '2026-11-21')
-  expect(await row()).toMatchObject({ status: 'balanced' })
+  await store.recountTold(sql, 'neta')
+  expect(await statusOf()).toBe(status)
 })
