@@ -55,6 +55,7 @@ export {
   applyRemembered,
   endMessages,
   findSent,
+  isHeeded,
   type LateAnswer,
   type LateDeps,
   rememberAnswers,

@@ -1,9 +1,15 @@
 import type { Emit } from '#src/events/index.ts'
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { constants, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Receivables } from '../in/worker/received.ts'
 import type { Fact } from '../recurring/domain.ts'
-import { applyFacts, refusalsBy } from '../recurring/project.ts'
-import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'
+import { applyFacts, isAsking, refusalsBy } from '../recurring/project.ts'
+import {
+  isTrusted,
+  type MessageOutcome,
+  type MessageStatus,
+  type StatusChange,
+  trustedVerdicts,
+} from './domain.ts'
 import { statusEvent } from './events.ts'
 import { refundEvents } from './refunds.ts'
 import {
@@ -164,7 +170,7 @@ const applyCited = async (
         ) p
         cross join lateral (${subjectOf(tx)}) known
     ), ${dueTaken(tx)}`
-  return endMessages(tx, due.map(changeOf), deps)
+  return endMessages(tx, changesOf(due), deps)
 }
 
 /** The message of the PI-ResourceId that the remembered answer `p` cites. */
@@ -190,28 +196,49 @@ export const applyCrossed = async (
       order by p.created_at limit ${appliedMax} for update of p skip locked
     ), ${dueTaken(tx)}`
   const replies = await reportedReplies(tx, await crossedReplies(tx))
-  return endMessages(tx, [...due.map(changeOf), ...replies], deps)
+  return endMessages(tx, [...changesOf(due), ...replies], deps)
 }
 
 type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
   readonly id: string
   readonly reason: string | null
+  /** The type of our message; null where it does not matter, as the answer is trusted. */
+  readonly type: string | null
+  /** The verdict on the answer; null when the message that held it is gone. */
+  readonly signature: string | null
 }
 
-const changeOf = ({ id, outcome, reason }: Due): StatusChange => ({
-  id,
-  status: outcome,
-  detail: reason ?? undefined,
-})
+/**
+ * True when an answer ends what it is about: refunds, mandates and charges hang on answers to some types, and take nothing
+ * from what nobody whom we trust has signed.
+ */
+export const isHeeded = (signature: string, type: string | null | undefined): boolean =>
+  isTrusted(signature) || (type !== 'pacs.004' && !isAsking(type))
 
 /** At most one for each sent message, because a message has one answer. */
+const changesOf = (due: readonly Due[]): readonly StatusChange[] => {
+  const changes = new Map<string, StatusChange>()
+  for (const { id, outcome, reason, type, signature } of due) {
+    if (changes.has(id) || (signature !== null && !isHeeded(signature, type))) continue
+    changes.set(id, { id, status: outcome, detail: reason ?? undefined })
+  }
+  return [...changes.values()]
+}
+
 const dueTaken = (tx: Queryable) => tx`
   gone as (
     delete from spi_pending_answers pending using due
     where ${looksLikeOne(tx)} and pending.message_id = due.message_id
       and pending.reference = due.reference
   )
-  select distinct on (id) id, outcome, reason from due order by id, message_id`
+  select id, outcome, reason, signature,
+    case when signature not in (${constants(tx, trustedVerdicts)})
+      then (select type from spi_messages where id = judged.id limit 1) end as type
+  from (
+    select *, (select signature from spi_messages where id = due.message_id limit 1) as signature
+    from due offset 0
+  ) judged
+  order by id, message_id`
 
 /** Moves messages of ours, and tells of it and of what ends with them. */
 export const endMessages = async (

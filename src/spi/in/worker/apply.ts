@@ -1,10 +1,10 @@
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable, Rider } from '#src/platform/database/index.ts'
-import { isTrusted } from '../../messages/domain.ts'
 import {
   changeStatuses,
   enqueueMessages,
   insertMessages,
+  isHeeded,
   type LateAnswer,
   type LateDeps,
   type NewMessage,
@@ -19,7 +19,7 @@ import {
   statusEvent,
 } from '../../messages/index.ts'
 import type { Fact } from '../../recurring/domain.ts'
-import { applyFacts, isAsking, refusalsBy, type Stated } from '../../recurring/project.ts'
+import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
 import { applyReports } from '../../reports/project.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
@@ -83,7 +83,7 @@ export const applyBatch = async (
   }
   const typeOf = (id: string) => matches.sent.get(id)?.type
   const effective = matches.answers.filter(
-    (match) => stored.has(match.inbound) && isHeeded(match, typeOf),
+    (match) => stored.has(match.inbound) && endsAll(match, typeOf),
   )
   const { wanted, answered } = await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted, answered)
@@ -142,16 +142,14 @@ export const applyBatch = async (
   }
 }
 
-/** Refunds, mandates and charges take nothing from what nobody whom we trust has signed, and hang on these answers. */
-const isHeeded = (
-  { inbound, answer, transactions, messageId }: MatchedAnswer,
+/** An answer whose subject we do not know yet is judged when we do. */
+const endsAll = (
+  { inbound, transactions, messageId }: MatchedAnswer,
   typeOf: (id: string) => string | undefined,
-): boolean => {
-  if (isTrusted(inbound.message.signature)) return true
-  if (answer.kind === 'message' && messageId === undefined) return false
-  const types = [...transactions.map(({ message }) => message.type), typeOf(messageId ?? '')]
-  return types.every((type) => type !== 'pacs.004' && !isAsking(type))
-}
+): boolean =>
+  [...transactions.map(({ message }) => message.type), typeOf(messageId ?? '')].every((type) =>
+    isHeeded(inbound.message.signature, type),
+  )
 
 const noRefusals: Refusals = new Map()
 

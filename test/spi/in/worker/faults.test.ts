@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders, openDeadLetters } from '#src/platform/broker/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
+import { applyRemembered, recordChanges } from '#src/spi/messages/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { sliceEnvelope } from '../../../support/envelope.ts'
 import { lettersIn } from '../../../support/letters.ts'
@@ -102,6 +104,12 @@ test('where signatures are advisory, what nobody has signed ends payments, but n
   const paid = await queued(own, 'pacs.008', [{ endToEndId }])
   const back = await queued(own, 'pacs.004', [{ endToEndId: returned, instructionId: returnId }])
   const charge = await queued(own, 'pain.013', [{ endToEndId: fresh.endToEndId() }])
+  const unrecorded = await Promise.all(
+    (['pacs.008', 'pacs.004', 'pain.013'] as const).map(async (type) => {
+      const { id } = await queued(own, type, [{ endToEndId: fresh.endToEndId() }])
+      return { id, type, resourceId: fresh.resourceId() }
+    }),
+  )
   const received = async (xml: string) => {
     const resourceId = fresh.resourceId()
     await worker.broker.publish([inbound(xml, { resourceId })])
@@ -110,12 +118,11 @@ test('where signatures are advisory, what nobody has signed ends payments, but n
   const refused = report([
     { endToEndId: returned, instructionId: returnId, status: 'RJCT', reason: 'AB03' },
   ])
-  const later = fresh.resourceId()
   for (const xml of [
     report([{ endToEndId, status: 'ACSC' }]),
     refused,
     refusal(charge.bizMsgIdr),
-    refusal(later),
+    ...unrecorded.map(({ resourceId }) => refusal(resourceId)),
   ]) {
     expect(await received(xml)).toMatchObject({ signature: 'ABSENT', status: 'PROCESSED' })
   }
@@ -128,6 +135,14 @@ test('where signatures are advisory, what nobody has signed ends payments, but n
   ])
   const rows = await own.sql<{ type: string }[]>`select distinct type from webhook_events`
   expect(rows.map(({ type }) => type)).not.toContain('pix.refund.rejected')
+  for (const { id, type, resourceId } of unrecorded) {
+    await own.sql.begin(async (tx) => {
+      const { cited } = await recordChanges(tx, [{ id, status: 'SENT', resourceId }])
+      const isCited = cited.has(id)
+      await applyRemembered(tx, [{ id, type, resourceId, isCited }], { emitEvents })
+    })
+  }
+  expect(await Promise.all(unrecorded.map(statusOf))).toEqual(['REJECTED', 'SENT', 'SENT'])
   expect(await own.sql`select from spi_pending_answers`).toHaveLength(0)
   const again = refused.replace(/<BizMsgIdr>[^<]*</, `<BizMsgIdr>${fresh.businessId()}<`)
   await received(await signedBy(trusted, again, reportNamespace))
