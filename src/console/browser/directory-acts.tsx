@@ -134,39 +134,52 @@ const claimReasons = {
     PORTABILITY: ['USER_REQUESTED', 'ACCOUNT_CLOSURE'],
   },
   keep: {
-    OWNERSHIP: ['FRAUD', 'RFB_VALIDATION'],
-    PORTABILITY: ['USER_REQUESTED', 'FRAUD', 'RFB_VALIDATION'],
+    OWNERSHIP: ['FRAUD'],
+    PORTABILITY: ['USER_REQUESTED', 'FRAUD'],
   },
   withdraw: {
     OWNERSHIP: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RFB_VALIDATION'],
-    PORTABILITY: [
-      ...['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
-    ],
+    PORTABILITY: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
   },
 } as const
 
-const claimAct = (told: Told, act: keyof typeof claimReasons): Act => {
-  const type = told.type === 'OWNERSHIP' ? 'OWNERSHIP' : 'PORTABILITY'
-  return acting('claims', told, act === 'confirm' ? 'confirm' : 'cancel', {
+/** For which the claimer cancels a portability that the donor has confirmed; the donor cancels none. */
+const confirmedReasons = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION']
+
+const reasonsFor = ({ type, status }: Told, act: keyof typeof claimReasons): readonly string[] => {
+  if (type === 'OWNERSHIP') return claimReasons[act].OWNERSHIP
+  if (status === 'confirmed') return act === 'keep' ? [] : confirmedReasons
+  const reasons = claimReasons[act].PORTABILITY
+  return status === 'waiting_resolution'
+    ? reasons.filter((reason) => reason !== 'RECONCILIATION')
+    : reasons
+}
+
+/** None where no reason is left. */
+const claimAct = (told: Told, act: keyof typeof claimReasons): readonly Act[] => {
+  const reasons = reasonsFor(told, act)
+  if (reasons.length === 0) return []
+  const asked = {
     title: w[act],
     consequence: w[`${act}Consequence`],
-    fields: [reasonField(claimReasons[act][type])],
+    fields: [reasonField(reasons)],
     bodyOf: reasonIn,
-  })
+  }
+  return [acting('claims', told, act === 'confirm' ? 'confirm' : 'cancel', asked)]
 }
 
 const claimActs = (told: Told): readonly Act[] => {
   const { role, status, type, pending } = told
   if (pending !== null || !['open', 'waiting_resolution', 'confirmed'].includes(status)) return []
   if (role === 'donor') {
-    const confirm = status === 'waiting_resolution' ? [claimAct(told, 'confirm')] : []
-    return [...confirm, claimAct(told, 'keep')]
+    const confirm = status === 'waiting_resolution' ? claimAct(told, 'confirm') : []
+    return [...confirm, ...claimAct(told, 'keep')]
   }
   const asked = { title: w.complete, consequence: w.completeConsequence }
   // The key of the same owner is taken over without being asked for.
   const isProven = status === 'confirmed' && type === 'OWNERSHIP'
   const complete = isProven ? [acting('claims', told, 'complete', asked)] : []
-  return [...complete, claimAct(told, 'withdraw')]
+  return [...complete, ...claimAct(told, 'withdraw')]
 }
 
 const newReport = making('infraction-reports', {

@@ -146,3 +146,11 @@ export const rowsOf = (kind: Kind, answer: Readonly<Record<string, readonly Told
 
 export const pageOf = (kind: Kind, filter: DirectoryFilter) =>
   pageFrom<Told>(listOf(kind), kindsOf[kind].member, askedFor(kind, filter))
+
+/** For which a key is removed (DICT API, deleteEntry). */
+export const removalReasons = [
+  'USER_REQUESTED',
+  'ACCOUNT_CLOSURE',
+  'FRAUD',
+  'RFB_VALIDATION',
+] as const

@@ -31,7 +31,4 @@ export const pixKeyWords = inWords({
     '{key} é retirada do diretório: ninguém mais paga por ela, e qualquer um pode registrá-la.',
   ],
   reason: ['Reason', 'Motivo'],
-  USER_REQUESTED: ['the customer asked for it', 'pedido do cliente'],
-  ACCOUNT_CLOSURE: ['the account is closed', 'encerramento da conta'],
-  FRAUD: ['fraud', 'fraude'],
 })

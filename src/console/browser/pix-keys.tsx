@@ -3,7 +3,8 @@ import { type Act, may, sending, useActs } from './act.tsx'
 import type { ScreenProps } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
-import { kindIn } from './directory-kinds.ts'
+import { kindIn, removalReasons } from './directory-kinds.ts'
+import { codeText } from './directory-words.ts'
 import { asTheyAre, textIn } from './fields.tsx'
 import { Filters } from './filters.tsx'
 import { count } from './format.ts'
@@ -32,7 +33,6 @@ type Entry = {
 
 const path = '/v1/dict/entries'
 const keyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const
-const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as const
 
 const columns: readonly Column<Entry>[] = [
   { head: w.key, cell: ({ key }) => key ?? w.notYet, classes: ['wide', 'mono'] },
@@ -75,7 +75,7 @@ const removeAct = ({ id, key }: Entry): Act => ({
     {
       name: 'reason',
       label: w.reason,
-      choices: removalReasons.map((reason) => [reason, w[reason]]),
+      choices: removalReasons.map((reason) => [reason, codeText(reason)]),
     },
   ],
   run: sending(
