@@ -335,6 +335,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Close' }).click()
     expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]])
     expect([new Set(keys).size, keys.includes(undefined)]).toEqual([2, false])
+    // A page that still reads while it closes would fail its handler.
+    await page.unrouteAll({ behavior: 'wait' })
     await page.context().close()
   }, 120_000)
 })
