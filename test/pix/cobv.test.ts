@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
-import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
 import { freshTxid, host, type Json, startPix } from './support.ts'
 
 let clock = new Date()
@@ -323,11 +323,7 @@ describe('a payment of it', () => {
     )
     return endToEndId
   }
-  const tell = async (xml: string): Promise<void> => {
-    const resourceId = fresh.resourceId()
-    await worker.broker.publish([inbound(xml, { resourceId })])
-    await storedWhen(pix.database, 'resource_id', resourceId)
-  }
+  const tell = tellingOf(pix.database, worker)
   const answerTo = async (endToEndId: string) =>
     (await messagesOfPayment(pix.sql, endToEndId))
       .filter(({ type, direction }) => type === 'pacs.002' && direction === 'OUTBOUND')

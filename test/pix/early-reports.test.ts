@@ -1,6 +1,6 @@
 /** Reports of the SPI that are worked on before the payments that they end. */
 import { afterAll, expect, test } from 'bun:test'
-import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
 import { until } from '../support/until.ts'
 import { chargeBody, freshTxid, startPix } from './support.ts'
 
@@ -19,11 +19,7 @@ afterAll(async () => {
 })
 const { key, token } = await pix.receiver('ana')
 
-const tell = async (xml: string, by = worker): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await by.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(database, 'resource_id', resourceId)
-}
+const tell = tellingOf(database, worker)
 
 const call = (method: string, path: string, body?: object) =>
   pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { noteReturn } from '../../src/pix/index.ts'
 import { createPayments, createRefunds } from '../../src/spi/index.ts'
-import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
 import { noPayees } from '../spi/payments/support.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { subscribe } from '../support/webhooks.ts'
@@ -32,11 +32,7 @@ const refunds = createRefunds(deps)
 if (refunds === undefined) throw new Error('there is a database')
 const { key, token } = await pix.receiver('ana')
 
-const tell = async (xml: string): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(database, 'resource_id', resourceId)
-}
+const tell = tellingOf(database, worker)
 
 const settled = async (creditor = '12345678000195'): Promise<string> => {
   const endToEndId = fresh.endToEndId()

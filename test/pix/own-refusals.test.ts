@@ -5,11 +5,10 @@ import { paymentOf } from '../../src/spi/payments/domain.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
-  inbound,
   payment,
   paymentReturn,
   report,
-  storedWhen,
+  tellingOf,
   workerOn,
 } from '../spi/in/worker/support.ts'
 import { accepting, ispb, rigOn, runningOn } from '../spi/out/stage/support.ts'
@@ -28,11 +27,7 @@ afterAll(async () => {
 })
 const { key, token } = await pix.receiver('ana')
 
-const tell = async (xml: string): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(database, 'resource_id', resourceId)
-}
+const tell = tellingOf(database, worker)
 
 const call = (method: string, path: string, body?: object) =>
   pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })

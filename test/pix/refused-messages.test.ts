@@ -4,11 +4,11 @@ import { changeStatuses } from '#src/spi/messages/index.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
-  inbound,
   payment,
   refusal,
   report,
   storedWhen,
+  tellingOf,
   workerOn,
 } from '../spi/in/worker/support.ts'
 import { rigOn, runningOn } from '../spi/out/stage/support.ts'
@@ -33,11 +33,7 @@ afterAll(async () => {
 })
 const { key, token } = await pix.receiver('ana')
 
-const tell = async (xml: string): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(database, 'resource_id', resourceId)
-}
+const tell = tellingOf(database, worker)
 
 /** A return that is under way. */
 const asked = async () => {

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:tls'
 import { createFileMaterial } from '#src/platform/security/index.ts'
-import { fresh, inbound, payment, report, storedWhen, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
 import { farYear } from '../support/far-year.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { until } from '../support/until.ts'
@@ -44,11 +44,7 @@ const call = (method: string, path: string, body?: object, by = token) =>
 const configure = (webhookUrl: unknown, chave: string = key, by = token) =>
   call('PUT', `/webhook/${encodeURIComponent(chave)}`, { webhookUrl }, by)
 
-const tell = async (xml: string): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(pix.database, 'resource_id', resourceId)
-}
+const tell = tellingOf(pix.database, worker)
 
 /** A charge that is paid; without a charge it is paid to the key. */
 const paid = async (

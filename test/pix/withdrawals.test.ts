@@ -3,11 +3,10 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
-  inbound,
   type PaymentParts,
   payment,
   report,
-  storedWhen,
+  tellingOf,
   workerOn,
 } from '../spi/in/worker/support.ts'
 import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
@@ -45,11 +44,7 @@ const made = async (valor: object): Promise<string> => {
   return txid
 }
 
-const tell = async (xml: string): Promise<void> => {
-  const resourceId = fresh.resourceId()
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(pix.database, 'resource_id', resourceId)
-}
+const tell = tellingOf(pix.database, worker)
 
 type Cash = { readonly agent?: string; readonly facilitator?: string } & Readonly<
   Partial<Record<'VLCP' | 'VLDN', string>>

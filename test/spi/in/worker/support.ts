@@ -235,6 +235,15 @@ export const storedWhen = async (
   }
 }
 
+/** Tells a worker of messages, each stored before the next is told. */
+export const tellingOf =
+  (database: TestDatabase, worker: Awaited<ReturnType<typeof workerOn>>) =>
+  async (xml: string, by = worker): Promise<void> => {
+    const resourceId = fresh.resourceId()
+    await by.broker.publish([inbound(xml, { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+  }
+
 const transactionOf = (over: Partial<MessageTransaction>): MessageTransaction => ({
   endToEndId: undefined,
   instructionId: undefined,
