@@ -200,7 +200,7 @@ const transmit = async (
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
-  const outcome = await transport({ type, channel, bytes, mayWait: mayWaitOn(channel) })
+  const outcome = await transport({ type, channel, bytes, comesAgain: mayWaitOn(channel) })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)

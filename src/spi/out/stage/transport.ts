@@ -38,7 +38,7 @@ export type OutgoingBytes = {
   readonly channel: Channel
   readonly bytes: Uint8Array
   /** True: what the channel cannot take yet is turned away and brought again. */
-  readonly mayWait?: boolean
+  readonly comesAgain?: boolean
 }
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
@@ -51,7 +51,7 @@ const boundToChannel = new Set(['pacs.004'])
 type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
-  readonly mayWait: boolean
+  readonly comesAgain: boolean
 }
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
@@ -105,12 +105,12 @@ export const createTransport = (options: {
   const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
-    const { type, channel, bytes, mayWait = false } = message
+    const { type, channel, bytes, comesAgain = false } = message
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane({ bytes, trace: currentTraceparent(), mayWait })
+      last = await lane({ bytes, trace: currentTraceparent(), comesAgain })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
@@ -140,7 +140,7 @@ const sendTogether = async (
     {
       links: others.map(({ trace }) => trace),
       onLate,
-      comesAgain: messages.every(({ mayWait }) => mayWait),
+      comesAgain: messages.every((one) => one.comesAgain),
     },
   )
   switch (outcome.kind) {

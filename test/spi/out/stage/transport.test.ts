@@ -74,7 +74,7 @@ test('only what its caller brings again is turned away instead of waiting', asyn
   const send = createTransport({ client, requestsMax: 1, isFailover: false, health })
   const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
   await send(message)
-  await send({ ...message, mayWait: true })
+  await send({ ...message, comesAgain: true })
   expect(told).toEqual([false, true])
 })
 
