@@ -198,7 +198,7 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
   route(documents.retryAll, async ({ body: { code: errorCode, topic }, caller }) => {
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       let count = 0
-      for (const id of await box.ids(retriedMax, { errorCode, topic }, tx)) {
+      for (const id of await box.idsIn(tx, retriedMax, { errorCode, topic })) {
         if (!(await box.retryIn(tx, id))) continue
         await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
         count++

@@ -29,16 +29,21 @@ beforeEach(async () => {
 afterAll(() => database.close())
 
 /** @param topic undefined: the letter does not say where it came from */
-const bury = async (code: string, topic: string | undefined = 'spi.inbound.pacs.008') => {
+const bury = async (
+  code: string,
+  topic: string | undefined = 'spi.inbound.pacs.008',
+  key = 'E1',
+) => {
   const headers = {
     [deadLetterHeaders.errorCode]: code,
     [deadLetterHeaders.attempt]: '5',
     [deadLetterHeaders.firstFailure]: '2026-01-02T03:04:05.678Z',
     ...(topic === undefined ? {} : { [deadLetterHeaders.topic]: topic }),
+    about: key,
   }
   const [row] = await database.sql<{ id: string }[]>`
     insert into broker_dead_letters (key, headers, value)
-    values ('E1', ${database.sql.json(headers)}, 'Fulano de Tal') returning id::text`
+    values (${key}, ${database.sql.json(headers)}, 'Fulano de Tal') returning id::text`
   return row?.id ?? ''
 }
 
@@ -127,6 +132,39 @@ test('all of a class are retried, and no others', async () => {
   const { body } = await asked('GET')
   expect(body.dead_letters.map(({ id }: { id: string }) => id)).toEqual([other])
   expect(await acts()).toEqual([one, two].map((id) => `dead_letters.retry ${id} retried`))
+})
+
+test('two classes with the same subjects are retried at once, whatever the order of their letters', async () => {
+  const topic = 'spi.outbound'
+  await bury('one', topic, 'E1')
+  for (const key of ['E2', 'E1']) await bury('other', topic, key)
+  await bury('one', topic, 'E2')
+  const { routes = [] } = createDeadLetters({
+    sql: database.sql,
+    isRelayed: false,
+    subjects: {
+      ...noSubjects,
+      held: async () => [],
+      // As events count their subjects: held until the end of the transaction.
+      reopen: async (tx, { headers }) => {
+        await tx`select pg_advisory_xact_lock(hashtext(${headers['about'] ?? ''}))`
+        await tx`select pg_sleep(0.2)`
+      },
+    },
+    retentionDays: 7,
+    logger: quietLogger,
+  })
+  const app = testApp(routes, { keys: [operator.record] })
+  const answers = await Promise.all(
+    ['one', 'other'].map(async (code) => {
+      const answer = await app.call('POST', `${base}/retry`, { key: operator.key, body: { code } })
+      return [answer.status, await answer.json()]
+    }),
+  )
+  expect(answers).toEqual([
+    [202, { retried: 2 }],
+    [202, { retried: 2 }],
+  ])
 })
 
 test('a topic beside the code leaves the letters of other topics where they are', async () => {

@@ -32,12 +32,13 @@ export type DeadLetterBox = {
   ): Promise<readonly ListedLetter[]>
   /** How many of each error code and topic are among the newest `limit`; the most first. */
   classes(limit: number): Promise<readonly LetterClass[]>
-  /** Those that can be retried now, the oldest first; of these error codes and topics, where they are given. In a transaction, read by it. */
-  ids(
-    limit: number,
-    of?: { readonly errorCode?: string | undefined; readonly topic?: string | undefined },
-    by?: Queryable,
-  ): Promise<readonly bigint[]>
+  /** Those that can be retried now, the oldest first; of these error codes and topics, where they are given. */
+  ids(limit: number, of?: LettersOf): Promise<readonly bigint[]>
+  /**
+   * The same for a transaction that retries them all, in the order in which all writers lock subjects: by their keys.
+   * Two that retry at once wait and do not deadlock.
+   */
+  idsIn(tx: Transaction, limit: number, of?: LettersOf): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
@@ -51,6 +52,8 @@ export type DeadLetterBox = {
   /** How many of the oldest stay though they are so old, counted up to a page of them. */
   countHeld(days: number): Promise<number>
 }
+
+type LettersOf = { readonly errorCode?: string | undefined; readonly topic?: string | undefined }
 
 /** What letters were kept for. The broker does not know it. */
 export type LetterSubjects = {
@@ -132,6 +135,11 @@ export const openDeadLetters = (
   }
   return {
     ...reading(sql),
+    idsIn: async (tx, limit, of) => {
+      const rows = await tx<{ id: bigint }[]>`
+        select id from (${oldest(tx, limit, of)}) oldest order by key, id`
+      return rows.map(({ id }) => id)
+    },
     ...ageing(sql, subjects),
     retryIn,
     dropIn,
@@ -186,14 +194,8 @@ const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 
       headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count
     from (select headers from broker_dead_letters order by id desc limit ${limit}) newest
     group by 1, 2 order by 3 desc, 1, 2`,
-  ids: async (limit, { errorCode = null, topic = null } = {}, by = sql) => {
-    const rows = await by<{ id: bigint }[]>`
-      select id from broker_dead_letters
-      where headers ->> ${deadLetterHeaders.topic} is not null
-        and headers ->> ${deadLetterHeaders.cutFrom} is null
-        and (${errorCode}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode})
-        and (${topic}::text is null or headers ->> ${deadLetterHeaders.topic} = ${topic})
-      order by id limit ${limit}`
+  ids: async (limit, of) => {
+    const rows = await sql<{ id: bigint }[]>`${oldest(sql, limit, of)}`
     return rows.map(({ id }) => id)
   },
   find: async (id) => {
@@ -203,3 +205,12 @@ const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 
     return letter
   },
 })
+
+/** Those that can be retried, the oldest first. */
+const oldest = (sql: Queryable, limit: number, { errorCode, topic }: LettersOf = {}) => sql`
+  select id, key from broker_dead_letters
+  where headers ->> ${deadLetterHeaders.topic} is not null
+    and headers ->> ${deadLetterHeaders.cutFrom} is null
+    ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
+    ${topic === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.topic} = ${topic}`}
+  order by id limit ${limit}`
