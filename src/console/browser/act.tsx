@@ -4,6 +4,7 @@ import { type Refusal, refusalOf, type Session } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
 import { sendOnce } from './once.ts'
 import { Refused } from './parts.tsx'
+import { stay } from './router.tsx'
 import { inWords } from './words.ts'
 
 const w = inWords({
@@ -131,11 +132,12 @@ const Question = ({
     onDone()
   }
   const isWorking = state.kind === 'working'
+  // What comes of it, a secret that is shown once say, is to be seen.
+  useLayoutEffect(() => (isWorking ? stay() : undefined), [isWorking])
   return (
     <dialog
       ref={dialog}
       aria-labelledby="question"
-      // What comes of it, a secret that is shown once say, is to be seen.
       onCancel={(event) => isWorking && event.preventDefault()}
       // A browser closes it at a second Escape whatever the page says to the first.
       onClose={() => (isWorking ? dialog.current?.showModal() : onClose())}

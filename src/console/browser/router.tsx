@@ -17,6 +17,9 @@ const placeNow = (): Place => ({
   given: typeof history.state?.given === 'string' ? history.state.given : '',
 })
 
+/** Where the page stays for now, if it does. */
+let kept: { readonly href: string; readonly state: unknown } | undefined
+
 /** @param given what the page is given beside its address */
 export const go = (to: string, given = ''): void => {
   history.pushState({ given }, '', base + to)
@@ -27,11 +30,25 @@ export const usePlace = (): Place => {
   const [place, setPlace] = useState(placeNow)
   // A plain effect runs after the page is painted: a link followed before then would lead nowhere.
   useLayoutEffect(() => {
-    const follow = () => setPlace(placeNow())
+    const follow = ({ isTrusted }: Event) => {
+      if (kept !== undefined && isTrusted) history.pushState(kept.state, '', kept.href)
+      else setPlace(placeNow())
+    }
     addEventListener('popstate', follow)
     return () => removeEventListener('popstate', follow)
   }, [])
   return place
+}
+
+/** Keeps the page where it is, whatever the browser's own buttons say; `go` still leads on. @returns ends that */
+export const stay = (): (() => void) => {
+  kept = { href: location.href, state: history.state }
+  const ask = (event: Event) => event.preventDefault()
+  addEventListener('beforeunload', ask)
+  return () => {
+    kept = undefined
+    removeEventListener('beforeunload', ask)
+  }
 }
 
 type LinkProps = {
