@@ -76,7 +76,7 @@ const placesOf = {
   xml: ({ raw }: Payment) => raw,
   '/v1/pix/payments/E1': ({ refused }: Payment) => refused?.[0],
   '/v1/inspect': ({ explained }: Payment) => explained,
-  '/v1/validate': ({ explained }: Payment) => explained,
+  '/v1/validate': ({ explained }: Payment) => explained?.verdict,
   '/v1/webhook-deliveries': ({ refused }: Payment) => refused?.[0],
 }
 

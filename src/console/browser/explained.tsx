@@ -1,5 +1,6 @@
-import { ifThere, type Purpose, send } from './api.ts'
+import { type Purpose, partOf, Refusal, send } from './api.ts'
 import { count } from './format.ts'
+import { Refused } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { toolWords as w } from './tools-words.ts'
 import { fill } from './words.ts'
@@ -29,8 +30,8 @@ type Violation = {
 
 type Verdict = { readonly valid: boolean; readonly violations: readonly Violation[] }
 
-/** A message as production code reads it; `verdict` of its schema, where there is one. */
-export type Explained = Explanation & { readonly verdict: Verdict | undefined }
+/** A message as production code reads it; `verdict` of its schema, where there is one, or why it is not told. */
+export type Explained = Explanation & { readonly verdict: Verdict | Refusal | undefined }
 
 /** What the message is taken for; left out, it is recognised. */
 export type Wanted = { readonly kind?: string; readonly dialect?: string }
@@ -49,22 +50,26 @@ export const explain = async (
     ...explanation,
     verdict,
     // Where there is a verdict, what is wrong stands at its place.
-    lines: explanation.lines.filter(({ path }) => verdict === undefined || path !== null),
+    lines: explanation.lines.filter(({ path }) => !isTold(verdict) || path !== null),
   }
 }
 
+const isTold = (verdict: Explained['verdict']): verdict is Verdict =>
+  verdict !== undefined && !(verdict instanceof Refusal)
+
 /** What is signed only on its way out, or is taken unsigned, is not judged by the absence of a signature. */
 export const withoutSignature = (message: Explained): Explained => {
-  if (message.verdict === undefined) return message
-  const violations = message.verdict.violations.filter(
+  const { verdict } = message
+  if (!isTold(verdict)) return message
+  const violations = verdict.violations.filter(
     ({ path, rule }) => rule !== 'missing' || !path.endsWith('/AppHdr/Sgntr'),
   )
   return { ...message, verdict: { violations, valid: violations.length === 0 } }
 }
 
 /** Undefined for XML that is no message, and for a key that may not validate. */
-const verdictOf = (message: string, purpose: Purpose): Promise<Verdict | undefined> =>
-  ifThere(send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose))
+const verdictOf = (message: string, purpose: Purpose): Promise<Explained['verdict']> =>
+  partOf(send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose))
 
 /** For each violation the line that it belongs to: its element, the first line in it, or the nearest around it. */
 const marksOf = (
@@ -93,26 +98,29 @@ const placeOf = (lines: readonly Line[], path: string): number => {
 
 /** The lines of a message below each other, each violation at its place. */
 export const ExplainedLines = ({ lines, verdict }: Explained) => {
-  const marks = marksOf(lines, verdict?.violations ?? [])
+  const marks = marksOf(lines, isTold(verdict) ? verdict.violations : [])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section class="tree" aria-label={w.explain} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{w.field}</th>
-            <th scope="col">{w.value}</th>
-            <th scope="col">{w.meaning}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map((line, at) => (
-            // Two lines may be equal in all; those of one message never move.
-            <TreeRow key={at} line={line} marks={marks.get(at) ?? []} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <>
+      {verdict instanceof Refusal && <Refused refusal={verdict} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section class="tree" aria-label={w.explain} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{w.field}</th>
+              <th scope="col">{w.value}</th>
+              <th scope="col">{w.meaning}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((line, at) => (
+              // Two lines may be equal in all; those of one message never move.
+              <TreeRow key={at} line={line} marks={marks.get(at) ?? []} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   )
 }
 
@@ -152,7 +160,7 @@ export const VerdictBadge = ({ message }: { readonly message: Explained }) => {
   const { kind, failure, verdict } = message
   if (kind !== 'iso20022')
     return <Badge status={failure === null ? 'info' : 'failed'} label={kind} />
-  if (verdict === undefined) return <Badge status="unknown" label={w.notJudged} />
+  if (!isTold(verdict)) return <Badge status="unknown" label={w.notJudged} />
   const many = count(verdict.violations.length)
   return verdict.valid ? (
     <Badge status="ok" label={w.valid} />

@@ -278,8 +278,10 @@ export const loadPayment = async (rail: Rail, id: string, purpose: Purpose): Pro
 }
 
 /** Whether a part of it may be answered later. */
-export const lacksPart = ({ raw, explained, refused = [] }: Payment): boolean =>
-  [raw, explained, ...refused].some((part) => part instanceof Refusal)
+export const lacksPart = ({ raw, explained, refused = [] }: Payment): boolean => {
+  const verdict = explained instanceof Refusal ? undefined : explained?.verdict
+  return [raw, explained, verdict, ...refused].some((part) => part instanceof Refusal)
+}
 
 const loaders: Readonly<Record<Rail, Load>> = {
   spi: spiPayment,
