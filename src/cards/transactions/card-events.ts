@@ -40,6 +40,23 @@ export const isCounted = async (sql: Queryable, id: string, stan: string): Promi
   return found.length > 0
 }
 
+/** In the data of an event of a late approval: it is not certain that it was one, or that it was of this. */
+export const uncertain = { uncertain: 'true' } as const
+
+/** Whether the network has certainly approved, if late, what was sent under the STAN. */
+export const isApprovedLate = async (
+  sql: Queryable,
+  id: string,
+  event: `late_${string}`,
+  stan: string,
+): Promise<boolean> => {
+  const found = await sql`
+    select from card_events
+    where transaction_id = ${id} and type = ${event} and data ->> 'stan' = ${stan}
+      and data ->> 'uncertain' is distinct from ${uncertain.uncertain} limit 1`
+  return found.length > 0
+}
+
 /** The refunds that count, with the numbers under which the network has them. */
 export const refundsOf = async (sql: Queryable, id: string): Promise<readonly Capture[]> =>
   sql<Capture[]>`

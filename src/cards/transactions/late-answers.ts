@@ -20,6 +20,8 @@ export type KeptLateAnswer = {
   readonly mti: string
   readonly stan: string | null
   readonly responseCode: string | null
+  /** Other transactions keep it too, as nobody knows which of them it is about. */
+  readonly isOneOfSeveral: boolean
 }
 
 /** Kept late answers after that event, which are old enough for their requests to be over, oldest first. */
@@ -30,7 +32,8 @@ export const lateAnswersAfter = (
   limit: number,
 ): Promise<readonly KeptLateAnswer[]> => sql<KeptLateAnswer[]>`
   select e.id as "eventId", e.transaction_id as id, t.network, e.data ->> 'mti' as mti,
-    e.data ->> 'stan' as stan, e.data ->> 'response_code' as "responseCode"
+    e.data ->> 'stan' as stan, e.data ->> 'response_code' as "responseCode",
+    e.data -> 'candidates' is not null as "isOneOfSeveral"
   from card_events e join card_transactions t on t.id = e.transaction_id
   where e.type = 'late_answer' and e.id > ${eventId}
     and e.at > now() - make_interval(secs => ${ages.secondsMax})

@@ -99,7 +99,8 @@ const takeWithin = async (
   const after = afterAdvice(data.mti, before, message, isApproved, refunds, deps.now())
   await note(tx, before, after, data, deps.emission)
   if (data.mti !== '0120' || !isApproved || after !== before) return 'taken'
-  return takeBackWithin(deps, tx, before, { answers: 'payment', stan: before.stan })
+  const isUncertain = rules?.of(responseCode) !== 'approved'
+  return takeBackWithin(deps, tx, before, { answers: 'payment', stan: before.stan, isUncertain })
 }
 
 /** The transaction as the advice leaves it: the same one where the book says what the network says. */

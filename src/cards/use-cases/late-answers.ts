@@ -68,19 +68,20 @@ export const createLateAnswers = (
   }
 
   /** All in one commit: of a process that is killed here, nobody would take back what its event tells of. */
-  const keepAndTakeBack = ({ late, answers }: Approval) =>
+  const keepAndTakeBack = ({ late, approved }: Approval) =>
     sql.begin(async (tx): Promise<readonly Owner[]> => {
-      const ids = await ownersOf(tx, late, answers)
+      const ids = await ownersOf(tx, late, approved.answers)
       const owners: Owner[] = []
       for (const id of ids) {
         const transaction = await lockTransaction(tx, id)
         if (transaction === undefined) continue
-        const approval = { answers, stan: late.response.stan ?? transaction.stan }
+        const stan = late.response.stan ?? transaction.stan
+        const approval = { ...approved, stan, isUncertain: approved.isUncertain || ids.length > 1 }
         const result = await takeBackWithin(deps, tx, transaction, approval)
         owners.push({ id, result, approval })
       }
       // What takes money back holds none.
-      const isHeld = owners.length === 0 && answers === 'payment'
+      const isHeld = owners.length === 0 && approved.answers === 'payment'
       if (isHeld && !(await keepUnmatched(tx, unmatchedOf(late.network, late.response)))) {
         throw new Error('too many approvals wait for a person')
       }
@@ -96,9 +97,9 @@ export const createLateAnswers = (
   })
 
   const keep = async (late: Late): Promise<readonly string[]> => {
-    const answers = approvedBy(networks.byName(late.network)?.answers, late.response)
-    if (answers !== undefined) {
-      const owners = await whenReachable(() => take({ late, answers }))
+    const approved = approvedBy(networks.byName(late.network)?.answers, late.response)
+    if (approved !== undefined) {
+      const owners = await whenReachable(() => take({ late, approved }))
       await Promise.all(owners.map(takeBackSoon))
       return owners.map(({ id }) => id)
     }
@@ -120,11 +121,7 @@ export const createLateAnswers = (
       const ids = await keep(late)
       logger.warn(
         { network, mti, stan, rrn, transaction_id: ids[0] ?? null, candidates: ids.length },
-        ids.length === 0
-          ? 'a late answer belongs to no transaction'
-          : ids.length === 1
-            ? 'a late answer was kept'
-            : 'a late answer may belong to several transactions, and was kept with each',
+        keptText(ids.length),
       )
     } catch (err) {
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
@@ -134,8 +131,15 @@ export const createLateAnswers = (
   }
 }
 
+const keptText = (count: number): string => {
+  if (count === 0) return 'a late answer belongs to no transaction'
+  if (count === 1) return 'a late answer was kept'
+  return 'a late answer may belong to several transactions, and was kept with each'
+}
+
 type Answers = LateApproval['answers']
-type Approval = { readonly late: Late; readonly answers: Answers }
+type Approved = { readonly answers: Answers; readonly isUncertain: boolean }
+type Approval = { readonly late: Late; readonly approved: Approved }
 type Late = Pick<LateAnswer, 'network' | 'response' | 'receivedAt'>
 type Owner = {
   readonly id: string
@@ -206,14 +210,16 @@ export const approvedBy = (
     mti,
     responseCode,
   }: { readonly mti: string; readonly responseCode?: string | undefined | null },
-): Answers | undefined => {
+): Approved | undefined => {
   const answers = operations[mti]
-  if (rules === undefined || responseCode == null) return undefined
+  if (rules === undefined || answers === undefined || responseCode == null) return undefined
   const isApproval =
     answers === 'void'
       ? rules.ofReversal(responseCode, false) === 'done'
       : rules.of(responseCode) !== 'declined'
-  return isApproval ? answers : undefined
+  if (!isApproval) return undefined
+  const isUncertain = rules.of(responseCode) !== 'approved' && !rules.isPartial(responseCode)
+  return { answers, isUncertain }
 }
 
 /** What was asked for, by the type of the answer. */

@@ -1,7 +1,14 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { insertReversals, type NewReversal, renewReversal } from '../reversals/index.ts'
-import { attention, isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
+import {
+  attention,
+  isApprovedLate,
+  isCounted,
+  refusedVoidUnder,
+  sentUnder,
+  uncertain,
+} from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isAdvising, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
@@ -15,6 +22,8 @@ export type LateApproval = {
   /** A payment is the authorization, which networks have as 0100 or 0200, or what follows it: its STAN tells which. */
   readonly answers: 'payment' | 'void'
   readonly stan: string
+  /** It is not certain that anything was approved, or that it was this. */
+  readonly isUncertain?: boolean | undefined
 }
 
 /** `undecided`: what became of the request itself is not written yet. */
@@ -48,10 +57,17 @@ export const takeBackWithin = async (
     : ofFollowing(tx, row, approval))
   if (typeof found === 'string') return found
   const { event, reversal, fields } = found
-  if (transition(row, event) !== undefined) {
-    const after = changed(row, event, fields, deps.now())
-    const events = [{ type: event, data: { stan: approval.stan } }]
-    await changeTransactions(tx, [{ before: row, after, events }], deps.emission)
+  const { stan, isUncertain = false } = approval
+  const isOpened = transition(row, event) !== undefined
+  // Its reversal may be under way already: what the network says to that is judged by what it has approved.
+  if (isOpened || !(isUncertain || (await isApprovedLate(tx, row.id, event, stan)))) {
+    const after = isOpened ? changed(row, event, fields, deps.now()) : row
+    const data = isUncertain ? { stan, ...uncertain } : { stan }
+    await changeTransactions(
+      tx,
+      [{ before: row, after, events: [{ type: event, data }] }],
+      deps.emission,
+    )
   }
   await renewReversal(tx, reversal)
   return 'reversed'
@@ -91,7 +107,7 @@ const goOnWithVoid = async (
 }
 
 type Found = {
-  readonly event: CardEvent
+  readonly event: Extract<CardEvent, `late_${string}`>
   readonly reversal: NewReversal
   readonly fields: Partial<
     Pick<CardTransaction, 'operationStan' | 'operationTransmission' | 'operationCents'>

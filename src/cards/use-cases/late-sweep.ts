@@ -25,8 +25,10 @@ export const createLateSweep = (
 
   const decide = async (one: KeptLateAnswer): Promise<'reversed' | 'taken' | 'undecided'> => {
     const { id, network, stan } = one
-    const answers = approvedBy(networks.byName(network)?.answers, one)
-    return answers === undefined || stan === null ? 'taken' : takeBack(deps, { id, answers, stan })
+    const approved = approvedBy(networks.byName(network)?.answers, one)
+    if (approved === undefined || stan === null) return 'taken'
+    const isUncertain = approved.isUncertain || one.isOneOfSeveral
+    return takeBack(deps, { ...approved, id, stan, isUncertain })
   }
 
   const sweep = async (round?: Round): Promise<number> => {

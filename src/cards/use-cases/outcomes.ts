@@ -383,7 +383,7 @@ export const lostAnswer = async (
   if (!harmless.has(kind)) {
     const { id, stan: first, operationStan = '' } = before
     const stan = operation === 'authorization' ? first : operationStan
-    await takeBack(context, { id, answers: 'payment', stan })
+    await takeBack(context, { id, answers: 'payment', stan, isUncertain: kind !== 'approved' })
   }
   return outcomes[operation].unknown.answer(before, { kind: 'unknown', why: 'timed_out' })
 }

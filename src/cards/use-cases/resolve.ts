@@ -10,6 +10,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
+import { originalMtiOf } from '../networks/messages.ts'
 import {
   dropAdvices,
   type EndedReversal,
@@ -20,6 +21,7 @@ import {
   resolveReversals,
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
+import { isApprovedLate } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
 import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
@@ -199,16 +201,26 @@ export const lockOriginal = async (
   network: Pick<Network, 'content'> | undefined,
 ): Promise<boolean> => {
   const transaction = await lockTransaction(tx, reversal.transactionId)
-  if (transaction === undefined || !isTaken(transaction, reversal, network)) return false
+  if (transaction === undefined || network === undefined) return false
+  const { reverses, originalStan } = reversal
+  const isLate = await isApprovedLate(tx, transaction.id, `late_${reverses}`, originalStan)
+  if (isLate && movesMoney(network, reversal)) return true
+  if (!isTaken(transaction, reversal, network)) return false
   const isAdvised = reversal.originalMti === '0120' || reversal.originalMti === '0220'
   return !isAdvised || (await isAdviceTaken(tx, reversal))
 }
+
+/** Whether the original moves money by itself: an authorization does where it is a 0200. */
+const movesMoney = ({ content }: Pick<Network, 'content'>, reversal: Reversal): boolean =>
+  reversal.reverses === 'capture' ||
+  reversal.reverses === 'refund' ||
+  originalMtiOf(content, reversal).startsWith('02')
 
 /** Whether the transaction has the original for approved. */
 const isTaken = (
   transaction: CardTransaction,
   { reverses, originalStan, originalTransmission }: Reversal,
-  network: Pick<Network, 'content'> | undefined,
+  network: Pick<Network, 'content'>,
 ): boolean => {
   switch (reverses) {
     case 'void':
@@ -223,7 +235,7 @@ const isTaken = (
       // What its caller did not get is declined, or has no code.
       const { status, responseCode } = transaction
       const wasGiven = status === 'voided' && responseCode !== undefined
-      return wasGiven && network !== undefined && isSale(network)
+      return wasGiven && isSale(network)
     }
     default:
       return false

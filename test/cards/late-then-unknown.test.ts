@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CardMessage } from '#codecs/iso8583'
+import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import {
+  createScriptedNetwork,
+  type Peer,
+  type ScriptedNetwork,
+} from '../support/scripted-network.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+
+/* A network approves when the time is over, and then says to the reversal that it does not know what it has approved. */
+
+setDefaultTimeout(60_000)
+
+const timing = { timeoutMs: 250, windowMs: 700, poolSize: 2 } as const
+let network: ScriptedNetwork
+let rig: CardsRig
+/** Its authorizations are sales. */
+let sales: CardsRig
+beforeAll(async () => {
+  network = createScriptedNetwork()
+  rig = await createCardsRig({ ...timing, networkA: network })
+  const file = join(temporaryDirectory(), 'messages.json')
+  writeFileSync(file, JSON.stringify({ content: { messages: { authorization: { mti: '0200' } } } }))
+  sales = await createCardsRig({
+    ...timing,
+    networkA: { port: network.port, stop: () => undefined },
+    environment: { CARDGW_NETA_MESSAGES_FILE: file },
+  })
+})
+afterAll(async () => {
+  await sales[Symbol.asyncDispose]()
+  await rig[Symbol.asyncDispose]()
+})
+
+type Json = Readonly<Record<string, unknown>>
+
+const endsOf = async (on: CardsRig, id: string) =>
+  (
+    await on.database.sql<{ reverses: string; status: string }[]>`
+      select reverses, status from card_reversals where transaction_id = ${id} order by id`
+  ).map(({ reverses, status }) => `${reverses} ${status}`)
+const read = async (on: CardsRig, id: string) =>
+  (await (await on.get(`/v1/transactions/${id}`)).json()) as Json
+const idIn = (body: Json): string =>
+  (body['error'] as { readonly details: { readonly transaction_id: string } }).details
+    .transaction_id
+
+/** Leaves those of `mti` without an answer, until a reversal comes: then it gives them this code, and knows none of them. */
+const answeringLate = (mti: string, responseCode: string) => {
+  let answer: (() => void) | undefined
+  const late = (request: CardMessage, peer: Peer) => {
+    const { stan, rrn, amount, terminalId, currency, transmissionDateTime } = request
+    const kept = { stan, rrn, amount, terminalId, currency, transmissionDateTime }
+    const type = mti === '0100' ? '0110' : '0210'
+    return () => peer.answer({ ...kept, responseCode, authCode: 'A00001', mti: type })
+  }
+  network.on((request, peer) => {
+    if (request.mti === mti) {
+      answer = late(request, peer)
+      return
+    }
+    if (request.mti === '0100') return peer.answer({ responseCode: '00', authCode: 'A00001' })
+    answer?.()
+    answer = undefined
+    peer.answer({ responseCode: '25' })
+  })
+}
+
+test('a refund needs a person, who may say that it stands', async () => {
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+  const { id } = await rig.authorize('tok_visa_approved', { capture: true })
+  answeringLate('0200', '00')
+  expect((await rig.post(`/v1/transactions/${id}/refund`)).status).toBe(504)
+  await until(async () => (await read(rig, id))['needs_attention'] === true)
+  expect(await read(rig, id)).toMatchObject({ status: 'captured', operation: 'reversing_refund' })
+  expect(await endsOf(rig, id)).toEqual(['refund expired'])
+  const body = { outcome: 'refunded', reason: 'the network has it' }
+  const resolved = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
+    key: rig.adminKey,
+    body,
+  })
+  expect(resolved.status).toBe(200)
+  expect(await read(rig, id)).toMatchObject({ status: 'captured', refunded_amount: 10_000 })
+})
+
+test('so does a capture', async () => {
+  answeringLate('0200', '00')
+  const { id } = await rig.authorize('tok_visa_approved')
+  expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(504)
+  await until(async () => (await read(rig, id))['needs_attention'] === true)
+  expect(await read(rig, id)).toMatchObject({ operation: 'reversing_capture' })
+  expect(await endsOf(rig, id)).toEqual(['capture expired'])
+})
+
+test('so does an authorization that is a sale', async () => {
+  answeringLate('0200', '00')
+  const response = await sales.post('/v1/transactions/authorize', {
+    card_token: 'tok_visa_approved',
+    amount: 10_000,
+    currency: 'BRL',
+    merchant_id: 'MERCHANT000001',
+  })
+  const id = idIn((await response.json()) as Json)
+  await until(async () => (await read(sales, id))['needs_attention'] === true)
+  expect(await endsOf(sales, id)).toEqual(['authorization expired'])
+})
+
+test('a late answer that approves nothing for certain asks for nobody', async () => {
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+  const { id } = await rig.authorize('tok_visa_approved', { capture: true })
+  answeringLate('0200', '91')
+  expect((await rig.post(`/v1/transactions/${id}/refund`)).status).toBe(504)
+  const record = await rig.settled(id)
+  expect([record.status, record['needs_attention']]).toEqual(['captured', undefined])
+  expect(await endsOf(rig, id)).toEqual(['refund confirmed'])
+})
+
+test('a hold that the network does not know any more is gone', async () => {
+  answeringLate('0100', '00')
+  const response = await rig.post('/v1/transactions/authorize', {
+    card_token: 'tok_visa_approved',
+    amount: 10_000,
+    currency: 'BRL',
+    merchant_id: 'MERCHANT000001',
+  })
+  const record = await rig.settled(idIn((await response.json()) as Json))
+  expect([record.status, record['needs_attention']]).toEqual(['voided', undefined])
+})
