@@ -29,7 +29,7 @@ import type { Io } from './program.ts'
 
 const nameLengthMax = 100
 const daysMax = 3_650
-const hourMs = 3_600_000
+const hourSeconds = 3_600
 const overlapHoursDefault = 24
 const overlapHoursMax = 720
 
@@ -192,13 +192,13 @@ const change: Action = async (store, args, io) => {
 const rotate: Action = async (store, args, io, platform) => {
   const id = idOf(args, 'rotate')
   const hours = args.integer('overlap-hours', 0, overlapHoursMax) ?? overlapHoursDefault
-  const until = new Date(Date.now() + hours * hourMs)
-  const key = await store.rotate(id, until, environmentOf(platform))
-  if (key === undefined) return noActive(io, id)
-  print(args, io, { id, key, previous_until: until.toISOString() }, () => key)
+  const rotated = await store.rotate(id, hours * hourSeconds, environmentOf(platform))
+  if (rotated === undefined) return noActive(io, id)
+  const { key, previousUntil } = rotated
+  print(args, io, { id, key, previous_until: previousUntil.toISOString() }, () => key)
   if (!args.flag('json')) {
     io.err(
-      `The new secret of ${id}, shown only now. The former one counts until ${until.toISOString()}.\n`,
+      `The new secret of ${id}, shown only now. The former one counts until ${previousUntil.toISOString()}.\n`,
     )
   }
   return exitCodes.ok

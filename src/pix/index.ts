@@ -89,7 +89,7 @@ export const createPix = (given: PixDeps): PixFeature => {
   const common = { name: 'pix', errors: { ...pixErrors, ...receiverErrors } }
   const tokens = tokenRoute({
     authenticator,
-    issue: createIssue(sql, deps.now ?? (() => new Date())),
+    issue: createIssue(sql),
     seconds: settings.tokenSeconds,
   })
   const all = [

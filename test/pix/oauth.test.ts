@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
 import { forgetTokens } from '../../src/pix/oauth/tokens.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -109,6 +109,21 @@ test('a token ends with its time, its key, and the rights of its key', async () 
   expect(await forgetTokens(pix.sql)).toBe(1)
   const [left] = await pix.sql`select from pix_tokens where key_id = ${late.id}`
   expect(left).toBeUndefined()
+})
+
+test('a process whose clock is wrong issues tokens for their time, by the database', async () => {
+  const client = pix.client('ana', ['cob:read'])
+  try {
+    setSystemTime(new Date(Date.now() - 2 * 3_600_000))
+    const token = await pix.tokenOf(client)
+    const [row] = await pix.sql<{ seconds: number }[]>`
+      select extract(epoch from expires_at - now())::float8 as seconds
+      from pix_tokens where key_id = ${client.id}`
+    expect(row?.seconds).toBeGreaterThan(0)
+    expect((await pix.call('GET', list, { token })).status).toBe(200)
+  } finally {
+    setSystemTime()
+  }
 })
 
 test('restrictions of the key hold for its tokens', async () => {

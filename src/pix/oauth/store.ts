@@ -1,20 +1,31 @@
 import { type Client, deletedMax, textArray } from '#src/platform/database/index.ts'
 import type { Scope, TokenGrant } from '#src/platform/security/index.ts'
 
-export const addToken = async (sql: Client, hash: string, grant: TokenGrant): Promise<void> => {
+export const addToken = async (
+  sql: Client,
+  hash: string,
+  grant: Omit<TokenGrant, 'expiresAt'>,
+  seconds: number,
+): Promise<void> => {
   await sql`
     insert into pix_tokens (hash, key_id, scopes, certificate, expires_at)
     values (${hash}, ${grant.keyId}, ${textArray(grant.scopes)}::text::text[],
-      ${grant.certificate ?? null}, ${grant.expiresAt})`
+      ${grant.certificate ?? null}, now() + make_interval(secs => ${seconds}))`
 }
 
 export const findToken = async (sql: Client, hash: string): Promise<TokenGrant | undefined> => {
+  const askedMs = Date.now()
   const [row] = await sql<
-    { keyId: string; scopes: Scope[]; certificate: string | null; expiresAt: Date }[]
+    { keyId: string; scopes: Scope[]; certificate: string | null; leftMs: number }[]
   >`
-    select key_id as "keyId", scopes, certificate, expires_at as "expiresAt"
+    select key_id as "keyId", scopes, certificate,
+      extract(epoch from expires_at - now())::float8 * 1000 as "leftMs"
     from pix_tokens where hash = ${hash}`
-  return row && { ...row, certificate: row.certificate ?? undefined }
+  if (row === undefined) return undefined
+  const { leftMs, certificate, ...grant } = row
+  // By the clock of this process, which need not be the database's.
+  const expiresAt = new Date(askedMs + leftMs)
+  return { ...grant, certificate: certificate ?? undefined, expiresAt }
 }
 
 /** @returns how many it forgot, at most {@link deletedMax} */

@@ -27,11 +27,10 @@ export type IssueToken = (request: {
 }) => Promise<string>
 
 export const createIssue =
-  (sql: Client, now: () => Date): IssueToken =>
+  (sql: Client): IssueToken =>
   async ({ seconds, ...grant }) => {
     const token = prefix + randomBytes(secretBytes).toString('base64url')
-    const expiresAt = new Date(now().getTime() + seconds * 1_000)
-    await addToken(sql, hashOf(token), { ...grant, expiresAt })
+    await addToken(sql, hashOf(token), grant, seconds)
     return token
   }
 

@@ -105,11 +105,11 @@ export const createKeyService = ({
       requireHeld(present.scopes, by)
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
         const keys = keyStatements(tx, actorOf(by))
-        const until = new Date(Date.now() + overlapSeconds * 1_000)
-        const key = await keys.rotate(id, until, by.environment)
-        if (key === undefined) throw revoked()
+        const rotated = await keys.rotate(id, overlapSeconds, by.environment)
+        if (rotated === undefined) throw revoked()
         const view = await keys.find(by.owner, id)
-        return { status: 200, body: JSON.stringify({ ...view, sealed: sealed(sealer, id, key) }) }
+        const body = { ...view, sealed: sealed(sealer, id, rotated.key) }
+        return { status: 200, body: JSON.stringify(body) }
       })
       return withKey(sealer, answered)
     },

@@ -105,17 +105,18 @@ export const keyStatements = (tx: Queryable, actor: Actor) => {
       await audit('keys.change', id, 'changed')
       return true
     },
-    rotate: async (id, previousUntil, environment) => {
+    rotate: async (id, overlapSeconds, environment) => {
       const [found] = await tx<{ environment: KeyEnvironment | null }[]>`
         select environment from api_keys where id = ${id} and revoked_at is null for update`
       if (found === undefined) return undefined
       const { key, hash } = generateKey(found.environment ?? environment, id)
-      await tx`
+      const [rotated] = await tx<{ until: string }[]>`
         update api_keys set previous_hash = hash, hash = ${hash},
-          previous_until = ${previousUntil.toISOString()}::text::timestamptz
-        where id = ${id}`
+          previous_until = now() + make_interval(secs => ${overlapSeconds})
+        where id = ${id} returning to_jsonb(previous_until) #>> '{}' as until`
+      if (rotated === undefined) return undefined
       await audit('keys.rotate', id, 'rotated')
-      return key
+      return { key, previousUntil: new Date(rotated.until) }
     },
   } satisfies KeyStore & Record<string, unknown>
 }

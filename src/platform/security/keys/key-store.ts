@@ -36,6 +36,9 @@ export type ListedKey = {
   readonly last_used_at: string | null
 }
 
+/** The key's new text, and until when the former secret counts. */
+type RotatedKey = { readonly key: string; readonly previousUntil: Date }
+
 /** What the operator's commands do to keys, wherever we keep them. */
 export type KeyStore = {
   /** Returns the key's text: the only time that it exists outside its owner's hands. */
@@ -46,12 +49,16 @@ export type KeyStore = {
   /** False when there is no such key or it is revoked. */
   change(id: string, change: KeyChange): Promise<boolean>
   /**
-   * Gives a key a new secret: who it is, what it owns and what it may do stay. The present secret counts until then.
+   * Gives a key a new secret: who it is, what it owns and what it may do stay. The present secret counts for so long.
    *
    * @param environment of a key that was stored before it was
-   * @returns the key's new text; undefined when there is no such key or it is revoked
+   * @returns undefined when there is no such key or it is revoked
    */
-  rotate(id: string, previousUntil: Date, environment: KeyEnvironment): Promise<string | undefined>
+  rotate(
+    id: string,
+    overlapSeconds: number,
+    environment: KeyEnvironment,
+  ): Promise<RotatedKey | undefined>
 }
 
 /** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
@@ -95,15 +102,16 @@ export const createKeyFileStore = (path: string, now: () => Date): KeyStore => {
         ...(restrictions === undefined ? {} : { restrictions }),
         ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
       })),
-    rotate: async (id, previousUntil, environment) => {
-      let text: string | undefined
+    rotate: async (id, overlapSeconds, environment) => {
+      let rotated: RotatedKey | undefined
       await replace(id, (entry) => {
         const { key, hash } = generateKey(entry.environment ?? environment, id)
-        text = key
+        const previousUntil = new Date(now().getTime() + overlapSeconds * 1_000)
+        rotated = { key, previousUntil }
         const previous_until = previousUntil.toISOString()
         return { ...entry, hash, previous_hash: entry.hash, previous_until }
       })
-      return text
+      return rotated
     },
   }
 }

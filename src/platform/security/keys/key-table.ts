@@ -53,9 +53,11 @@ export const createKeyTable = (options: {
     routes: createKeyManagement({ sql, sealer }),
     keySource: {
       find: async (id) => {
-        const [found] = await sql<{ row: KeyRow }[]>`
-          select to_jsonb(api_keys) as row from api_keys where id = ${id}`
-        return found === undefined ? undefined : recordOf(found.row)
+        const askedMs = Date.now()
+        const [found] = await sql<{ row: KeyRow; nowMs: number }[]>`
+          select to_jsonb(api_keys) as row, extract(epoch from now())::float8 * 1000 as "nowMs"
+          from api_keys where id = ${id}`
+        return found && recordOf(found.row, askedMs - found.nowMs)
       },
       used: (id, at) => {
         if (uses.size < usesMax) uses.set(id, at)
@@ -69,18 +71,25 @@ export const createKeyTable = (options: {
   }
 }
 
-const recordOf = (row: KeyRow): KeyRecord => {
+/**
+ * A key whose times are the database's, by which all processes count.
+ *
+ * @param aheadMs by how much this process's clock is ahead of that
+ */
+const recordOf = (row: KeyRow, aheadMs: number): KeyRecord => {
   const { id, name, account, hash, environment, scopes, expires_at, revoked_at } = row
+  const previous = previousOf(row.previous_hash, row.previous_until)
+  const here = (time: Date): Date => new Date(time.getTime() + aheadMs)
   return {
     id,
     name,
     account,
     hash,
     grants: scopes,
-    previous: previousOf(row.previous_hash, row.previous_until),
+    previous: previous && { ...previous, until: here(previous.until) },
     environment: environment ?? undefined,
     restrictions: row.restrictions,
-    expiresAt: expires_at === null ? undefined : new Date(expires_at),
+    expiresAt: expires_at === null ? undefined : here(new Date(expires_at)),
     revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
   }
 }
@@ -91,6 +100,6 @@ export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
   list: () => keyStatements(sql, actor).list(),
   revoke: (id) => sql.begin((tx) => keyStatements(tx, actor).revoke(id)),
   change: (id, change) => sql.begin((tx) => keyStatements(tx, actor).change(id, change)),
-  rotate: (id, previousUntil, environment) =>
-    sql.begin((tx) => keyStatements(tx, actor).rotate(id, previousUntil, environment)),
+  rotate: (id, overlapSeconds, environment) =>
+    sql.begin((tx) => keyStatements(tx, actor).rotate(id, overlapSeconds, environment)),
 })

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { join } from 'node:path'
 import {
   createAuthenticator,
@@ -15,6 +15,9 @@ import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const database = await createTestDatabase()
 afterAll(() => database.close())
+afterEach(() => {
+  setSystemTime()
+})
 
 const { sql } = database
 const table = createKeyTable({ sql, logger: quietLogger })
@@ -45,40 +48,45 @@ const shop: NewKey = {
   restrictions: { merchant_ids: ['M1'], addresses: ['192.0.2.0/24'] },
 }
 
+const rotated = async (store: KeyStore, id: string, overlapSeconds: number) => {
+  const made = await store.rotate(id, overlapSeconds, 'live')
+  if (made === undefined) throw new Error('there is no such key')
+  return made
+}
+
 describe.each(places)('keys of the %s', (_, store, source) => {
   const verify = (key: string, nowMs = Date.now()) =>
     createAuthenticator({ sources: [source], now: () => nowMs }).verify(`Bearer ${key}`)
 
   test('both secrets count until the former one’s time is over, as one key', async () => {
     const { id, key: former } = await store.create(shop)
-    const until = new Date(Date.now() + 60_000)
-    const present = (await store.rotate(id, until, 'live')) ?? ''
+    const { key: present, previousUntil } = await rotated(store, id, 60)
     expect(present).toStartWith(`trl_test_${id}_`)
     for (const key of [former, present]) {
       const principal = await verify(key)
       expect(principal).toMatchObject({ keyId: id, owner: 'shop' })
       expect(principal?.restrictions.merchantIds).toEqual(new Set(['M1']))
     }
-    const endMs = until.getTime()
-    expect(await verify(former, endMs - 1)).toBeDefined()
+    const endMs = previousUntil.getTime()
+    expect(await verify(former, endMs - 5_000)).toBeDefined()
     expect(await verify(former, endMs)).toBeUndefined()
     expect(await verify(present, endMs)).toBeDefined()
     // Of three secrets the first no longer counts: an account has two at most.
-    await store.rotate(id, until, 'live')
+    await rotated(store, id, 60)
     expect(await verify(former)).toBeUndefined()
     expect(await verify(present)).toBeDefined()
     expect(await store.revoke(id)).toBe(true)
     expect(await verify(present)).toBeUndefined()
-    expect(await store.rotate(id, until, 'live')).toBeUndefined()
+    expect(await store.rotate(id, 60, 'live')).toBeUndefined()
   })
 
   test('a former secret leaves the cache when its time is over', async () => {
     const { id, key } = await store.create(shop)
     let nowMs = Date.now()
-    await store.rotate(id, new Date(nowMs + 1_000), 'test')
+    await rotated(store, id, 60)
     const { verify } = createAuthenticator({ sources: [source], now: () => nowMs })
     expect(await verify(`Bearer ${key}`)).toBeDefined()
-    nowMs += 1_000
+    nowMs += 61_000
     expect(await verify(`Bearer ${key}`)).toBeUndefined()
   })
 
@@ -110,3 +118,28 @@ test('a key with a restriction that this version does not know is none', async (
   await sql`update api_keys set restrictions = '{"hours": "9-17"}' where id = ${id}`
   expect(await verify()).toBeUndefined()
 })
+
+test.each([-2, 2])(
+  'times are the database’s, where a process’s clock is wrong by %d hours',
+  async (hours) => {
+    const store = createKeyTableStore(sql, { id: 'cli:test', requestId: undefined })
+    const verify = (key: string) =>
+      createAuthenticator({ sources: [table.keySource] }).verify(`Bearer ${key}`)
+    const { id, key: former } = await store.create(shop)
+    const { id: ending, key } = await store.create(shop)
+    await store.change(ending, { expiresAt: new Date(Date.now() + 60_000) })
+    setSystemTime(new Date(Date.now() + hours * 3_600_000))
+    await rotated(store, id, 60)
+    const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from previous_until - now())::float8 as seconds
+    from api_keys where id = ${id}`
+    expect(row?.seconds).toBeGreaterThan(50)
+    expect(row?.seconds).toBeLessThanOrEqual(60)
+    expect([await verify(former), await verify(key)]).toEqual([
+      expect.objectContaining({ keyId: id }),
+      expect.objectContaining({ keyId: ending }),
+    ])
+    await sql`update api_keys set previous_until = now(), expires_at = now()`
+    expect([await verify(former), await verify(key)]).toEqual([undefined, undefined])
+  },
+)
