@@ -33,6 +33,8 @@ export {
 export { demandDatabase } from './reach.ts'
 export { dropExpired, type RetentionDeps } from './retention.ts'
 export {
+  afterFirst,
+  firstRidersWith,
   goAlone,
   isNotWhole,
   type Rider,

@@ -11,6 +11,8 @@ export type Rider = {
   readonly name: string
   /** Its CTEs, with commas between. */
   readonly ctes: (sql: Queryable) => PendingQuery<Row[]>
+  /** Takes its locks before the statement takes its own. */
+  readonly isFirst?: boolean
   /**
    * Takes what was told, row by row.
    *
@@ -25,11 +27,27 @@ type Told = { readonly rider: string; readonly told: string }
 const joined = (sql: Queryable, parts: readonly PendingQuery<Row[]>[]) =>
   parts.length === 0 ? sql`` : sql`${[...parts]}`
 
+const isFirst = (rider: Rider): boolean => rider.isFirst === true
+
 /** The CTEs of riders, after those of the statement that carries them. */
 export const ridersWith = (sql: Queryable, riders: readonly Rider[]) =>
   joined(
     sql,
-    riders.map(({ ctes }) => sql`, ${ctes(sql)}`),
+    riders.filter((one) => !isFirst(one)).map(({ ctes }) => sql`, ${ctes(sql)}`),
+  )
+
+/** Those of riders that are first, before the statement's own. */
+export const firstRidersWith = (sql: Queryable, riders: readonly Rider[]) =>
+  joined(
+    sql,
+    riders.filter(isFirst).map(({ ctes }) => sql`${ctes(sql)}, `),
+  )
+
+/** A condition that is always true, and read only when the riders that are first have done all that they do. */
+export const afterFirst = (sql: Queryable, riders: readonly Rider[]) =>
+  joined(
+    sql,
+    riders.filter(isFirst).map(({ name }) => sql`and (select count(*) from ${sql(name)}) >= 0`),
   )
 
 /** What riders tell, as further rows of the statement's own: `columns` is `null` for each of its columns before. */

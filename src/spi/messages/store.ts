@@ -1,4 +1,6 @@
 import {
+  afterFirst,
+  firstRidersWith,
   joinedBytes,
   looksLikeOne,
   type Queryable,
@@ -130,13 +132,14 @@ export const allOf = (count: number): Rider => ({
  * two with the same keys wait for one another instead of deadlocking, and if messages share only some keys, one of them
  * gets all of its own.
  */
-const claiming = (sql: Queryable) => sql`
+const claiming = (sql: Queryable, riders: readonly Rider[]) => sql`
   insert into spi_message_keys (kind, key, message_id)
   select kind, key, id from given cross join lateral (
     values (direction || ':BizMsgIdr', "bizMsgIdr"), (direction || ':ResourceId', "resourceId")
     union all select "orderKind", unnest("orderIds")
   ) natural_key(kind, key)
-  where key is not null order by kind collate "C", key collate "C"
+  where key is not null ${afterFirst(sql, riders)}
+  order by kind collate "C", key collate "C"
   on conflict do nothing returning message_id`
 
 /** Stores the messages none of whose keys was known, and returns their ids. */
@@ -187,7 +190,7 @@ const insertFresh = async (
     ),
   )
   const stored = await sql<{ id: string; rider: string | null }[]>`
-    with given as materialized (
+    with ${firstRidersWith(sql, riders)}given as materialized (
       select * from rows from (
         json_to_recordset(${JSON.stringify(rows)}::text::json) as (id uuid, type text, definition text,
           direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
@@ -201,7 +204,7 @@ const insertFresh = async (
         "errorCode", signature, warnings, envelope, "isScheduled", "inDoubtSince",
         "requeueAfter", traceparent, "receivedAt", "orderKind", "orderIds", start, length)
     ), claimed as (
-      ${claiming(sql)}
+      ${claiming(sql, riders)}
     ), fresh as materialized (
       select id, status, "receivedAt"
       from given left join (

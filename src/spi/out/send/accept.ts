@@ -124,7 +124,10 @@ const storeFresh = async (
   return queued
 }
 
-/** Claims keys with their answers, writes the audit entries of those that were free, and tells their messages. */
+/**
+ * Claims keys with their answers, writes the audit entries of those that were free, and tells their messages. Whoever
+ * claims in a statement of its own does so first, too, or two processes with the same request wait for each other.
+ */
 const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): Rider => {
   const rows = all.map(({ built, caller }) => {
     const { actor, ...entry } = auditEntry(built, caller)
@@ -152,5 +155,5 @@ const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): R
       tx,
       tx`select "auditId", actor, action, object, outcome, "requestId" from free`,
     )}), accepted as (select object as told from free)`
-  return { name: 'accepted', ctes, done }
+  return { name: 'accepted', ctes, done, isFirst: true }
 }

@@ -90,3 +90,48 @@ test.each([0, 15, 31])('the one at place %p that cannot be stored fails alone', 
   expect(after?.['keys'] - before?.['keys']).toBe(31)
   expect(after?.['audited'] - before?.['audited']).toBe(31)
 })
+
+test('a request whose key another process claims waits for that before it claims what it orders', async () => {
+  const paid = { ...transfer(ispb, accepting, 7), end_to_end_id: paymentId() }
+  const body = {
+    message_type: 'PACS008',
+    params: { local_instrument: 'MANU', transactions: [paid] },
+  }
+  const headers = { 'Idempotency-Key': 'of two processes' }
+  const ask = () => call('POST', '/v1/spi/send', { key, body, headers })
+  expect((await ask()).status).toBe(202)
+  const [claim] = await sql`delete from idempotency_keys
+    where created_at = (select max(created_at) from idempotency_keys) returning *`
+  const order = { kind: 'pacs.008', key: paid.end_to_end_id }
+  await sql`delete from spi_message_keys where kind = ${order.kind} and key = ${order.key}`
+  const other = await sql.reserve()
+  try {
+    await other`begin`
+    await other`insert into idempotency_keys (key, fingerprint)
+      values (${claim?.['key']}, ${claim?.['fingerprint']})`
+    const asked = ask()
+    await untilWaiting()
+    const { count } = await other`insert into spi_message_keys (kind, key, message_id)
+      values (${order.kind}, ${order.key}, ${crypto.randomUUID()}) on conflict do nothing`
+    expect(count).toBe(1)
+    await other`rollback`
+    expect((await asked).status).toBe(202)
+  } finally {
+    other.release()
+  }
+})
+
+const paymentId = (): string => {
+  const minute = new Date().toISOString().replace(/\D/g, '').slice(0, 12)
+  return `E${ispb}${minute}${crypto.randomUUID().replaceAll('-', '').slice(0, 11)}`
+}
+
+/** Until a session of the database waits for another one's lock. */
+const untilWaiting = async (): Promise<void> => {
+  for (;;) {
+    const [waiting] = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    if (waiting !== undefined) return
+    await Bun.sleep(10)
+  }
+}
