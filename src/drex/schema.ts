@@ -14,7 +14,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/database/columns.ts'
+import { bytea, constants, instant } from '#src/platform/database/columns.ts'
+import { finalStatuses, openStatuses } from './domain.ts'
 
 /** Wei, and units of tokens, do not fit 64 bits. */
 const wei = (name: string) => numeric(name, { precision: 78, scale: 0 })
@@ -122,7 +123,7 @@ export const drexTransactions = pgTable(
     uniqueIndex('drex_transactions_hash').on(table.network, table.hash),
     index('drex_transactions_open')
       .on(table.network, table.status, table.id)
-      .where(sql`status in ('pending', 'signed', 'broadcast', 'mined')`),
+      .where(sql`status in (${constants(openStatuses)})`),
     index('drex_transactions_subject').on(table.subject),
     index('drex_transactions_sender').on(table.sender, table.id),
     index('drex_transactions_block')
@@ -136,7 +137,7 @@ export const drexTransactions = pgTable(
     // For lists of what went wrong.
     index('drex_transactions_ended')
       .on(table.status, table.subject)
-      .where(sql`status in ('reverted', 'failed', 'cancelled')`),
+      .where(sql`status in (${constants(finalStatuses.filter((one) => one !== 'confirmed'))})`),
     index('drex_transactions_held').on(table.network, table.id).where(sql`held is not null`),
   ],
 )

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/database/columns.ts'
+import { constants, instant } from '#src/platform/database/columns.ts'
+import { deliveryEnds, lienEnds } from './domain.ts'
 
 /** Deliveries against payment, and liens: our side of what a contract keeps between two parties. */
 export const drexAgreements = pgTable(
@@ -51,8 +52,8 @@ export const drexAgreements = pgTable(
     index('drex_agreements_over')
       .on(table.network, sql`coalesce(expiry, 0)`)
       .where(
-        sql`until_block is null and (kind = 'delivery' and status in ('settled', 'cancelled', 'failed', 'mismatched')
-          or kind = 'lien' and status in ('released', 'reclaimed', 'failed'))`,
+        sql`until_block is null and (kind = 'delivery' and status in (${constants(deliveryEnds)})
+          or kind = 'lien' and status in (${constants(lienEnds)}))`,
       ),
   ],
 )

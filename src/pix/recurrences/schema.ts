@@ -9,7 +9,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/database/columns.ts'
+import { constants, instant } from '#src/platform/database/columns.ts'
+import { liveStatuses } from '../requests/domain.ts'
 
 /** Addresses of the payloads of recurrences: each shows one at a time. */
 export const pixRecurrenceLocations = pgTable(
@@ -96,10 +97,10 @@ export const pixRecurrenceRequests = pgTable(
     index('pix_recurrence_requests_of').on(table.recurrenceId, table.createdAt),
     uniqueIndex('pix_recurrence_requests_live')
       .on(table.recurrenceId)
-      .where(sql`status in ('CRIADA', 'ENVIADA', 'RECEBIDA')`),
+      .where(sql`status in (${constants(liveStatuses)})`),
     index('pix_recurrence_requests_due')
       .on(table.expiresAt)
-      .where(sql`status in ('CRIADA', 'ENVIADA', 'RECEBIDA')`),
+      .where(sql`status in (${constants(liveStatuses)})`),
   ],
 )
 
