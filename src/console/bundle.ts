@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { dialects } from '#codecs/iso8583'
+import { inspectorNames } from '#src/platform/lifecycle/index.ts'
 import type { Asset, Assets } from './assets.ts'
 
 /** Served like everything else of the page, so that it looks the same on every machine. Both are under OFL-1.1. */
@@ -31,7 +32,10 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
     target: 'browser',
     format: 'esm',
     minify: true,
-    define: { builtInDialects: JSON.stringify(Object.keys(dialects)) },
+    define: {
+      builtInDialects: JSON.stringify(Object.keys(dialects)),
+      inspectorNames: JSON.stringify(inspectorNames),
+    },
   })
   if (!result.success) throw new Error(`the console does not bundle: ${result.logs.join('\n')}`)
   const files: Record<string, Asset> = {}

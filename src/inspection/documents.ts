@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dialects } from '#codecs/iso8583'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
+import { inspectorNames } from '#src/platform/lifecycle/index.ts'
 
 /** The text may be written with escapes. */
 const bodyBytesMax = 524_288
@@ -14,10 +15,11 @@ export const inspectionBody = z
     content: text(contentCharsMax, { isMultiline: true }).meta({
       description: 'The message as text; one of bytes as hexadecimal digits.',
     }),
-    kind: text(nameCharsMax).optional().meta({
-      description:
-        'What it is: iso20022, rsfn, jose, brcode or iso8583. Left out, it is recognised by its content.',
-    }),
+    kind: text(nameCharsMax)
+      .optional()
+      .meta({
+        description: `What it is: one of ${inspectorNames.join(', ')}. Left out, it is recognised by its content.`,
+      }),
     dialect: text(nameCharsMax)
       .optional()
       .meta({

@@ -30,7 +30,7 @@ const probe: Feature = {
 const broken: Feature = { name: 'broken', checks: () => Promise.reject(new Error('inner')) }
 
 const pairs: Inspector = {
-  name: 'pairs',
+  name: 'rsfn',
   summary: 'a=b lines',
   matches: (input) => input.includes(0x3d),
   explain: (input, options) => {
@@ -217,7 +217,7 @@ describe('inspect', () => {
     const tree = await run(['inspect'], { input: 'a=b\n' })
     expect(tree.out).toBe('a pair\n├─ name: a\n└─ both\n   └─ a: b  (as written)\n')
     expect((await run(['inspect', '--json'], { input: 'a=b' })).out).toBe('{"a":"b","big":"12"}\n')
-    expect((await run(['inspect', '--kinds'])).out).toStartWith('pairs: a=b lines\niso8583: ')
+    expect((await run(['inspect', '--kinds'])).out).toStartWith('rsfn: a=b lines\niso8583: ')
   })
 
   test('--validate ends with 1 when the message is invalid, and says why', async () => {
@@ -252,7 +252,7 @@ describe('inspect', () => {
     expect((await run(['inspect', '--as', 'other'], { input: 'ab' })).err).toContain(
       'no kind other',
     )
-    const bad = await run(['inspect', '--as', 'pairs'], { input: 'ab=' })
+    const bad = await run(['inspect', '--as', 'rsfn'], { input: 'ab=' })
     expect(bad).toMatchObject({ code: 1, err: 'trilho inspect: nothing after =\n' })
     expect((await run(['inspect', '/nowhere/at/all'])).code).toBe(1)
   })

@@ -2,6 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { dialects } from '#codecs/iso8583'
 import { bundleConsole } from '#src/console/bundle.ts'
+import { inspectorNames } from '#src/platform/lifecycle/index.ts'
 
 const slowMs = 300
 const folder = join(import.meta.dir, '../../src/console/browser')
@@ -19,8 +20,9 @@ test('the files of the console are in one order however long each takes to read,
   expect(stems).toEqual(['inter', 'plex-mono', 'main', 'style', 'icon'])
 })
 
-test('the console offers every built-in dialect', async () => {
+test('the console offers every built-in dialect, and every kind of message', async () => {
   const { script, files } = await bundleConsole(folder)
   const text = Buffer.from(files[script]?.raw ?? '', 'base64').toString()
   expect(text).toContain(JSON.stringify(Object.keys(dialects)))
+  expect(text).toContain(JSON.stringify(inspectorNames))
 })

@@ -11,8 +11,8 @@ import { toolWords as w } from './tools-words.ts'
 const contentCharsMax = 65_536
 const foundMax = 20
 
-const kinds = ['iso20022', 'iso8583', 'brcode', 'jose', 'rsfn']
-/** The built-in ones; the bundler puts them in. */
+/** The bundler puts them in. */
+declare const inspectorNames: readonly string[]
 declare const builtInDialects: readonly string[]
 
 /** Identifiers of payments, by their form: which rail's list knows them, and as what. */
@@ -105,7 +105,7 @@ export const Explain = ({
           <small>{w.pasteHint}</small>
         </label>
         <div class="filters">
-          <Choice name="kind" label={w.kind} empty={w.recognised} values={kinds} />
+          <Choice name="kind" label={w.kind} empty={w.recognised} values={inspectorNames} />
           <Choice name="dialect" label={w.dialect} empty={w.dialect} values={builtInDialects} />
           <button class="primary" type="submit">
             {w.explain}

@@ -9,6 +9,7 @@ export {
   type Explanation,
   type InspectOptions,
   type Inspector,
+  inspectorNames,
   recognise,
 } from './inspector.ts'
 export { createLifecycle } from './lifecycle.ts'

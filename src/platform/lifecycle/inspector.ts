@@ -39,10 +39,13 @@ export type InspectOptions = {
   readonly openWith?: Environment | undefined
 }
 
+/** In the order of recognition. */
+export const inspectorNames = ['iso20022', 'rsfn', 'jose', 'brcode', 'iso8583'] as const
+
 /** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */
 export type Inspector = {
   /** The word for `--as`. */
-  readonly name: string
+  readonly name: (typeof inspectorNames)[number]
   readonly summary: string
   /** True when the input looks like this kind; cheap, never throws. */
   readonly matches: (input: Uint8Array) => boolean
