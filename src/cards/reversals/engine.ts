@@ -32,7 +32,7 @@ export const reversalSettings = defineSettings({
   }),
   attemptsMax: setting('CARDGW_REVERSAL_ATTEMPTS_MAX', integer(1, 100_000), {
     default: '1000',
-    doc: 'Times a reversal is sent before it is given up; a network that is down uses none.',
+    doc: 'Times a reversal is sent before it is given up; a network that is down uses none. What was sent before it began, as a void by its caller, counts once, and is sent once more at least.',
   }),
   backoffMaxSeconds: setting('CARDGW_REVERSAL_BACKOFF_MAX_SECONDS', integer(1, 3_600), {
     default: '300',

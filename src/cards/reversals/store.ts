@@ -62,7 +62,7 @@ export const insertReversals = async (
     on conflict do nothing`
 }
 
-/** Past either limit, a reversal may no longer be tried. */
+/** Past either limit, a reversal may no longer be tried: but what counts from before it began is tried once. */
 export type Limits = { readonly expirySeconds: number; readonly attemptsMax: number }
 
 /**
@@ -85,7 +85,7 @@ export const claimDue = async (
         select w.id from card_reversals w
         where w.network = n.network and w.status = 'pending' and w.next_attempt_at <= now()
           and (w.lease_until is null or w.lease_until <= now())
-          and w.attempts < ${attemptsMax}
+          and (w.attempts < ${attemptsMax} or w.first_attempt_at is null)
           and w.created_at > now() - coalesce(make_interval(hours => w.expiry_hours), make_interval(secs => ${expirySeconds}))
           and not exists (
             select from card_reversals o
@@ -133,6 +133,8 @@ export const release = async (
 ): Promise<void> => {
   await sql`
     update card_reversals set attempts = attempts - ${next.isUnsent ? 1 : 0}::int,
+      first_attempt_at = case when ${next.isUnsent}::boolean then nullif(first_attempt_at, last_attempt_at)
+        else first_attempt_at end,
       response_code = coalesce(${next.responseCode ?? null}, response_code),
       next_attempt_at = now() + make_interval(secs => ${next.waitMs / 1_000}),
       lease_owner = null, lease_until = null
@@ -182,7 +184,7 @@ export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promi
     set status = 'pending', ended_at = null, next_attempt_at = now(),
       lease_owner = null, lease_until = null,
       created_at = case status when 'pending' then created_at else now() end,
-      attempts = least(attempts, 1)
+      attempts = least(attempts, 1), first_attempt_at = null
     where id = (
       select max(id) from card_reversals
       where transaction_id = ${reversal.transactionId} and reverses = ${reversal.reverses}
@@ -193,7 +195,7 @@ export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promi
 
 const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
   status = 'pending' and (lease_until is null or lease_until <= now())
-    and (attempts >= ${attemptsMax} or created_at <= now()
+    and ((attempts >= ${attemptsMax} and first_attempt_at is not null) or created_at <= now()
       - coalesce(make_interval(hours => expiry_hours), make_interval(secs => ${expirySeconds})))`
 
 /** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { dialects } from '#codecs/iso8583'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import type { Network } from '../../../src/cards/networks/index.ts'
 import { renewReversal } from '../../../src/cards/reversals/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { until } from '../../support/card-network.ts'
@@ -113,21 +114,45 @@ describe('repeats', () => {
     )
   })
 
-  test.each(['expired', 'pending'])(
-    'begin anew where an approval comes after the last one, with the same STAN: %s',
-    async (status) => {
+  test.each([
+    ['expired', 3],
+    ['pending', 3],
+    ['expired', 1],
+    ['confirmed', 1],
+  ] as const)(
+    'begin anew where an approval comes after the last one, with the same STAN: %s, %i allowed',
+    async (status, attemptsMax) => {
       await using rig = await createReversalRig()
       await rig.reverse(1, 'tok_visa_timeout')
       const { sql } = rig.database
       await sql`
-      update card_reversals set status = ${status}, attempts = 3, stan = '000900', transmission = '1120120000'`
+      update card_reversals set status = ${status}, attempts = ${attemptsMax}, stan = '000900',
+        transmission = '1120120000', first_attempt_at = now(), last_attempt_at = now()`
       await sql.begin((tx) => renewReversal(tx, reversalOf(1)))
-      rig.engine({ settings: { attemptsMax: 3 } })
+      rig.engine({ settings: { attemptsMax } })
       expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', stan: '000900' }])
       const { received } = rig.simulator.statistics()
       expect([received['0400'], received['0401']]).toEqual([undefined, 1])
     },
   )
+
+  test('follow the void that was sent once, where one is allowed, and what wrote no byte is none', async () => {
+    await using rig = await createReversalRig()
+    const numbers = { stan: '000900', transmission: '1120120000' }
+    await rig.reverse(1, 'tok_visa_void_declined', { ...numbers, reverses: 'void', attempts: 1 })
+    let tries = 0
+    const exchange: Network['exchange'] = async (...asked) =>
+      ++tries < 3 ? { kind: 'not_sent', reason: 'no_connection' } : rig.network.exchange(...asked)
+    const network: Network = Object.assign(Object.create(rig.network), { exchange })
+    rig.engine({
+      settings: { attemptsMax: 1 },
+      networks: { all: [network], byName: () => network },
+    })
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'expired', attempts: 2 }])
+    expect(tries).toBe(3)
+    const { received } = rig.simulator.statistics()
+    expect([received['0400'], received['0401']]).toEqual([undefined, 1])
+  })
 
   test('follow when the lease ends, where the end could not be written', async () => {
     await using rig = await createReversalRig({ timeoutMs: 2_500 })
