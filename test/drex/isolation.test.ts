@@ -267,6 +267,61 @@ test('a simulation that comes to no end waits longer and longer, and holds up no
   await reaches(stuck!, 'confirmed')
 }, 60_000)
 
+test('simulations that come to no end, and nothing that does: asked more and more rarely, and soon once they do', async () => {
+  bench = await createBench({ isLying: true, env: { DREX_RPC_TIMEOUT_MS: '100' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  let hung = 0
+  bench.node.lie(({ method, params }) => {
+    const { from } = (params[0] ?? {}) as { from?: string }
+    if (method !== 'eth_call' || from !== ana) return undefined
+    hung++
+    return new Promise(() => {})
+  })
+  const stuck = await Promise.all([pay(ana, bia), pay(ana, bia)])
+  await Bun.sleep(6_000)
+  // Each time together and then alone: at first, and at one, two, four seconds or so.
+  expect(hung).toBeWithin(4, 21)
+  bench.node.lie(undefined)
+  for (const id of stuck) await reaches(id, 'confirmed')
+}, 60_000)
+
+test.each([
+  ['Besu', -32000, 'Transaction processing could not be completed due to an exception: Out of gas'],
+  ['geth', -32000, 'out of gas'],
+  ['anvil', -32003, 'EVM error OutOfGas'],
+])(
+  'what uses up its gas is told alike, also where the estimate has no end: %s',
+  async (_, code, message) => {
+    bench = await createBench({ isLying: true, env: { DREX_RPC_TIMEOUT_MS: '300' } })
+    const ana = await bench.wallet()
+    // It stops at once.
+    const contract = (await bench.admin.send(undefined, '0x6001600c60003960016000f300'))!
+    const abi = [
+      { type: 'function', name: 'poke', inputs: [], outputs: [], stateMutability: 'nonpayable' },
+    ]
+    expect((await bench.call('POST', '/v1/contracts', { address: contract, abi })).status).toBe(201)
+    let calls = 0
+    bench.node.lie(({ method, params }) => {
+      if ((params[0] as { to?: string } | undefined)?.to !== contract) return undefined
+      if (method === 'eth_estimateGas') return new Promise(() => {})
+      // The first comes with the request.
+      return method === 'eth_call' && ++calls > 1 ? { error: { code, message } } : undefined
+    })
+    const asked = { function: 'poke', params: [], signer_wallet: ana }
+    const { status, json } = await bench.call('POST', `/v1/contracts/${contract}/call`, asked)
+    expect(status).toBe(200)
+    const { transaction_id } = json as { readonly transaction_id: string }
+    type Shown = { readonly status: string; readonly error: object | null }
+    const shown = async (): Promise<Shown> =>
+      (await bench.call('GET', `/v1/contracts/${contract}/calls/${transaction_id}`)).json
+    await bench.until(async () => (await shown()).status === 'failed', 10_000)
+    expect((await shown()).error).toMatchObject({
+      code: 'SIMULATION_REVERTED',
+      message: 'It uses up all the gas that a simulation has.',
+    })
+  },
+)
+
 test('keys that were sealed with another master key are told by the health, and signed with again by the right one', async () => {
   bench = await createBench()
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]

@@ -68,6 +68,11 @@ const isAnswer = (outcome: RpcOutcome): boolean =>
 const answersTrue = (kind: TransactionKind): boolean =>
   kind === 'transfer' || kind === 'approve' || kind === 'revoke' || kind === 'allow'
 
+/** The longest that a transaction is left alone whose own simulation came to no end. */
+const hungMaxSeconds = 60
+/** The longest where the node tells nothing now: once it does, all go on. */
+const untoldMaxSeconds = 5
+
 export type Simulator = (taken: readonly OpenTransaction[]) => Promise<readonly Passed[]>
 
 export const createSimulator = (context: EngineContext): Simulator => {
@@ -89,16 +94,17 @@ export const createSimulator = (context: EngineContext): Simulator => {
   return async (taken) => {
     const permitted = await permittedOf(context, await withoutIdle(context, taken))
     const gas = new Map(permitted.map(({ id, kind }) => [id, isFree ? fixedGas(kind) : undefined]))
-    const called = permitted.filter(
-      ({ id, kind }) => gas.get(id) !== undefined || answersTrue(kind),
-    )
-    const estimated = permitted.filter(({ id }) => gas.get(id) === undefined)
     const code = await codeOf(context, permitted)
+    // Some nodes estimate with all the gas of a block, whatever they are given, and some say less of why it fails.
     const calls = await rpc.batch(
-      called.map((each) => ({
+      permitted.map((each) => ({
         method: 'eth_call',
         params: [callOf(each, gas.get(each.id)), 'latest'],
       })),
+    )
+    const callOutcomes = new Map(permitted.map(({ id }, i) => [id, calls[i]!]))
+    const estimated = permitted.filter(
+      ({ id }) => gas.get(id) === undefined && 'result' in callOutcomes.get(id)!,
     )
     const estimates = await rpc.batch(
       estimated.map((each) => ({
@@ -106,12 +112,12 @@ export const createSimulator = (context: EngineContext): Simulator => {
         params: [callOf(each, undefined)],
       })),
     )
-    const callOutcomes = new Map(called.map(({ id }, i) => [id, calls[i]!]))
     const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
     // What hangs beside others that were answered is its own trouble; where nothing was, the node's.
     const isAnswering = permitted.length === 1 || [...calls, ...estimates].some(isAnswer)
     const passed: Passed[] = []
     const later: string[] = []
+    const untold: string[] = []
     const hung: string[] = []
     const refused: Refusal[] = []
     for (const transaction of permitted) {
@@ -119,10 +125,11 @@ export const createSimulator = (context: EngineContext): Simulator => {
       const judged = await judge(context, {
         transaction,
         code: code(transaction),
-        call: callOutcomes.get(id),
+        call: callOutcomes.get(id)!,
         estimate: estimateOutcomes.get(id),
       })
-      if (judged === 'later' || (judged === 'hung' && !isAnswering)) later.push(id)
+      if (judged === 'later') later.push(id)
+      else if (judged === 'untold' || (judged === 'hung' && !isAnswering)) untold.push(id)
       else if (judged === 'hung') hung.push(id)
       else if (typeof judged === 'object') refused.push({ transaction, error: judged })
       else
@@ -133,36 +140,40 @@ export const createSimulator = (context: EngineContext): Simulator => {
     }
     await refuseAll(context, refused)
     if (later.length > 0) await store.defer(sql, later, store.retryMs)
-    if (hung.length > 0) await store.deferLonger(sql, hung)
+    if (untold.length > 0) await store.deferLonger(sql, untold, untoldMaxSeconds)
+    if (hung.length > 0) await store.deferLonger(sql, hung, hungMaxSeconds)
     const standing = new Set(await onGround(context, passed.filter(isStep)))
     return passed.filter((each) => !isStep(each) || standing.has(each))
   }
 }
 
 /**
- * @returns the estimate, if there is one; `later` if nothing is known, `hung` if the call itself may be why; the error of
- * what would not succeed
+ * @returns the estimate, if there is one; `later` if nothing is known, `untold` if the node was asked and told nothing,
+ * `hung` if the call itself may be why; the error of what would not succeed
  */
 const judge = async (
   context: EngineContext,
   answers: {
     readonly transaction: OpenTransaction
     readonly code: boolean | undefined
-    readonly call: RpcOutcome<Hex> | undefined
+    readonly call: RpcOutcome<Hex>
     readonly estimate: RpcOutcome<bigint> | undefined
   },
-): Promise<bigint | undefined | 'later' | 'hung' | TransactionError> => {
+): Promise<bigint | undefined | 'later' | 'untold' | 'hung' | TransactionError> => {
   const { transaction, code, call, estimate } = answers
   for (const outcome of [call, estimate]) {
     if (outcome === undefined || 'result' in outcome) continue
-    if (outcome.failure.kind === 'timed_out') return 'hung'
-    if (isRetryable(outcome.failure.kind)) return 'later'
+    const { kind } = outcome.failure
+    if (kind === 'timed_out') return 'hung'
+    // It was asked: nodes of some clients say so also of what uses up its gas.
+    if (kind === 'transient' || kind === 'malformed') return 'untold'
+    if (isRetryable(kind)) return 'later'
     return refusal(context, outcome.failure)
   }
   if (code === undefined) return 'later'
   // Coin goes to wallets, which have no code.
   if (!code && transaction.kind !== 'gas') return noContract
-  if (call !== undefined && 'result' in call && answersTrue(transaction.kind)) {
+  if ('result' in call && answersTrue(transaction.kind)) {
     const { result } = call
     if (result !== '0x' && !/^0x0{63}1$/.test(result)) return tokenRefused
   }
@@ -191,11 +202,19 @@ const refusal = async (context: EngineContext, failure: RpcFailure): Promise<Tra
       const revert = await context.explainRevert(failure.data)
       return {
         code: 'SIMULATION_REVERTED',
-        message: revert === undefined ? failure.message : `The contract refuses: ${revert.name}.`,
+        message: revert === undefined ? wordsOf(failure) : `The contract refuses: ${revert.name}.`,
         ...(revert === undefined ? {} : { revert }),
       }
     }
   }
+}
+
+const outOfGas = /out ?of ?gas|gas required exceeds/i
+
+/** The same for every client, as far as they say the same. */
+const wordsOf = ({ kind, message }: RpcFailure): string => {
+  if (outOfGas.test(message)) return 'It uses up all the gas that a simulation has.'
+  return kind === 'reverted' ? 'The contract refuses.' : message
 }
 
 /** Ends transactions that the network's account rules refuse, before any other question about them. */
@@ -212,7 +231,7 @@ const permittedOf = async (
     context,
     those('refused').map((transaction) => ({ transaction, error: notPermitted })),
   )
-  if (unknown.length > 0) await store.defer(context.sql, unknown, store.retryMs)
+  if (unknown.length > 0) await store.deferLonger(context.sql, unknown, untoldMaxSeconds)
   return those('allowed')
 }
 

@@ -220,14 +220,16 @@ export const defer = async (
       and status in (${before(sql, 'signed')}, ${before(sql, 'accepted')})`
 }
 
-/** The longest that a transaction is left alone whose simulation came to no end. */
-const hungMaxSeconds = 60
-
 /** Delays the next look by the age of a transaction: each look that ends as the last makes the next come later. */
-export const deferLonger = async (sql: Client, ids: readonly string[]): Promise<void> => {
+export const deferLonger = async (
+  sql: Client,
+  ids: readonly string[],
+  maxSeconds: number,
+): Promise<void> => {
   await sql`
     update drex_transactions
-    set due_at = now() + least(now() - created_at, ${hungMaxSeconds} * interval '1 second')
+    set due_at = now() + greatest(${retryMs} * interval '1 millisecond',
+      least(now() - created_at, ${maxSeconds} * interval '1 second'))
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'signed')})`
 }
 

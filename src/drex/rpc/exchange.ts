@@ -16,7 +16,9 @@ export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failur
 export const replyBytesMax = 32 * 1024 * 1024
 /** A number or a hash, or the refusal of one. */
 const shortBytesMax = 64 * 1024
-/** What the gas of a call pays for of memory or events, or the hashes of a block's transactions. */
+/** As much memory as the gas of a call pays for, in hexadecimal digits. */
+const callBytesMax = 24 * 1024 * 1024
+/** Code, the events of a transaction, or the hashes of a block's transactions. */
 const longBytesMax = 8 * 1024 * 1024
 
 const bytesMaxFor = ({ method, params }: RpcRequest): number => {
@@ -30,6 +32,7 @@ const bytesMaxFor = ({ method, params }: RpcRequest): number => {
     case 'eth_sendRawTransaction':
       return shortBytesMax
     case 'eth_call':
+      return callBytesMax
     case 'eth_estimateGas':
     case 'eth_getCode':
     case 'eth_getTransactionReceipt':
