@@ -26,12 +26,12 @@ const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
   return (json as TransferBody).transfer_id
 }
 
-const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
+const reaches = async (id: string, wanted: string, withinMs?: number): Promise<TransferBody> => {
   let last: TransferBody | undefined
   await bench.until(async () => {
     last = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
     return last.status === wanted
-  })
+  }, withinMs)
   return last!
 }
 
@@ -163,4 +163,26 @@ test('however many wait before it, what is on the chain already is found', async
   await bench.restart()
   expect((await reaches(id, 'confirmed')).tx_hash).toBe(tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
+}, 60_000)
+
+test('a wallet whose nonces a slow node is asked for holds up no other, and goes on when it is told', async () => {
+  bench = await createBench({ isLying: true })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const [eva, hugo] = [await bench.wallet(), await bench.wallet()]
+  await sendOutside({ ...bench, sealer }, ana, [payment(bia, 300n)])
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_getTransactionCount' && params[0] === ana && params[1] !== 'latest'
+      ? promise
+      : undefined,
+  )
+  const slow = await pay(ana, bia, '1.00')
+  await Bun.sleep(500)
+  await reaches(await pay(eva, bia, '2.00'), 'confirmed', 3_000)
+  await reaches(await pay(hugo, bia, '2.00'), 'confirmed', 3_000)
+  expect(await nonceOf(slow)).toBeUndefined()
+  resolve(undefined)
+  await reaches(slow, 'confirmed')
+  expect(await nonceOf(slow)).toBe(1)
+  expect(await bench.balance(bia)).toBe(800n)
 }, 60_000)

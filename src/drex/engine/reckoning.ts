@@ -33,50 +33,95 @@ const mayBeSent: TransactionError = {
     'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
 }
 
-/**
- * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
- * @throws RpcFailure if no node answers at all
- */
-export const reckon = async (
-  context: EngineContext,
-  senders: readonly Hex[],
-): Promise<ReadonlySet<Hex>> => {
-  const { network, knownNonces, rpc, sql, logger } = context
-  const known = await lanes.lanesOf(sql, network.id, senders)
-  knownNonces.forget(senders.filter((sender) => known.get(sender)?.doubt !== undefined))
-  const fresh = senders.filter((sender) => !knownNonces.has(sender))
-  if (fresh.length > 0) {
-    const counts = await rpc.batch(
-      fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
-    )
-    const even = new Map<Hex, number>()
-    for (const [i, sender] of fresh.entries()) {
-      const count = counts[i]!
-      if (!('result' in count)) continue
-      const { next = 0, doubt = undefined } = known.get(sender) ?? {}
-      if (count.result <= next && doubt === undefined) even.set(sender, count.result)
-      else
-        await compare(context, sender, count.result, doubt).catch((err: unknown) => {
-          logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
-        })
-    }
-    await lanes.seedLanes(sql, network.id, even)
-    for (const sender of even.keys()) knownNonces.add(sender)
-  }
-  return new Set(senders.filter(knownNonces.has))
+export type Reckoner = {
+  /**
+   * Takes the nonces that the chain is not ahead with for known, and has the others compared beside it.
+   * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
+   * @throws RpcFailure if no node answers at all
+   */
+  readonly reckon: (senders: readonly Hex[]) => Promise<ReadonlySet<Hex>>
+  /** Waits for the comparisons under way, and begins no other. */
+  readonly settle: () => Promise<void>
 }
 
-/**
- * Reads what was mined under nonces that this book does not know, and moves the lane behind it.
- * @param doubt that this comparison ends; one that came since needs another
- */
-const compare = async (
-  context: EngineContext,
-  sender: Hex,
-  count: number,
-  doubt: string | undefined,
-): Promise<void> => {
-  const { network, knownNonces, logger, sql } = context
+/** @param onCompared called after each comparison, whatever came of it */
+export const createReckoner = (context: EngineContext, onCompared: () => void): Reckoner => {
+  const { network, knownNonces, rpc, sql } = context
+  const comparisons = createComparisons(context, onCompared)
+  return {
+    async reckon(senders) {
+      const known = await lanes.lanesOf(sql, network.id, senders)
+      knownNonces.forget(senders.filter((sender) => known.get(sender)?.doubt !== undefined))
+      const fresh = senders.filter((each) => !knownNonces.has(each) && !comparisons.has(each))
+      if (fresh.length > 0) {
+        const counts = await rpc.batch(
+          fresh.map((sender) => ({
+            method: 'eth_getTransactionCount',
+            params: [sender, 'latest'],
+          })),
+        )
+        const even = new Map<Hex, number>()
+        for (const [i, sender] of fresh.entries()) {
+          const count = counts[i]!
+          if (!('result' in count)) continue
+          const { next = 0, doubt = undefined } = known.get(sender) ?? {}
+          if (count.result <= next && doubt === undefined) even.set(sender, count.result)
+          else comparisons.ask(sender)
+        }
+        await lanes.seedLanes(sql, network.id, even)
+        for (const sender of even.keys()) knownNonces.add(sender)
+      }
+      return new Set(senders.filter(knownNonces.has))
+    },
+    settle: comparisons.settle,
+  }
+}
+
+/** Comparisons under way at once: each asks one question after another. */
+const comparedMax = 4
+
+/** In the order in which they were asked for. A slow node holds up only the wallets whose nonces it is asked for. */
+const createComparisons = (context: EngineContext, onCompared: () => void) => {
+  const waiting = new Set<Hex>()
+  const running = new Map<Hex, Promise<void>>()
+  const run = async (sender: Hex): Promise<void> => {
+    try {
+      await compare(context, sender)
+    } catch (err) {
+      const { logger, network } = context
+      logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
+    } finally {
+      running.delete(sender)
+      onCompared()
+      begin()
+    }
+  }
+  const begin = (): void => {
+    for (const sender of waiting) {
+      if (running.size >= comparedMax) return
+      waiting.delete(sender)
+      running.set(sender, run(sender))
+    }
+  }
+  return {
+    has: (sender: Hex): boolean => waiting.has(sender) || running.has(sender),
+    ask(sender: Hex): void {
+      waiting.add(sender)
+      begin()
+    },
+    async settle(): Promise<void> {
+      waiting.clear()
+      await Promise.all(running.values())
+    },
+  }
+}
+
+/** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
+const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
+  const { network, knownNonces, logger, rpc, sql } = context
+  // The doubt that this comparison ends; one that came since needs another.
+  const doubt = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)?.doubt
+  const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
   const since = await heldStore.unsentSince(sql, network.id, sender)
   const sinceMs = (since?.getTime() ?? 0) - clockSkewMs
   const sent =

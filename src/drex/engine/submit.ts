@@ -11,7 +11,7 @@ import * as endings from './ending-store.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
 import { storeEnds } from './parts.ts'
-import { reckon } from './reckoning.ts'
+import { createReckoner, type Reckoner } from './reckoning.ts'
 import { type Offer, type Signed, sendersOf, signLocally, signRemotely } from './sign.ts'
 import { createSimulator, type Passed } from './simulate.ts'
 import * as store from './store.ts'
@@ -37,6 +37,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
   const { looks, sql, network, settings, signers } = context
   const simulate = createSimulator(context)
   const remote = createRemote(context, onRoom)
+  const reckoner = createReckoner(context, onRoom)
   const signing = createStage(context)
   const sending = createStage(context)
   let expiryAtMs = 0
@@ -73,13 +74,13 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       sending.check()
       if (performance.now() >= expiryAtMs) {
         expiryAtMs = performance.now() + expiryMs
-        await failExpired(context)
+        await failExpired(context, reckoner)
       }
       await tellAccepted(context)
       const taken = await takeUp()
       if (taken.length > 0) {
         const passed = await orDefer(context, taken, async () =>
-          simulate(await unsent(context, taken)),
+          simulate(await unsent(context, reckoner, taken)),
         )
         await signing.enter(taken, async () => {
           const signed = await sign(passed)
@@ -92,6 +93,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       await signing.done()
       await sending.done()
       await remote.settle()
+      await reckoner.settle()
       await tellAccepted(context, 'all')
     },
   }
@@ -193,11 +195,12 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
  */
 const unsent = async (
   context: EngineContext,
+  reckoner: Reckoner,
   taken: readonly OpenTransaction[],
 ): Promise<readonly OpenTransaction[]> => {
   const fresh = taken.filter(({ sender }) => !context.knownNonces.has(sender))
   if (fresh.length === 0) return taken
-  const waiting = await reckonedAmong(context, fresh)
+  const waiting = await reckonedAmong(context, reckoner, fresh)
   const unknown = fresh.filter(({ sender }) => !context.knownNonces.has(sender))
   if (unknown.length > 0)
     await store.defer(
@@ -212,18 +215,19 @@ const unsent = async (
 /** @returns those of them whose sender's nonces are known, and that still wait then */
 const reckonedAmong = async (
   context: EngineContext,
+  { reckon }: Reckoner,
   all: readonly { readonly id: string; readonly sender: Hex }[],
 ): Promise<ReadonlySet<string>> => {
-  const known = await reckon(context, [...new Set(all.map(({ sender }) => sender))])
+  const known = await reckon([...new Set(all.map(({ sender }) => sender))])
   const ids = all.flatMap(({ id, sender }) => (known.has(sender) ? [id] : []))
   return heldStore.unsentAmong(context.sql, ids)
 }
 
-const failExpired = async (context: EngineContext): Promise<void> => {
+const failExpired = async (context: EngineContext, reckoner: Reckoner): Promise<void> => {
   const { sql, network } = context
   const due = await endings.expired(sql, network.id)
   if (due.length === 0) return
-  const ids = [...(await reckonedAmong(context, due))]
+  const ids = [...(await reckonedAmong(context, reckoner, due))]
   const error: TransactionError = {
     code: 'EXPIRED',
     message: 'The time to sign it ran out; nothing was sent.',
