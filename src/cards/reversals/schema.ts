@@ -77,7 +77,7 @@ export const cardReversals = pgTable(
     /** How often bytes of it may have reached the network; one that began anew counts what was before as once. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
-    /** Of those since it began, or began anew, that may have reached the network; null: none. */
+    /** The first attempt since it began, or began anew, that may have reached the network; null: there was none. */
     firstAttemptAt: instant('first_attempt_at'),
     lastAttemptAt: instant('last_attempt_at'),
     /** DE 11 and DE 7 of the reversal itself, the same in every repeat. */
