@@ -101,8 +101,9 @@ export const createFolderStore = (
         .sort((a, b) => nameText(a).localeCompare(nameText(b), 'en', { numeric: true }))
     },
     // With its certificate: the files may have changed since the list was read.
-    readKey: async (name) => {
-      const key = (await readPair(folder, name))?.key
+    readKey: async ({ fingerprint, ...name }) => {
+      const pair = await readPair(folder, name)
+      const key = pair?.record.fingerprint === fingerprint ? pair.key : undefined
       return key && new Uint8Array(key.export({ format: 'der', type: 'pkcs8' }))
     },
     add: async ({ record, key }) => {

@@ -76,7 +76,8 @@ export type NamedKeys = {
       readonly isForTokens: boolean
     }[]
   >
-  readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+  /** Undefined, too, if another certificate has the name by now. */
+  readonly readKey: (kid: string, fingerprint: string) => Promise<Uint8Array | undefined>
   /**
    * Certificate with its chain, and its key, of the latest version that can be used now for a purpose; PEM.
    *
@@ -134,9 +135,9 @@ export const namedKeys = (service: CertificateService): NamedKeys => ({
       ...keyUsageOf(new X509Certificate(record.certificate)),
       isForTokens: record.type === tokenType,
     })),
-  readKey: async (kid) => {
+  readKey: async (kid, fingerprint) => {
     const name = parseNameText(kid)
-    return name === undefined ? undefined : service.readKey(name)
+    return name === undefined ? undefined : service.readKey({ ...name, fingerprint })
   },
   latestPair: async (ispb, type) => {
     const record = latestUsable(await service.list(), { ispb, type }, now())

@@ -31,14 +31,17 @@ class ExistsError extends Error {
   override readonly name = 'ExistsError'
 }
 
+/** Names may be given anew in a folder: what was read together belongs together. */
+export type CertificateIdentity = CertificateName & Pick<CertificateRecord, 'fingerprint'>
+
 /** Where certificates are kept. */
 export type CertificateStore = {
   readonly kind: 'database' | 'folder'
   /** False if `add` and `remove` are not offered. */
   readonly writable: boolean
   readonly list: () => Promise<readonly CertificateRecord[]>
-  /** PKCS#8, DER; undefined if there is no key. */
-  readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
+  /** PKCS#8, DER; undefined if there is no key, or another certificate has the name by now. */
+  readonly readKey: (of: CertificateIdentity) => Promise<Uint8Array | undefined>
   /** The highest number that was ever given; 0: none was. */
   readonly lastVersion: (of: Omit<CertificateName, 'version'>) => Promise<number>
   /** False if the name or the same certificate exists already, or the name was another's. */
@@ -144,10 +147,11 @@ export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): Ce
         ),
       )
     },
-    readKey: async (name) => {
+    readKey: async ({ fingerprint, ...name }) => {
       const [row] = await sql<{ sealed_key: Uint8Array | null }[]>`
         select sealed_key from certificates
-        where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
+        where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}
+          and fingerprint = ${fingerprint}`
       const sealed = row?.sealed_key
       return sealed == null ? undefined : needSealer().open(new Uint8Array(sealed), placeOf(name))
     },

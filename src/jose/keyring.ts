@@ -22,8 +22,8 @@ export type JoseCertificate = {
 
 export type JoseKeySource = {
   readonly list: () => Promise<readonly JoseCertificate[]>
-  /** PKCS#8, DER. */
-  readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+  /** PKCS#8, DER; undefined, too, if another certificate has the kid by now. */
+  readonly readKey: (kid: string, fingerprint: string) => Promise<Uint8Array | undefined>
 }
 
 type JosePurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
@@ -182,7 +182,7 @@ const createActiveCertificates = (
 
 const importKey = async (
   source: JoseKeySource,
-  { kid, certificate }: JoseCertificate,
+  { kid, certificate, fingerprint }: JoseCertificate,
   purpose: JosePurpose,
   { signature, keyManagement }: AlgorithmPin,
 ): Promise<CryptoKey | undefined> => {
@@ -190,7 +190,7 @@ const importKey = async (
   const algorithm = signs ? signature : keyManagement
   if (algorithm === undefined) return undefined
   if (purpose === 'verify' || purpose === 'encrypt') return importX509(certificate, algorithm)
-  const der = await source.readKey(kid)
+  const der = await source.readKey(kid, fingerprint)
   return der === undefined ? undefined : importPKCS8(pkcs8Pem(der), algorithm)
 }
 

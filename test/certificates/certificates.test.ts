@@ -14,6 +14,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
+const fingerprintOf = (cert: string): string =>
+  new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
+
 const authority = issueCertificate('AC Teste', { authority: true })
 const pair = issueCertificate('99999010 PIA', { issuer: authority })
 const masterKey = new Uint8Array(randomBytes(32))
@@ -197,7 +200,7 @@ describe('REST, on the database', () => {
     expect(Buffer.from(row?.sealed_key ?? []).includes(der.subarray(40, 80))).toBe(false)
     await database.sql`update certificates set sealed_key = ${row?.sealed_key ?? null}
       where ispb = '10000004' and type = 'QRC'`
-    const name = { ispb: '10000004', version: 1 }
+    const name = { ispb: '10000004', version: 1, fingerprint: fingerprintOf(pair.cert) }
     expect(await feature.service?.readKey({ ...name, type: 'PIA' })).toEqual(new Uint8Array(der))
     expect(feature.service?.readKey({ ...name, type: 'QRC' })).rejects.toThrow('altered')
     await call('DELETE', '/v1/certificates/10000004/QRC/1')
@@ -458,8 +461,10 @@ describe('folder', () => {
       const other = issueCertificate('99999011 PIA', { issuer: authority })
       const name = { ispb: '40000003', type: 'PIA', version: 1 } as const
       await importIt(pem(pair.cert, pair.key))
+      const fingerprint = fingerprintOf(pair.cert)
       expect(await store.remove(name, actor)).toBe(true)
-      expect([await store.list(), await store.readKey(name)]).toEqual([[], undefined])
+      const key = await store.readKey({ ...name, fingerprint })
+      expect([await store.list(), key]).toEqual([[], undefined])
       expect(await store.remove(name, actor)).toBe(false)
       const refused = { ok: false, kind: 'exists', name: '40000003.PIA.1' } as const
       expect(await importIt(pem(other.cert, other.key), 1)).toEqual(refused)

@@ -81,8 +81,8 @@ describe('keys of our store, named in other ways', () => {
         ),
       )
       const all = [...others, ...(await store.list())]
-      const readKey: JoseKeySource['readKey'] = async (kid) =>
-        kid.startsWith('8') ? undefined : store.readKey(kid)
+      const readKey: JoseKeySource['readKey'] = async (kid, fingerprint) =>
+        kid.startsWith('8') ? undefined : store.readKey(kid, fingerprint)
       expect(await open({ list: async () => all, readKey })).toMatchObject({ plaintext: 'segredo' })
     })
 
@@ -91,8 +91,8 @@ describe('keys of our store, named in other ways', () => {
         await listed({ kid: '12345678.QRC.0', fingerprint: 'gone' }),
         ...(await store.list()),
       ]
-      const readKey: JoseKeySource['readKey'] = async (kid) =>
-        kid.endsWith('0') ? undefined : store.readKey(kid)
+      const readKey: JoseKeySource['readKey'] = async (kid, fingerprint) =>
+        kid.endsWith('0') ? undefined : store.readKey(kid, fingerprint)
       expect(await open({ list: async () => all, readKey })).toMatchObject({ plaintext: 'segredo' })
     })
   })

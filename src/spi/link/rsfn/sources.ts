@@ -34,12 +34,13 @@ export type RsfnCertificates = {
       readonly kid: string
       /** PEM. */
       readonly certificate: string
+      readonly fingerprint: string
       readonly active: boolean
       readonly hasKey: boolean
     }[]
   >
-  /** PKCS#8, DER. */
-  readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+  /** PKCS#8, DER; undefined, too, if another certificate has the kid by now. */
+  readonly readKey: (kid: string, fingerprint: string) => Promise<Uint8Array | undefined>
 }
 
 const needed = (key: KeyObject | undefined, setting: string): KeyObject => {
@@ -65,6 +66,7 @@ type Entry = {
   readonly type: string
   readonly version: number
   readonly certificate: X509Certificate
+  readonly fingerprint: string
   readonly active: boolean
   readonly hasKey: boolean
 }
@@ -95,8 +97,8 @@ export const keyStore = (certificates: RsfnCertificates, ispb: string): RsfnKeyS
       return [{ kid, ispb: owner, type, version: Number(version), certificate, ...entry }]
     })
 
-  const keyOf = async ({ kid }: Entry): Promise<KeyObject> => {
-    const der = await certificates.readKey(kid)
+  const keyOf = async ({ kid, fingerprint }: Entry): Promise<KeyObject> => {
+    const der = await certificates.readKey(kid, fingerprint)
     if (der === undefined) throw new RsfnFailure('key_missing', `${kid} is stored without its key`)
     return createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   }
