@@ -196,7 +196,7 @@ test('what is sent later belongs to it too: put on the queue again, taken out of
   const { sql } = database
   const server = rawServer(() =>
     server.requests.length === 1
-      ? answer(400, {}, '')
+      ? answer(400, {}, '<problem><type>https://x/error/charset</type></problem>')
       : answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }),
   )
   const id = traceId.slice(0, -2).concat('f3')

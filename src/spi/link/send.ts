@@ -15,7 +15,7 @@ import type { Hold } from './hold.ts'
 import type { Pacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import { resourceIdIn } from './resource-id.ts'
-import type { SendOutcome } from './types.ts'
+import type { InterfaceProblem, SendOutcome } from './types.ts'
 
 /** Messages in one request. */
 export const requestMessagesMax = 10
@@ -156,6 +156,16 @@ const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): Se
     const reason = isDown ? 'the interface did not read in time' : 'too many requests'
     return { kind: 'unreachable', reason, retryAfterMs: retryAfterMs(headers, throttledMs), isDown }
   }
-  if (status >= 400 && status < 500) return { kind: 'refused', status, problem: problemOf(body) }
-  return { kind: 'unknown', reason: `status ${status}` }
+  if (status < 400 || status >= 500) return { kind: 'unknown', reason: `status ${status}` }
+  const problem = problemOf(body)
+  return accessStatuses.has(status) || isOfInterface(headers, problem)
+    ? { kind: 'refused', status, problem }
+    : { kind: 'unknown', reason: `status ${status} without a problem of the interface` }
 }
+
+/** Whoever lets nobody pass has stored nothing. */
+const accessStatuses: ReadonlySet<number> = new Set([401, 403])
+
+/** Whatever stands between us and the interface answers 4xx, too, and knows nothing of what the interface has stored. */
+const isOfInterface = (headers: Headers, { type }: InterfaceProblem): boolean =>
+  type !== '' || headers.get('content-type')?.startsWith('application/problem+xml') === true

@@ -5,7 +5,10 @@ import type { Channel } from '../messages/index.ts'
 export type SendOutcome =
   /** 201: the interface has them all; one PI-ResourceId each, in order. */
   | { readonly kind: 'accepted'; readonly resourceIds: readonly string[] }
-  /** 4xx, except 408 and 429: nothing was stored, and the interface would refuse the same bytes again. */
+  /**
+   * 4xx with a problem of the interface, except 408 and 429: nothing was stored, and it would refuse the same bytes again.
+   * Also 401 and 403 of whoever lets nobody pass.
+   */
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
   /** Nothing was stored, so the caller may send again. */
   | {
@@ -15,7 +18,10 @@ export type SendOutcome =
       /** True: no byte left this process, or none was read. False: 429 or our own pacing made us wait. */
       readonly isDown: boolean
     }
-  /** Anything else, 5xx or no answer: the interface may have stored it. Only the same messages may be sent again. */
+  /**
+   * Anything else, 5xx, a 4xx of somebody in between, or no answer: the interface may have stored it. Only the same
+   * messages may be sent again.
+   */
   | {
       readonly kind: 'unknown'
       readonly reason: string

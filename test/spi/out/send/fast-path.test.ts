@@ -215,7 +215,9 @@ test('nobody listens: queued at once', async () => {
 })
 
 test('what the interface refuses is queued, refused there with the same bytes, and FAILED', async () => {
-  const strict = rawServer(() => answer(400, {}, '<problem><type>https://x/error/charset</type>'))
+  const strict = rawServer(() =>
+    answer(400, {}, '<problem><type>https://x/error/charset</type></problem>'),
+  )
   const picky = interfaceClient({ PRIMARY: strict.url }, {}, ispb)
   const { post, stop } = await gateway(picky, { signing: values.signing })
   const { id, status } = await answerOf(await post('refused'))
