@@ -90,6 +90,20 @@ export const followList = async <T extends Changed>(
   })
 }
 
+/**
+ * Where a search begins for what may be listed since `from`: what the list was followed past was received, and known
+ * there. So a search that one round does not end comes further the next time.
+ */
+export const searchFrom = async (
+  sql: Client,
+  { name }: Pick<DirectoryList<unknown>, 'name'>,
+  from: Date,
+  overlapMs: number,
+): Promise<Date> => {
+  const readMs = (await placeIn(sql, name))?.until.getTime() ?? 0
+  return new Date(Math.max(from.getTime(), readMs - overlapMs))
+}
+
 type Version = Pick<Failing, 'id' | 'modifiedMs'>
 
 /** Counts how often each version of an item failed, over rounds and restarts. */

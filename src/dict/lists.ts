@@ -50,6 +50,7 @@ const pagesMaxDefault = 50
  *
  * @param take stores a page with the moment that the next round begins at
  * @param nowMs no change is later, whatever the directory says
+ * @returns whether it was read to its end: else what was not found may be behind
  * @throws DirectoryAwayError: what was taken stays taken
  */
 export const readChanges = async <T extends Changed>(
@@ -69,7 +70,7 @@ export const readChanges = async <T extends Changed>(
     readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
     readonly pagesMax?: number | undefined
   },
-): Promise<void> => {
+): Promise<boolean> => {
   let query: ListQuery = { modifiedAfter: from }
   for (let pages = 0; pages < pagesMax && round?.signal.aborted !== true; pages++) {
     const answer = await ask(query)
@@ -84,14 +85,15 @@ export const readChanges = async <T extends Changed>(
     const before = query.modifiedAfter?.getTime() ?? 0
     const untilMs = Math.min(lastMs, nowMs)
     await take(items, untilMs > before ? new Date(untilMs) : undefined)
-    if (!hasMore) return
+    if (!hasMore) return true
     const next = nextQuery(query, answer.page, untilMs)
     if (next === undefined) {
       logger.warn({}, 'a list of the directory does not go on: what is behind is not read')
-      return
+      return false
     }
     query = next
   }
+  return false
 }
 
 /** By its cursor, else by the moment of the last item. Undefined: the page would be the same again. */

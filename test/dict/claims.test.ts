@@ -1,5 +1,6 @@
 /** Claims of this institution and against it, on the simulated directory, which judges what is signed and when. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { ClaimCalls } from '../../src/dict/claims/calls.ts'
 import { reasonsFor } from '../../src/dict/claims/domain.ts'
 import { until } from '../support/until.ts'
 import { type Json, startDict } from './support.ts'
@@ -412,6 +413,56 @@ describe('a directory that does not answer', () => {
     await again()
     expect(await find(json.id)).toMatchObject({ status: 'cancelled', cancel_reason: 'FRAUD' })
     expect(directory.statistics().claims).toBe(before + 1)
+  })
+
+  test('has made it behind more than one round reads: no second one is asked for, and it is found', async () => {
+    const key = elsewhere()
+    const before = directory.statistics().claims
+    lost()
+    const { json } = await open(key)
+    const toldMs = dict.now().getTime()
+    dict.pass(1_800_000)
+    // A claim a minute changed since; ours is the last of them.
+    const crowd = (calls: ClaimCalls): ClaimCalls => ({
+      ...calls,
+      list: (role) => {
+        const list = calls.list(role)
+        if (role === 'donor') return list
+        const ask: typeof list.ask = async ({ modifiedAfter, cursor }) => {
+          const there = await list.ask({ modifiedAfter: new Date(toldMs - 60_000) })
+          if (there.kind === 'refused') return there
+          const ours = there.page.items.find((one) => one.key === key)
+          if (ours === undefined) throw new Error('the directory did not make it')
+          const all = Array.from({ length: 25 }, (_, n) => ({
+            ...(n === 24 ? ours : { ...ours, id: ids[n] ?? '', key: `eva@${n}.example.com` }),
+            modifiedMs: toldMs + n * 60_000,
+          }))
+          const from = modifiedAfter?.getTime() ?? 0
+          const first = all.findIndex(({ modifiedMs }) => modifiedMs >= from)
+          const at = cursor === undefined ? first : Number(cursor)
+          const items = all.slice(at, at + 1)
+          const page = { items, unreadable: [], hasMore: at < 24, cursor: String(at + 1) }
+          return { kind: 'page', page }
+        }
+        return { ...list, ask }
+      },
+    })
+    const ids = Array.from({ length: 24 }, () => crypto.randomUUID())
+    await sql`delete from dict_lists where list = 'claims_claimer'`
+    const { due, poll } = dict.claimRounds(crowd)
+    await due()
+    expect(await find(json.id)).toMatchObject({ status: 'opening', pending: 'open' })
+    // The list is followed in rounds, and the search begins where it was followed to.
+    await poll()
+    expect(await find(json.id)).toMatchObject({ status: 'opening', pending: 'open' })
+    dict.pass(16_000)
+    await due()
+    expect(await find(json.id)).toMatchObject({ status: 'open', pending: null })
+    expect(directory.statistics().claims).toBe(before + 1)
+    await sql`delete from dict_claims where key like 'eva@%'`
+    await act(json.id, 'cancel', { reason: 'USER_REQUESTED' })
+    directory.remove(key)
+    await sql`delete from dict_lists where list = 'claims_claimer'`
   })
 
   test('has confirmed and completed what we never heard of: the book is the directory’s', async () => {

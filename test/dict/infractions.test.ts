@@ -6,7 +6,7 @@ import type { Json } from './support.ts'
 setDefaultTimeout(60_000)
 
 const disputes = await startDisputes()
-const { call, infractions } = disputes
+const { call, infractions, sql } = disputes
 const { setFaults } = disputes.dict.directory
 afterAll(disputes.stop)
 beforeEach(() => setFaults([]))
@@ -107,6 +107,30 @@ describe('a report of ours', () => {
     expect(there).toHaveLength(1)
     const again = await call('POST', base, bodyOf(transactionId))
     expect([again.status, again.json.code]).toEqual([409, 'dict_dispute_exists'])
+  })
+
+  test('is not given up while its list cannot be read, whatever else we know of the payment', async () => {
+    const transactionId = await disputes.paid()
+    setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const { json } = await call('POST', base, bodyOf(transactionId))
+    // The receiver's about the same payment: that it is over we have not heard yet.
+    const former = {
+      id: crypto.randomUUID(),
+      directory_id: crypto.randomUUID(),
+      ...{ role: 'asked', reason: 'REFUND_CANCELLED', status: 'open' },
+    }
+    await sql`
+      insert into dict_disputes
+      select (jsonb_populate_record(d, ${JSON.stringify(former)}::text::jsonb)).*
+      from dict_disputes d where id = ${json.id}`
+    setFaults([{ kind: 'unavailable', operation: 'lookup' }])
+    disputes.dict.passThere(6_000)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    setFaults([])
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'open', refusal: null })
+    await sql`delete from dict_disputes where id = ${former.id}`
   })
 
   test('that nobody answered is found by the list alone, as the same one', async () => {

@@ -22,7 +22,7 @@ const read = async (
 ) => {
   const asked: (number | string | undefined)[] = []
   const taken: (readonly [items: number, until: number | undefined])[] = []
-  await readChanges<Item>(
+  const isWhole = await readChanges<Item>(
     async (query) => {
       asked.push(query.cursor ?? query.modifiedAfter?.getTime())
       return { kind: 'page', page: answer(query, asked.length - 1) }
@@ -36,7 +36,7 @@ const read = async (
       },
     },
   )
-  return { asked, taken }
+  return { asked, taken, isWhole }
 }
 
 test('goes on by the moment of the last item, or by the cursor', async () => {
@@ -48,7 +48,7 @@ test('goes on by the moment of the last item, or by the cursor', async () => {
 })
 
 test('ends where a page would be the same again', async () => {
-  expect((await read(() => page([7, 7], true), 7)).asked).toEqual([7])
+  expect(await read(() => page([7, 7], true), 7)).toMatchObject({ asked: [7], isWhole: false })
   expect((await read(() => page([7], true, 'same'), 7)).asked).toEqual([7, 'same'])
 })
 
@@ -68,7 +68,9 @@ test('is never read further than now', async () => {
 })
 
 test('is read in so many pages at most', async () => {
-  expect((await read((_, n) => page([n + 1], true), 0)).asked).toHaveLength(50)
+  const { asked, isWhole } = await read((_, n) => page([n + 1], true), 0)
+  expect([asked.length, isWhole]).toEqual([50, false])
+  expect((await read((_, n) => page([n + 1], n < 2), 0)).isWhole).toBe(true)
 })
 
 test('names in the log what of it cannot be read', async () => {

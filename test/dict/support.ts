@@ -11,7 +11,7 @@ import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { createPayments, createRefunds, createTrust } from '#src/spi/index.ts'
 import { createAdvance } from '../../src/dict/claims/advance.ts'
-import { createClaimCalls } from '../../src/dict/claims/calls.ts'
+import { type ClaimCalls, createClaimCalls } from '../../src/dict/claims/calls.ts'
 import { doDueClaims } from '../../src/dict/claims/due.ts'
 import { pollClaims } from '../../src/dict/claims/poll.ts'
 import { createDirectoryClient } from '../../src/dict/client.ts'
@@ -179,9 +179,9 @@ export const startDict = async (
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
   /** One round of what finds claims, and of what does what is due for them. */
-  const claimRounds = () => {
+  const claimRounds = (told = (calls: ClaimCalls): ClaimCalls => calls) => {
     const logger = quietLogger
-    const calls = createClaimCalls(wireOfOwn().lane(), ispb)
+    const calls = told(createClaimCalls(wireOfOwn().lane(), ispb))
     const deps = { sql, ispb, emit: emitEvents, now, quietMs: 15_000, logger, calls }
     const advance = createAdvance(deps)
     return { poll: () => pollClaims(deps, advance), due: () => doDueClaims(deps, advance) }
@@ -227,6 +227,7 @@ export const startDict = async (
     wire: wireOfOwn,
     jobs: () => jobsOn({ sql, ispb, wire: wireOfOwn(), returns, emit: emitEvents, now }),
     ...claimRounds(),
+    claimRounds,
     now,
     app,
     call,

@@ -2,9 +2,10 @@ import type { Claim } from '#codecs/dict'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { searchFrom } from '../following.ts'
 import { readChanges } from '../lists.ts'
 import { askedLater, isForLater, type Refused } from '../wire.ts'
-import { type ClaimCalls, claimPagesMax } from './calls.ts'
+import { type ClaimCalls, claimPagesMax, overlapMs } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
 import {
   afterSeeing,
@@ -163,9 +164,9 @@ const tellOpening = async (
   if (content === null) throw new Error('a claim of ours has a claimer')
   if (toldAt !== null) {
     if (now().getTime() - toldAt.getTime() < listedAfterMs) return undefined
-    const found = await findOpened(deps, before, toldAt, round)
+    const { found, isWhole } = await findOpened(deps, before, toldAt, round)
     // A list that was not read to its end proves nothing.
-    if (found !== undefined || round?.signal.aborted === true) return found
+    if (found !== undefined || !isWhole) return found
   }
   const told = { ...before, toldAt: now() }
   const due = new Date(now().getTime() + quietMs)
@@ -192,10 +193,12 @@ const findOpened = async (
   before: OwnClaim,
   toldAt: Date,
   round?: Round,
-): Promise<Told | undefined> => {
+): Promise<{ readonly found?: Told; readonly isWhole: boolean }> => {
   const { sql, ispb, calls, logger, now } = deps
   const opened: Claim[] = []
-  await readChanges(calls.list('claimer').ask, new Date(toldAt.getTime() - skewMs), {
+  const list = calls.list('claimer')
+  const from = await searchFrom(sql, list, new Date(toldAt.getTime() - skewMs), overlapMs)
+  const isWhole = await readChanges(list.ask, from, {
     nowMs: now().getTime(),
     logger,
     pagesMax: claimPagesMax,
@@ -207,9 +210,9 @@ const findOpened = async (
   for (const seen of opened) {
     const known = await findKnown(sql, seen.id, 'claimer')
     const after = known === undefined ? afterSeeing(before, seen) : undefined
-    if (after !== undefined) return { base: before, after }
+    if (after !== undefined) return { found: { base: before, after }, isWhole }
   }
-  return undefined
+  return { isWhole }
 }
 
 /** Whether the claim is what we asked to open. */

@@ -36,6 +36,9 @@ export type ClaimCalls = {
 /** More pages are left to the next time: the directory allows forty a minute. */
 export const claimPagesMax = 20
 
+/** Lists know late of a change, and two clocks differ. */
+export const overlapMs = 120_000
+
 const nouns = {
   acknowledge: 'Acknowledge',
   confirm: 'Confirm',

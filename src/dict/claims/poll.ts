@@ -6,15 +6,13 @@ import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
 import { followList } from '../following.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
-import { claimPagesMax } from './calls.ts'
+import { claimPagesMax, overlapMs } from './calls.ts'
 import { writeClaim, writeSeen } from './changes.ts'
 import { dueOf, hasGivenUp, isEnded, isOf, type OwnClaim, type Role, standingOf } from './domain.ts'
 import { doDue } from './due.ts'
 import { addClaim, findKnown, findOpening } from './store.ts'
 import { claimEvent } from './view.ts'
 
-/** Lists know late of a change, and two clocks differ. */
-const overlapMs = 120_000
 /** None lasts longer. */
 const firstLookMs = 31 * dayMs
 

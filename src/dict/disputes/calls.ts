@@ -1,9 +1,11 @@
 /** What the directory is asked about disputes, of whichever kind. */
 import { type Element, nodeAt, readPage } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
+import type { Client } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { searchFrom } from '../following.ts'
 import { type DirectoryList, listRequest, readChanges } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
 import type { Dispute, DisputeKind, Seen, Wanted } from './domain.ts'
@@ -40,17 +42,24 @@ export type DisputeCalls<C, W extends Wanted> = {
   readonly create: (dispute: Dispute<C, W>) => Told<C>
   readonly act: (dispute: Dispute<C, W>, wanted: W) => Told<C>
   readonly find: (directoryId: string) => Told<C>
-  /** What has changed since then of those that we have asked for. */
-  readonly asked: (since: Date, round?: Round) => Promise<readonly Seen<C>[]>
+  /** What has changed since then of those that we have asked for; false: there may be more. */
+  readonly asked: (
+    since: Date,
+    round?: Round,
+  ) => Promise<{ readonly seen: readonly Seen<C>[]; readonly isWhole: boolean }>
   readonly lists: readonly DisputeList<C>[]
 }
 
 export type CallsDeps = {
+  readonly sql: Client
   readonly lane: Lane
   readonly ispb: string
   readonly logger: Logger
   readonly now: () => Date
 }
+
+/** Lists know late of a change, and two clocks differ. */
+export const overlapMs = 600_000
 
 const detailed = (more: Readonly<Record<string, string>> = {}) => ({
   ...more,
@@ -64,7 +73,7 @@ export const createDisputeCalls = <
   W extends Wanted,
 >(
   form: DisputeForm<Item, C, W>,
-  { lane: { tell, see }, ispb, logger, now }: CallsDeps,
+  { sql, lane: { tell, see }, ispb, logger, now }: CallsDeps,
 ): DisputeCalls<C, W> => {
   const { kind, base, noun, read, seenIn } = form
   const seenOf = (document: XmlDocument): Shown<C> => {
@@ -104,7 +113,9 @@ export const createDisputeCalls = <
     find: (id) => see(`find_${kind}`, { path: base + id }, seenOf),
     asked: async (since, round) => {
       const found: Seen<C>[] = []
-      await readChanges(listOf(form.askedIn).ask, since, {
+      const list = listOf(form.askedIn)
+      const from = await searchFrom(sql, list, since, overlapMs)
+      const isWhole = await readChanges(list.ask, from, {
         nowMs: now().getTime(),
         logger,
         round,
@@ -112,7 +123,7 @@ export const createDisputeCalls = <
           found.push(...items.flatMap(({ seen }) => (seen?.role === 'asking' ? [seen] : [])))
         },
       })
-      return found
+      return { seen: found, isWhole }
     },
     lists: Object.keys(form.lists).map(listOf),
   }

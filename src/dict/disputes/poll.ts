@@ -2,12 +2,11 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { followList } from '../following.ts'
-import type { DisputeList } from './calls.ts'
+import { type DisputeList, overlapMs } from './calls.ts'
 import type { DisputeKind } from './domain.ts'
 import type { Show } from './show.ts'
 import { openDisputes, touchDispute } from './store.ts'
 
-const overlapMs = 600_000
 const retryEveryMsMax = 10_000
 const retriedMax = 100
 

@@ -242,15 +242,14 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       // It may be ours, made by a request whose answer was lost.
       const since = new Date(before.createdAt.getTime() - clocksMs)
       const asked = await calls.asked(since, round).catch((error: unknown) => {
-        if (error instanceof DirectoryAwayError) return []
+        if (error instanceof DirectoryAwayError) return { seen: [], isWhole: false }
         throw error
       })
-      for (const seen of asked) {
+      for (const seen of asked.seen) {
         if (seen.transactionId === before.transactionId) await store(seen)
       }
       // A list that was not read to its end proves nothing.
-      if (round?.signal.aborted === true) return later(before.id)
-      const isOthers = await isDisputed(sql, kind, before)
+      const isOthers = asked.isWhole && (await isDisputed(sql, kind, before))
       if ((await find(before.id)).status === 'requested' && isOthers) {
         return giveUp(before, answer.code)
       }

@@ -16,7 +16,7 @@ export const createInfractionService = (deps: DisputingDeps): InfractionService 
     view: reportView,
     logger,
     now,
-    calls: createDisputeCalls(reportForm, { lane: deps.wire.lane(), ispb, logger, now }),
+    calls: createDisputeCalls(reportForm, { sql, lane: deps.wire.lane(), ispb, logger, now }),
     telling: { emit, eventOf: reportEvent },
   })
 }

@@ -24,7 +24,7 @@ export const createRefundService = (deps: DisputingDeps): RefundService => {
     view: refundView,
     logger,
     now,
-    calls: createDisputeCalls(refundForm, { lane: deps.wire.lane(), ispb, logger, now }),
+    calls: createDisputeCalls(refundForm, { sql, lane: deps.wire.lane(), ispb, logger, now }),
     telling: { emit, eventOf: refundEvent },
     prepare: async (tx, refund, wanted, actor) =>
       wanted.act === 'close' ? giveBack(tx, refund, wanted.analysis, actor, returns) : refund,
