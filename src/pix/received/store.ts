@@ -121,7 +121,8 @@ export const addReceived = async (
   all: readonly NewReceived[],
   at: Date,
 ): Promise<void> => {
-  const rows = all.map(({ payment, account, key, chargeId, components, refusal = null }) => ({
+  const sorted = all.toSorted((a, b) => (a.payment.endToEndId < b.payment.endToEndId ? -1 : 1))
+  const rows = sorted.map(({ payment, account, key, chargeId, components, refusal = null }) => ({
     id: payment.endToEndId,
     account,
     key,
@@ -144,20 +145,40 @@ export const addReceived = async (
     on conflict (end_to_end_id) do nothing`
 }
 
+/** In the order in which all lock them; of two ends of one, what has settled. */
+const sortedEnds = (
+  ends: readonly IncomingEnd[],
+  idOf: (end: IncomingEnd) => string | null,
+): readonly (IncomingEnd & { readonly id: string | null })[] => {
+  const named = ends.map((end) => ({ ...end, id: idOf(end) }))
+  const ordered = named.toSorted((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1))
+  const byId = new Map<string | null, (typeof ordered)[number]>()
+  for (const one of ordered) if (byId.get(one.id)?.isSettled !== true) byId.set(one.id, one)
+  return [...byId.values()]
+}
+
 /** Writes the ends of payments, and concludes the charges that they pay. @returns those settled now */
 export const endReceived = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
   at: Date,
 ): Promise<readonly { readonly id: string; readonly chargeId: string | null }[]> => {
-  const rows = ends.map(({ endToEndId, isSettled }) => ({ id: endToEndId, settled: isSettled }))
+  const sorted = sortedEnds(ends, ({ endToEndId }) => endToEndId)
+  const rows = sorted.map(({ id, isSettled: settled }) => ({ id, settled }))
   const changed = await tx<{ id: string; chargeId: string | null; isSettled: boolean }[]>`
+    with r as materialized (
+      select ended.* from json_to_recordset(${JSON.stringify(rows)}::text::json)
+          as ended(id text, settled boolean, nothing text)
+        cross join lateral (
+          select from pix_received where end_to_end_id = ended.id limit 1 for update
+        ) locked
+      where ${looksLikeOne(tx)}
+    )
     update pix_received p set
       status = case when r.settled then 'LIQUIDADO' else 'NAO_REALIZADO' end,
       settled_at = case when r.settled then ${at}::timestamptz end
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id text,
-      settled boolean, nothing text)
-    where ${looksLikeOne(tx)} and p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
+    from r
+    where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
     returning p.end_to_end_id as id, p.charge_id as "chargeId", r.settled as "isSettled"`
   const settled = changed.filter(({ isSettled }) => isSettled)
@@ -182,14 +203,22 @@ export const endReturns = async (
   ends: readonly IncomingEnd[],
   at: Date,
 ): Promise<readonly EndedReturn[]> => {
-  const rows = ends.map(({ returnId, isSettled, reason }) => ({ returnId, isSettled, reason }))
+  const sorted = sortedEnds(ends, ({ returnId }) => returnId)
+  const rows = sorted.map(({ returnId, isSettled, reason }) => ({ returnId, isSettled, reason }))
   return tx<EndedReturn[]>`
+    with r as materialized (
+      select ended.* from json_to_recordset(${JSON.stringify(rows)}::text::json)
+          as ended("returnId" text, "isSettled" boolean, reason text, nothing text)
+        cross join lateral (
+          select from pix_returns where return_id = ended."returnId" limit 1 for update
+        ) locked
+      where ${looksLikeOne(tx)}
+    )
     update pix_returns p set
       status = case when r."isSettled" then 'DEVOLVIDO' else 'NAO_REALIZADO' end,
       settled_at = case when r."isSettled" then ${at}::timestamptz end,
       reason = case when r."isSettled" then null else r.reason end
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as r("returnId" text, "isSettled" boolean, reason text)
+    from r
     where p.return_id = r."returnId" and p.status <> 'DEVOLVIDO'
       and (r."isSettled" or p.status = 'EM_PROCESSAMENTO')
     returning p.end_to_end_id as "endToEndId", p.id`
