@@ -117,7 +117,9 @@ describe('a report of ours', () => {
     const former = {
       id: crypto.randomUUID(),
       directory_id: crypto.randomUUID(),
-      ...{ role: 'asked', reason: 'REFUND_CANCELLED', status: 'open' },
+      role: 'asked',
+      reason: 'REFUND_CANCELLED',
+      status: 'open',
     }
     await sql`
       insert into dict_disputes
