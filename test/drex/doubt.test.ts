@@ -170,6 +170,7 @@ test('a wallet whose nonces a slow node is asked for holds up no other, and goes
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const [eva, hugo] = [await bench.wallet(), await bench.wallet()]
   await sendOutside({ ...bench, sealer }, ana, [payment(bia, 300n)])
+  await bench.until(async () => (await bench.balance(bia)) === 300n)
   const { promise, resolve } = Promise.withResolvers<undefined>()
   bench.node.lie(({ method, params }) =>
     method === 'eth_getTransactionCount' && params[0] === ana && params[1] !== 'latest'
@@ -185,4 +186,20 @@ test('a wallet whose nonces a slow node is asked for holds up no other, and goes
   await reaches(slow, 'confirmed')
   expect(await nonceOf(slow)).toBe(1)
   expect(await bench.balance(bia)).toBe(800n)
+}, 60_000)
+
+test('a lane behind a row that has its nonce goes on past it, before anything is mined', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const { sql } = bench.database
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const first = await pay(ana, bia, '1.00')
+  await reaches(first, 'broadcast')
+  // An earlier release took what was sent for the transfer, and left the lane where it was.
+  await sql`update drex_lanes set next_nonce = 0 where sender = ${ana}`
+  const second = await pay(ana, bia, '2.00')
+  await reaches(second, 'broadcast', 10_000)
+  expect([await nonceOf(first), await nonceOf(second)]).toEqual([0, 1])
+  await bench.chain.mine()
+  await reaches(second, 'confirmed')
+  expect(await bench.balance(bia)).toBe(300n)
 }, 60_000)

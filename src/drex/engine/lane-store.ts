@@ -114,6 +114,32 @@ export const saveLanes = async (
     where l.network = ${network} and l.sender = t.sender`
 }
 
+/** Moves lanes whose next nonce a transaction of the sender has to the first that none has: earlier releases left them there. */
+export const passTaken = async (
+  sql: Client,
+  network: string,
+  senders: readonly Hex[],
+): Promise<void> => {
+  await sql`
+    with locked as (
+      select network, sender, next_nonce from drex_lanes
+      where network = ${network} and sender = any(${[...senders]}::text[])
+      order by sender for update
+    )
+    update drex_lanes l set next_nonce = free.nonce
+    from locked cross join lateral (
+      select t.nonce + 1 as nonce from drex_transactions t
+      where t.network = locked.network and t.sender = locked.sender and t.nonce >= locked.next_nonce
+        and not exists (
+          select 1 from drex_transactions u
+          where u.network = t.network and u.sender = t.sender and u.nonce = t.nonce + 1)
+      order by t.nonce limit 1
+    ) free
+    where l.network = locked.network and l.sender = locked.sender and exists (
+      select 1 from drex_transactions t where t.network = locked.network
+        and t.sender = locked.sender and t.nonce = locked.next_nonce)`
+}
+
 /** Each sender's lowest nonce in flight. */
 export const lowestInFlight = async (
   sql: Client,

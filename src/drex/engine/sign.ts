@@ -46,8 +46,10 @@ export const signLocally = async (
       refused.push(...own)
     },
   )
-  // The lane may be behind the nonces of the wallet's own rows.
-  if (refused.length > 0) await compareFirst(context, refused)
+  if (refused.length > 0) {
+    await lanes.passTaken(context.sql, context.network.id, sendersOf(refused))
+    await compareFirst(context, refused)
+  }
   return signed
 }
 
@@ -165,7 +167,10 @@ export const signRemotely = async (
   const rows = answers
     .slice(0, missing === -1 ? answers.length : missing)
     .flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const kept = await keep(context, sender, first, offers, rows)
+  const kept = await keep(context, sender, first, offers, rows).catch(async (error: unknown) => {
+    await lanes.passTaken(sql, network.id, [sender])
+    throw error
+  })
   const keptIds = new Set(idsOfRows(kept))
   const unsigned = idsOf(offers).filter((id) => !keptIds.has(id))
   if (unsigned.length > 0) {
