@@ -12,7 +12,7 @@ import type { Vault } from '../vault/index.ts'
 import { dayAt, settlementDay } from './days.ts'
 import * as store from './store.ts'
 import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
-import { uploadNext } from './upload.ts'
+import { exchanged, uploadNext } from './upload.ts'
 
 const everyMs = 10_000
 const backoff = { baseMs: 2_000, maxMs: 300_000 }
@@ -97,7 +97,7 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
         const leaseSeconds = (network.timeoutMs + deps.vaultTimeoutMs + leaseMarginMs) / 1_000
         const due = await store.claimDue(sql, network.name, leaseSeconds)
         if (due === undefined) break
-        await (due.upload === 'under_way' ? uploadOne : attempt)(deps, network, due)
+        await goOn(deps, network, due)
         advance()
         left--
       }
@@ -155,6 +155,23 @@ const again = async (
   await store.release(sql, due, waitMs, isUnsent, responseCode)
 }
 
+/** Each stands alone: what fails by itself keeps no other from it, and follows when its lease ends. */
+const goOn = async (
+  deps: ReconciliationDeps,
+  network: Reconciled,
+  due: store.Due,
+): Promise<void> => {
+  try {
+    await (due.upload === 'under_way' ? uploadOne : attempt)(deps, network, due)
+  } catch (err) {
+    const { day, currency } = due
+    deps.logger.error(
+      { network: network.name, day, currency, err },
+      'the reconciliation of a business day was cut short; it follows when its lease ends',
+    )
+  }
+}
+
 const uploadOne = async (
   deps: ReconciliationDeps,
   network: Reconciled,
@@ -181,15 +198,13 @@ const attempt = async (
   const ours = storedTotals(totals, countsAuthorizations)
   if (!(await store.beginAttempt(sql, due, ours, numbers))) return
   const { day, currency } = due
-  const message = reconciliationMessage(
-    ...([
-      network.content,
-      numbers,
-      { day, currency, totals, isUploaded: due.upload === 'done' },
-      isRepeat,
-    ] as const),
+  const told = { day, currency, totals, isUploaded: due.upload === 'done' }
+  const build = () => reconciliationMessage(network.content, numbers, told, isRepeat)
+  const outcome = await exchanged(network, build, (err) =>
+    logger.error({ network: network.name, day, currency, err }, 'totals could not be told'),
   )
-  const outcome = await network.exchange(message, network.timeoutMs)
+  // People see it when its time is over.
+  if (outcome === undefined) return again(deps, due, true)
   const verdict = verdictOf(outcome, (theirs) => agree(totals, theirs, countsAuthorizations))
   if (verdict.kind === 'again') {
     return again(deps, due, outcome.kind === 'not_sent', verdict.responseCode)

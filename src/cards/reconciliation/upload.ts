@@ -1,3 +1,4 @@
+import { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -79,15 +80,26 @@ export const uploadNext = async (
   return { isAgain: false, isUnsent: false }
 }
 
-/** Undefined if the network's dialect cannot carry it, now or later. The card number is not used after the call. */
-const exchanged = async (
-  network: Uploading,
+/**
+ * Undefined if the message cannot be made, or not be carried by the network's dialect: no byte of it is written, now or
+ * later. The card number is not used after the call.
+ */
+export const exchanged = async (
+  network: Pick<Network, 'exchange' | 'timeoutMs'>,
   build: () => CardMessage,
   onFault: (error: unknown) => void,
 ): Promise<ExchangeOutcome | undefined> => {
+  let message: CardMessage
   try {
-    return await network.exchange(build(), network.timeoutMs)
+    message = build()
   } catch (error) {
+    onFault(error)
+    return undefined
+  }
+  try {
+    return await network.exchange(message, network.timeoutMs)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
     onFault(error)
     return undefined
   }

@@ -1,3 +1,4 @@
+import { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -136,41 +137,66 @@ const resolveCard = async (
   }
 }
 
-/** The card number is not used after the call has returned its promise. */
-const send = async (
-  { logger, merchants }: AttemptContext,
-  network: Network,
+const build = (
+  { merchants }: AttemptContext,
+  { content }: Network,
   reversal: Reversal,
   numbers: ReversalNumbers,
   { pan, expiry, cryptogram }: Card,
+): CardMessage => {
+  const { reverses } = reversal
+  const beside = { expiry, profile: merchants.get(reversal.merchantId) }
+  const token = reverses === 'authorization_advice' ? { cryptogram } : {}
+  return isAdviceOf(reverses)
+    ? adviceMessage(content, { ...reversal, reverses }, numbers, pan, { ...beside, ...token })
+    : reversalMessage(content, reversal, numbers, pan, beside)
+}
+
+/**
+ * The card number is not used after the call has returned its promise.
+ *
+ * @throws what fails by itself while bytes of it may have reached the network
+ */
+const send = async (
+  context: AttemptContext,
+  network: Network,
+  reversal: Reversal,
+  numbers: ReversalNumbers,
+  card: Card,
 ): Promise<Result> => {
   const { content, timeoutMs } = network
-  const { reverses } = reversal
-  const isAdvice = isAdviceOf(reverses)
-  try {
-    const beside = { expiry, profile: merchants.get(reversal.merchantId) }
-    const token = reverses === 'authorization_advice' ? { cryptogram } : {}
-    const request = isAdvice
-      ? adviceMessage(content, { ...reversal, reverses }, numbers, pan, { ...beside, ...token })
-      : reversalMessage(content, reversal, numbers, pan, beside)
-    const asked = shownMessage(request)
-    const follows = { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
-    const exchanged: ExchangeOutcome = await (isAdvice
-      ? network.exchange(request, timeoutMs)
-      : network.exchange(request, timeoutMs, follows))
-    if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
-    const { response } = exchanged
-    const read = isAdvice ? readAdviceAnswer : readAnswer
-    const result = read(network.answers, request, response)
-    const booking = { settlementDate: response.settlementDate, fees: feesIn(response) }
-    const messages = [asked, shownMessage(response)]
-    response.wipe()
-    return { ...result, booking, messages }
-  } catch (err) {
-    // The network's dialect cannot carry it, now or later: people see it when it expires.
-    logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
+  const isAdvice = isAdviceOf(reversal.reverses)
+  /** The network's dialect cannot carry it, now or later: people see it when it expires. */
+  const failed = (err: unknown): Result => {
+    const text = 'a reversal could not be built'
+    context.logger.error({ err, reversal: reversal.id.toString() }, text)
     return { outcome: 'failed', responseCode: undefined }
   }
+  let request: CardMessage
+  try {
+    request = build(context, network, reversal, numbers, card)
+  } catch (err) {
+    return failed(err)
+  }
+  const asked = shownMessage(request)
+  const follows = isAdvice
+    ? undefined
+    : { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
+  let exchanged: ExchangeOutcome
+  try {
+    exchanged = await network.exchange(request, timeoutMs, follows)
+  } catch (err) {
+    if (err instanceof CodecError) return failed(err)
+    throw err
+  }
+  if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
+  const { response } = exchanged
+  const read = isAdvice ? readAdviceAnswer : readAnswer
+  const result = read(network.answers, request, response)
+  const booking = { settlementDate: response.settlementDate, fees: feesIn(response) }
+  const messages = [asked, shownMessage(response)]
+  response.wipe()
+  return { ...result, booking, messages }
 }
 
 const putBack = async (

@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { CodecError } from '#codecs/bytes'
 import { CardMessage, dialects } from '#codecs/iso8583'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createContent } from '../../../src/cards/content/index.ts'
@@ -125,7 +126,11 @@ test('a content without it cannot be asked for it', () => {
 })
 
 /** The engine of a process of its own, whose network is a function. */
-const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<ExchangeOutcome>) => {
+const engineOf = (
+  rig: CardsRig,
+  answer: (request: CardMessage) => Promise<ExchangeOutcome>,
+  everyMs = 5,
+) => {
   const sent: string[] = []
   let stan = 800_000
   const vault = { away: false }
@@ -172,7 +177,7 @@ const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<Excha
     vaultTimeoutMs: 0,
     merchants: new Map(),
     nextStan: async () => ({ stan: String(++stan), rrn: '', transmission: '1123020000' }),
-    timing: { everyMs: 5, backoffBaseMs: 5 },
+    timing: { everyMs, backoffBaseMs: 5 },
   })
   return { ...engine, sent, vault }
 }
@@ -183,6 +188,9 @@ const answered = (responseCode: string, { mti }: CardMessage): ExchangeOutcome =
   response.responseCode = responseCode
   return { kind: 'answered', response }
 }
+
+/** As a network throws it before the first byte. */
+const unpackable = new CodecError('iso8583_format', 0, 'no place')
 
 /** Three captured sales of a day that is due. */
 const tradedDay = async (rig: CardsRig): Promise<void> => {
@@ -205,7 +213,7 @@ test('a transaction that cannot be told is counted as refused, and keeps no othe
   const { sql } = rig.database
   await tradedDay(rig)
   const engine = engineOf(rig, async (request) => {
-    if (request.mti === '0320' && Number(request.amount) === 2_000) throw new Error('no place')
+    if (request.mti === '0320' && Number(request.amount) === 2_000) throw unpackable
     return answered('00', request)
   })
   await engine.job.start()
@@ -245,4 +253,47 @@ test('another process goes on where the first one was killed, in order, and wait
   expect(
     await sql`select upload, uploaded, uploads_refused from card_reconciliations`,
   ).toMatchObject([{ upload: 'done', uploaded: 3, uploads_refused: 0 }])
+})
+
+test('one whose exchange fails by itself is told again as a repeat', async () => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
+  const first = engineOf(rig, async (request) => {
+    if (request.mti === '0320') throw new Error('cut short')
+    return answered('00', request)
+  })
+  await first.job.start()
+  await until(() => first.sent.length === 2)
+  await first.job.stop()
+  await sql`update card_reconciliations set lease_until = now()`
+  const second = engineOf(rig, async (request) => answered('00', request))
+  await second.job.start()
+  const day = async () =>
+    (await sql`select status, uploaded, uploads_refused from card_reconciliations`)[0]
+  await until(async () => (await day())?.['status'] === 'balanced')
+  await second.job.stop()
+  expect(await day()).toMatchObject({ uploaded: 3, uploads_refused: 0 })
+  expect(second.sent[0]).toBe(first.sent[1]!.replace('0320', '0321'))
+})
+
+test.each([
+  ['cannot be told', unpackable, 0],
+  ['is cut short', new Error('cut short'), 1],
+] as const)('a day that %s keeps no other from it', async (_, fault, attempts) => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await sql`
+    insert into card_reconciliations (network, day, currency, next_attempt_at)
+    values ('neta', '2026-11-21', 'BRL', now()), ('neta', '2026-11-22', 'BRL', now())`
+  const answer = async (request: CardMessage) => {
+    if (request.settlementDate === '1121') throw fault
+    return answered('95', request)
+  }
+  const engine = engineOf(rig, answer, 600_000)
+  await engine.job.start()
+  const days = () => sql`select status, upload, attempts from card_reconciliations order by day`
+  await until(async () => (await days())[1]?.['status'] === 'different')
+  await engine.job.stop()
+  expect(await days()).toMatchObject([{ status: 'pending', attempts }, { attempts: 1 }])
 })

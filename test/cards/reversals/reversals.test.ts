@@ -154,6 +154,24 @@ describe('repeats', () => {
     expect([received['0400'], received['0401']]).toEqual([undefined, 1])
   })
 
+  test('follow when the lease ends, where the exchange failed by itself, with the same STAN', async () => {
+    await using rig = await createReversalRig()
+    await rig.reverse(1, 'tok_visa_timeout')
+    let tries = 0
+    const exchange: Network['exchange'] = async (...asked) => {
+      const outcome = await rig.network.exchange(...asked)
+      if (++tries === 1) throw new Error('cut short')
+      return outcome
+    }
+    const network: Network = Object.assign(Object.create(rig.network), { exchange })
+    rig.engine({ networks: { all: [network], byName: () => network } })
+    await until(() => tries === 1)
+    await rig.database.sql`update card_reversals set lease_until = now()`
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', attempts: 2 }])
+    const { received } = rig.simulator.statistics()
+    expect([received['0400'], received['0401']]).toEqual([1, 1])
+  })
+
   test('follow when the lease ends, where the end could not be written', async () => {
     await using rig = await createReversalRig({ timeoutMs: 2_500 })
     await rig.reverse(1, 'tok_visa_timeout')
