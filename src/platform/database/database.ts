@@ -4,7 +4,7 @@ import type { Logger, Metrics } from '../observe/index.ts'
 import { tellingOfCommits } from './after-commit.ts'
 import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
-import { tracedClient } from './traced.ts'
+import { traced } from './traced.ts'
 
 /** postgres.js with bigint columns as JavaScript bigint. */
 export type Client = Sql<{ bigint: bigint }>
@@ -73,7 +73,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
   )
   return {
-    sql: options.isTraced === true ? tracedClient(sql) : sql,
+    sql: options.isTraced === true ? traced(sql) : sql,
     ping: async () => (await soonOrNever(sql`select 1`)) !== undefined,
     listenAgain: () => listenAgain(sql),
     close: () => sql.end({ timeout: closeTimeoutSeconds }),

@@ -1,9 +1,7 @@
 export { afterCommit } from './after-commit.ts'
 export { archiveLines } from './archive.ts'
-export { joinedBytes, jsonArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
-export { constants } from './constants.ts'
 export {
   type Client,
   type Database,
@@ -16,8 +14,16 @@ export {
   NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
-export { looksLikeOne, rowCount, textRows } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
+export {
+  constants,
+  joinedBytes,
+  jsonArray,
+  looksLikeOne,
+  rowCount,
+  textArray,
+  textRows,
+} from './fragments.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
 export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'

@@ -1,5 +1,5 @@
 import { currentTraceparent, inSpan, type OpenSpan, openSpan } from '../observe/index.ts'
-import type { Client, Queryable } from './database.ts'
+import type { Queryable } from './database.ts'
 
 const summaryCharactersMax = 120
 
@@ -15,11 +15,7 @@ type PendingQuery = {
  * The statements that an idle process repeats belong to no trace. Only the text written in our code is shown, never a
  * parameter.
  */
-export const tracedClient = (sql: Client): Client => traced(sql)
-
-const isPartOfTrace = (): boolean => currentTraceparent() !== undefined
-
-const traced = <T extends Queryable>(sql: T): T =>
+export const traced = <T extends Queryable>(sql: T): T =>
   new Proxy(sql, {
     apply: (target, self, args: readonly unknown[]) => {
       const query: unknown = Reflect.apply(target, self, args)
@@ -34,6 +30,8 @@ const traced = <T extends Queryable>(sql: T): T =>
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+
+const isPartOfTrace = (): boolean => currentTraceparent() !== undefined
 
 const isTemplate = (value: unknown): value is TemplateStringsArray =>
   Array.isArray(value) && 'raw' in value
