@@ -109,7 +109,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...databases.features,
       withJobs(roles, audit),
       ...brokerOf(opened, sql),
-      withJobs(roles, deadLettersOf(sql, values, pix.receivables, logger)),
+      withJobs(roles, deadLettersOf(sql, values, pix.receivables, deps)),
       certificates,
       jose,
       schemas,
@@ -178,7 +178,7 @@ const deadLettersOf = (
   sql: Database['sql'] | undefined,
   { platform, broker: { retentionDays } }: Values,
   receivables: Parameters<typeof createLetterSubjects>[1],
-  logger: Logger,
+  { logger, metrics }: Pick<PlatformDeps, 'logger' | 'metrics'>,
 ) =>
   createDeadLetters({
     sql,
@@ -186,6 +186,7 @@ const deadLettersOf = (
     subjects: createLetterSubjects(emitEvents, receivables),
     retentionDays,
     logger,
+    metrics,
   })
 
 type Beside = {

@@ -204,6 +204,14 @@ const hostileBank = async () => {
   ])
   await gateway.fire('TrilhoAccessRefused', 'TrilhoUnreadableAnswers', 'TrilhoDeadLetters')
   await gateway.fire('TrilhoUnknownOutcomes')
+  const [failed] = await sql<{ id: string }[]>`
+    update spi_messages set status = 'FAILED'
+    where id = (select id from spi_messages where type = 'pacs.008' order by id limit 1)
+    returning id`
+  await sql`
+    insert into broker_dead_letters (key, headers, value, published_at)
+    values ('x', ${sql.json({ 'message-id': failed?.id ?? '' })}, 'x', now() - interval '400 days')`
+  await gateway.fire('TrilhoDeadLettersHeld')
   await bank.stop()
 }
 

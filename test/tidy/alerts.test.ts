@@ -34,6 +34,7 @@ const cases: Readonly<Record<string, Case>> = {
   TrilhoDeadLetters: {
     'spigw_broker_dead_letters_total{topic="spi.outbound",code="x"}': ['0+1x50', '7x50', first],
   },
+  TrilhoDeadLettersHeld: { spigw_broker_dead_letters_held: ['1x50', '0x50'] },
   TrilhoPaymentsNotSent: {
     'trilho_spi_messages_open_oldest_seconds{status="QUEUED"}': ['61x50', '60x50'],
   },

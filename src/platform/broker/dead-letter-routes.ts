@@ -18,7 +18,7 @@ import {
 } from '../http/index.ts'
 import { createJob } from '../jobs/index.ts'
 import type { Check, Feature } from '../lifecycle/index.ts'
-import type { Logger } from '../observe/index.ts'
+import type { Logger, Metrics } from '../observe/index.ts'
 import { deadLetterHeaders } from './dead-letter.ts'
 import {
   type DeadLetterBox,
@@ -33,7 +33,7 @@ const codeCharactersMax = 100
 const topicCharactersMax = 249
 /** Letters that one request retries: each is a transaction's work. */
 const retriedMax = 500
-/** Letters that are looked at for their classes. */
+/** Letters that are looked at for their classes, and counted. */
 const classedMax = 10_000
 
 const code = text(codeCharactersMax).meta({ example: 'refused_by_interface' })
@@ -129,6 +129,7 @@ export type DeadLettersDeps = {
   readonly subjects: LetterSubjects
   readonly retentionDays: number
   readonly logger: Logger
+  readonly metrics: Metrics
 }
 
 const name = 'dead_letters'
@@ -141,6 +142,7 @@ export const createDeadLetters = (deps: DeadLettersDeps): Feature => {
   const routesOn = (on: Client) => routesOf(on, boxOf(on))
   if (sql === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], routesOn) }
   const box = boxOf(sql)
+  watchLetters(deps.metrics, box, days)
   const job = createJob({
     name: 'old dead letters',
     everyMs: ageEveryMs,
@@ -164,6 +166,22 @@ export const createDeadLetters = (deps: DeadLettersDeps): Feature => {
     start: job.start,
     drain: job.stop,
   }
+}
+
+const watchLetters = (metrics: Metrics, box: DeadLetterBox, days: number): void => {
+  const show = (gauged: string, help: string, count: () => Promise<number>): void => {
+    metrics.gauge(gauged, help, [], async (gauge) => {
+      gauge.set(await count())
+    })
+  }
+  show('spigw_broker_dead_letters_waiting', `Messages in dlq, up to ${classedMax}.`, () =>
+    box.count(classedMax),
+  )
+  show(
+    'spigw_broker_dead_letters_held',
+    'Messages in dlq past their retention that stay, as payments or returns FAILED with them.',
+    () => box.countHeld(days),
+  )
 }
 
 const checkOf = (held: number): Check =>

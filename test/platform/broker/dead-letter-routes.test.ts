@@ -1,6 +1,7 @@
 /** Dead letters over the API: what operators see of them, and what they do about them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createDeadLetters, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
     subjects: { ...noSubjects, held: async () => [] },
     retentionDays: 7,
     logger: quietLogger,
+    metrics: createMetrics({ version: 'test', withProcess: false }),
   })
   call = testApp(routes, { keys: [operator.record, reader.record] }).call
 })
@@ -61,19 +63,28 @@ const acts = async () =>
       select action || ' ' || object || ' ' || outcome as act from audit_log order by id`
   ).map(({ act }) => act)
 
-test('doctor is told of those that stay though they are past their retention', async () => {
+test('doctor and metrics are told of those that stay though they are past their retention', async () => {
   await bury('refused_by_interface', 'spi.outbound')
+  const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createDeadLetters({
     sql: database.sql,
     isRelayed: false,
     subjects: { ...noSubjects, held: async (_, letters) => letters },
     retentionDays: 7,
     logger: quietLogger,
+    metrics,
   })
   const told = async () => (await feature.checks?.())?.map(({ status }) => status)
+  const gauged = async () =>
+    (await metrics.render()).text.match(/^spigw_broker_dead_letters_\w+ \d+$/gm)
   expect(await told()).toEqual(['ok'])
+  expect(await gauged()).toEqual([
+    'spigw_broker_dead_letters_waiting 1',
+    'spigw_broker_dead_letters_held 0',
+  ])
   await database.sql`update broker_dead_letters set published_at = now() - interval '8 days'`
   expect(await told()).toEqual(['warning'])
+  expect(await gauged()).toContain('spigw_broker_dead_letters_held 1')
 })
 
 test('they are listed by class, the newest first, without what they hold', async () => {
@@ -153,6 +164,7 @@ test('two classes with the same subjects are retried at once, whatever the order
     },
     retentionDays: 7,
     logger: quietLogger,
+    metrics: createMetrics({ version: 'test', withProcess: false }),
   })
   const app = testApp(routes, { keys: [operator.record] })
   const answers = await Promise.all(

@@ -30,6 +30,8 @@ export type DeadLetterBox = {
     limit: number,
     search?: { readonly before?: bigint | undefined; readonly errorCode?: string | undefined },
   ): Promise<readonly ListedLetter[]>
+  /** How many are there, counted up to `limit`. */
+  count(limit: number): Promise<number>
   /** How many of each error code and topic are among the newest `limit`; the most first. */
   classes(limit: number): Promise<readonly LetterClass[]>
   /** Those that can be retried now, the oldest first; of these error codes and topics, where they are given. */
@@ -182,13 +184,21 @@ const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonl
       ${last === undefined ? sql`` : sql`and (published_at, id) > (${last.at}::text::timestamptz, ${last.id})`}
     order by published_at, id limit ${deletedMax}`
 
-const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 'find'> => ({
+const reading = (
+  sql: Client,
+): Pick<DeadLetterBox, 'list' | 'count' | 'classes' | 'ids' | 'find'> => ({
   list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`
     select id, key, ${headersOf(sql)}, published_at as "publishedAt", octet_length(value) as bytes
     from broker_dead_letters
     where true ${before === undefined ? sql`` : sql`and id < ${before}`}
       ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
     order by id desc limit ${limit}`,
+  count: async (limit) => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from (select from broker_dead_letters order by published_at limit ${limit}) oldest`
+    return row?.count ?? 0
+  },
   classes: (limit) => sql<LetterClass[]>`
     select headers ->> ${deadLetterHeaders.errorCode} as code,
       headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count
