@@ -110,6 +110,8 @@ import m106 from './0106_audit_links_to.sql' with { type: 'text' }
 import m107 from './0107_drex_lanes_doubt.sql' with { type: 'text' }
 import m108 from './0108_pix_received_pending.sql' with { type: 'text' }
 import m109 from './0109_webhook_endpoints_of_types.sql' with { type: 'text' }
+import m110 from './0110_spi_messages_waiting.sql' with { type: 'text' }
+import m111 from './0111_spi_messages_lines.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -222,4 +224,6 @@ export const migrations: readonly Migration[] = [
   { name: '0107_drex_lanes_doubt', sql: m107 },
   { name: '0108_pix_received_pending', sql: m108 },
   { name: '0109_webhook_endpoints_of_types', sql: m109 },
+  { name: '0110_spi_messages_waiting', sql: m110 },
+  { name: '0111_spi_messages_lines', sql: m111 },
 ]

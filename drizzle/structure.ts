@@ -234,6 +234,8 @@ export const structure: readonly string[] = [
   'index spi_messages_destination on spi_messages',
   'index spi_messages_direction on spi_messages',
   'index spi_messages_in_doubt on spi_messages',
+  'index spi_messages_line on spi_messages',
+  'index spi_messages_requeue on spi_messages',
   'index spi_messages_source on spi_messages',
   'index spi_messages_status on spi_messages',
   'index spi_messages_type on spi_messages',

@@ -60,6 +60,8 @@ const client = {
     kind: 'accepted' as const,
     resourceIds: messages.map(fresh.resourceId),
   }),
+  admit: () => Promise.reject(new Error('not used')),
+  room: () => Promise.reject(new Error('not used')),
   openStream: () => Promise.reject(new Error('not used')),
   catalogue: () => Promise.reject(new Error('not used')),
   close: async () => {},

@@ -74,6 +74,8 @@ const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[]
           for (const id of resourceIds) await remember(id)
           return { kind: 'accepted' as const, resourceIds }
         },
+        admit: () => Promise.reject(new Error('not used')),
+        room: () => Promise.reject(new Error('not used')),
         openStream: () => Promise.reject(new Error('not used')),
         catalogue: () => Promise.reject(new Error('not used')),
         close: async () => {},

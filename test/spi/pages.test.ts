@@ -24,16 +24,24 @@ import {
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
 import { channelOfPayment, partiesOfReceived } from '#src/spi/out/send/store.ts'
+import {
+  hasOverdue,
+  isLineLeft,
+  joinLines,
+  lockLine,
+  noteCalled,
+  noteQueued,
+  setAside,
+  takeOverdue,
+} from '#src/spi/out/stage/entries.ts'
 import { createSendings } from '#src/spi/out/stage/sendings.ts'
 import {
   findOutbound,
-  hasOverdue,
   hasUnanswered,
   lockDoubtful,
   lockOverdue,
   lockUnanswered,
   noteDoubt,
-  takeLost,
 } from '#src/spi/out/stage/store.ts'
 import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
 import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
@@ -49,6 +57,8 @@ const stored = isLong ? 1_000_000 : 25_000
 const days = 40
 /** Rows of a list that a statement is given. */
 const listed = 20
+/** Messages that are to be sent later. */
+const waiting = 2_000
 /** Pages that a statement may read, whatever is stored: thirty for each row of its list. */
 const pagesMax = 30 * listed
 /** One statement stores a message whole: two keys, its row, transaction and history, with fourteen indexes. */
@@ -138,9 +148,25 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await lockOverdue(tx, search)
       await lockUnanswered(tx, search)
       await lockDoubtful(tx, search)
-      await hasOverdue(tx, { now: search.from, queuedBefore: search.from })
-      const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
-      await takeLost(tx, { now: search.from, ...lost })
+      const overdue = { now: search.from, lostBefore: search.from }
+      await hasOverdue(tx, overdue)
+      await takeOverdue(tx, { ...overdue, limit: listed })
+      const called = { lostBefore: search.from, calledAfter: now, limit: listed }
+      const line = await lockLine(tx, 'secondary', { after: firstPlace, ...called })
+      await noteCalled(
+        tx,
+        line.map(({ id }) => id),
+        now,
+      )
+      await isLineLeft(tx, 'investigations')
+      await joinLines(
+        tx,
+        ids.map((id) => ({ id, line: 'secondary' })),
+      )
+      for (const id of ids.slice(0, 1)) {
+        await setAside(tx, id, now)
+        await noteQueued(tx, id)
+      }
       for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
       const cited = made.slice(0, returnsMax).map(({ e2e }) => e2e)
       await partiesOfReceived(tx, cited)
@@ -309,6 +335,18 @@ holdPageBudgets<readonly Made[]>({
       insert into spi_entries (message_id, position, request_id, reference, outcome)
       select id, 1, 'M' || n % 1000, e2e, case when n % 100 = 0 then 'missing_here' else 'matched' end
       from made`
+    // What was set aside, waits in a line or is called, all of it before the last day.
+    await sql`
+      insert into spi_messages (id, type, direction, status, transaction_count, signature, xml,
+        requeue_after, waits_for, requeued_at)
+      select overlay(id::text placing '9' from 20)::uuid, 'pacs.008', 'OUTBOUND', 'QUEUED', 1, 'NOT_CHECKED', xml,
+        case when place % 3 = 0 then now() + interval '1 hour' end,
+        case when place % 3 <> 0 then 'secondary' end, case when place % 3 = 1 then now() end
+      from (
+        select id, row_number() over (order by id) as place from made where direction = 'OUTBOUND'
+          order by id limit ${waiting}
+      ) first cross join lateral (select xml from spi_messages where id = first.id limit 1) message
+      order by md5(first.id::text)`
     await sql`
       insert into spi_reports (id, request_id, report) select id, 'M' || n, 'balances' from made`
     return madeOutbound(sql, listed)

@@ -74,7 +74,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
 
   return {
     channels,
-    send: (channel, messages, { signal, links, onLate, comesAgain } = {}) => {
+    send: (channel, messages, { signal, links, ...options } = {}) => {
       const sendDeps = {
         url: `${baseOf(channel)}/api/v1/in/${ispb}/msgs`,
         channel,
@@ -84,8 +84,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         isGzip: settings.gzipPrimary,
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
-        comesAgain,
-        onLate,
+        ...options,
         onRepeat: (attempt: number, reason: string) =>
           deps.logger.warn(
             { channel, messages: messages.length, attempt, reason },
@@ -94,6 +93,14 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
       }
       const sending = { channel, count: messages.length, links }
       return observe(sending, () => sendMessages(sendDeps, messages, signal))
+    },
+    admit: async (line, costs) => {
+      if (holds.SECONDARY.leftMs() > 0) return 0
+      return pacing?.admit(line, costs) ?? costs.length
+    },
+    room: async (line) => {
+      if (holds.SECONDARY.leftMs() > 0) return 0
+      return pacing?.room(line) ?? Infinity
     },
     openStream: async (channel, signal) => {
       if (streams[channel] >= channelStreamsMax) throw new TooManyStreamsError(streamsFullMs)

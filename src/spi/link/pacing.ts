@@ -14,6 +14,17 @@ const buckets = {
 
 type BucketName = keyof typeof buckets
 
+/** What a bucket of the secondary channel cannot take yet stands in a line, by day and by night in the same. */
+export const lines = ['secondary', 'investigations'] as const
+
+export type Line = (typeof lines)[number]
+
+const isTracked = (type: string): boolean =>
+  isMessageType(type) && definitionOf(type).exchange.role === 'tracked'
+
+/** Returns the line that a message of a type stands in. */
+export const lineOf = (type: string): Line => (isTracked(type) ? 'investigations' : 'secondary')
+
 const secondMs = 1_000
 /** São Paulo has kept UTC-3 all year since 2019. */
 const offsetHours = 3
@@ -29,32 +40,36 @@ const count = (bytes: Buffer, text: string): number => {
   return found
 }
 
-/**
- * Returns what the interface charges for a message: for some types per transaction, for all others once. Reads
- * canonical bytes, as the builders write them.
- */
+/** Reads canonical bytes, as the builders write them. */
+const typeOf = (bytes: Buffer): string => {
+  const mark = '<MsgDefIdr>'
+  const at = bytes.indexOf(mark)
+  return at < 0 ? '' : bytes.toString('latin1', at + mark.length, at + mark.length + 8)
+}
+
+/** Returns what the interface charges for a message: for some types per transaction, for all others once. */
 export const costOf = (
   message: Uint8Array,
 ): { readonly cost: number; readonly isTracked: boolean } => {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
-  const mark = '<MsgDefIdr>'
-  const at = bytes.indexOf(mark)
-  const type = at < 0 ? '' : bytes.toString('latin1', at + mark.length, at + mark.length + 8)
+  const type = typeOf(bytes)
   if (!isMessageType(type)) return { cost: 1, isTracked: false }
   const { facts, exchange } = definitionOf(type)
-  const isTracked = exchange.role === 'tracked'
-  if (exchange.tokens === null) return { cost: 1, isTracked }
   const transactions = count(bytes, `<${facts.transaction}>`)
-  return { cost: exchange.tokens * Math.max(1, transactions), isTracked }
+  const cost = exchange.tokens === null ? 1 : exchange.tokens * Math.max(1, transactions)
+  return { cost, isTracked: isTracked(type) }
 }
 
 export type Pacing = {
   /**
    * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
-   * Returns 0 if it took them, otherwise how long to wait: for whoever comes again, until the bucket has filled for
-   * those who were told so before.
+   * Returns 0 if it took them, otherwise how long until the bucket holds some.
    */
-  take(channel: Channel, messages: readonly Uint8Array[], comesAgain?: boolean): Promise<number>
+  take(channel: Channel, messages: readonly Uint8Array[]): Promise<number>
+  /** Does so for each of several costs while the bucket of a line holds any; returns for how many of the first. */
+  admit(line: Line, costs: readonly number[]): Promise<number>
+  /** The tokens that the bucket of a line holds. */
+  room(line: Line): Promise<number>
 }
 
 export type PacingDeps = {
@@ -77,22 +92,33 @@ export const createPacing = (deps: PacingDeps): Pacing => {
     drawn.set(name, bucket)
     return bucket
   }
-  const secondary = () => (isNight(now()) ? 'secondary_night' : 'secondary_day')
+  const bucketOfLine = (line: Line): Drawn => {
+    if (line === 'investigations') return bucketOf(line)
+    return bucketOf(isNight(now()) ? 'secondary_night' : 'secondary_day')
+  }
   return {
-    take: (channel, messages, comesAgain = false) => {
+    take: async (channel, messages) => {
+      if (messages.length === 0) return 0
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
-      const isTracked = costs.every((one) => one.isTracked)
-      const name = channel === 'PRIMARY' ? 'primary' : isTracked ? 'investigations' : secondary()
-      return bucketOf(name).take(total, comesAgain)
+      const line = costs.every((one) => one.isTracked) ? 'investigations' : 'secondary'
+      return (channel === 'PRIMARY' ? bucketOf('primary') : bucketOfLine(line)).take(total)
     },
+    admit: async (line, costs) => {
+      const bucket = bucketOfLine(line)
+      let admitted = 0
+      for (const cost of costs) {
+        if ((await bucket.take(cost)) > 0) break
+        admitted++
+      }
+      return admitted
+    },
+    room: (line) => bucketOfLine(line).room(),
   }
 }
 
 /** A process draws what it needs for a quarter of a second: at full speed four statements a second. */
 const lotsPerSecond = 4
-/** The latest turn that we tell: the bucket may fill faster than it does now. */
-const turnMaxMs = 300_000
 
 /** What this process has drawn of one bucket and not spent. */
 class Drawn {
@@ -103,8 +129,6 @@ class Drawn {
   /** When the shared bucket had too little, and for how long. */
   private empty = { atMs: 0, forMs: 0 }
   private drawing: Promise<void> | undefined
-  /** When the bucket will have filled for all who were told when to come again. */
-  private turnAtMs = 0
 
   constructor(name: BucketName, deps: PacingDeps) {
     const { size, perSecond } = buckets[name]
@@ -113,10 +137,10 @@ class Drawn {
     this.deps = deps
   }
 
-  async take(cost: number, comesAgain: boolean): Promise<number> {
+  async take(cost: number): Promise<number> {
     while (this.tokens <= 0) {
       const waitMs = this.waitMs()
-      if (waitMs > 0) return comesAgain ? this.turnMs(cost, waitMs) : waitMs
+      if (waitMs > 0) return waitMs
       this.drawing ??= this.draw()
       await this.drawing
     }
@@ -124,21 +148,18 @@ class Drawn {
     return 0
   }
 
+  /** Pays what is owed, too: while a line stands, nobody else does. */
+  async room(): Promise<number> {
+    const owed = Math.max(0, Math.ceil(-this.tokens))
+    const { granted, left } = await this.deps.draw(this.subject, this.rate, owed)
+    this.tokens += granted
+    return this.tokens + Math.floor(left)
+  }
+
   /** A clock that went back ends the wait. */
   private waitMs(): number {
     const afterMs = this.deps.now() - this.empty.atMs
     return afterMs < 0 ? 0 : Math.max(0, this.empty.forMs - afterMs)
-  }
-
-  /** All at one moment would come in vain, but for the first. */
-  private turnMs(cost: number, waitMs: number): number {
-    const nowMs = this.deps.now()
-    const latestMs = nowMs + turnMaxMs
-    // Only a clock that went back leaves a later one behind.
-    const toldMs = this.turnAtMs > latestMs ? nowMs : this.turnAtMs
-    const atMs = Math.max(toldMs, nowMs + waitMs)
-    this.turnAtMs = Math.min(latestMs, atMs + (cost / this.rate.perSecond) * secondMs)
-    return Math.ceil(atMs - nowMs)
   }
 
   private async draw(): Promise<void> {

@@ -31,13 +31,14 @@ export type SendDeps = {
   readonly url: string
   readonly channel: Channel
   readonly tls: KeyMaterial | undefined
-  readonly pacing: Pacing | undefined
+  readonly pacing: Pick<Pacing, 'take'> | undefined
   /** The channel's; all its requests share it. */
   readonly hold: Hold
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
   readonly comesAgain?: boolean | undefined
+  readonly unpaid?: readonly Uint8Array[] | undefined
   /** Called for every attempt that gets no answer in time; false: make no further attempt. */
   readonly onLate?: (() => boolean) | undefined
   /** Called before the same messages are sent again. */
@@ -53,7 +54,7 @@ export const sendMessages = async (
   if (messages.length === 0 || messages.length > requestMessagesMax) {
     throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
   }
-  const waitMs = await paced(deps, messages, deps.comesAgain)
+  const waitMs = await paced(deps, deps.unpaid ?? messages, deps.comesAgain)
   if (waitMs > 0) {
     const reason = 'the channel is to be left alone for a while'
     return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
@@ -88,7 +89,7 @@ const paced = async (
 ): Promise<number> => {
   let leftMs = comesAgain ? 0 : pacingWaitMaxMs
   for (;;) {
-    const waitMs = hold.leftMs() || ((await pacing?.take(channel, messages, comesAgain)) ?? 0)
+    const waitMs = hold.leftMs() || ((await pacing?.take(channel, messages)) ?? 0)
     if (waitMs === 0 || waitMs > leftMs) return waitMs
     leftMs -= waitMs
     await Bun.sleep(waitMs)

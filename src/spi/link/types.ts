@@ -1,5 +1,6 @@
 import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Channel } from '../messages/index.ts'
+import type { Line } from './pacing.ts'
 
 /** The outcome of one request with 1 to 10 messages. */
 export type SendOutcome =
@@ -67,8 +68,10 @@ export type SendOptions = {
   readonly links?: readonly (Traceparent | undefined)[] | undefined
   /** Called for every attempt that gets no answer in time. False: make no further one, the outcome is unknown. */
   readonly onLate?: (() => boolean) | undefined
-  /** True: the caller brings the messages again after `retryAfterMs`, so we do not wait here for a full bucket. */
+  /** True: the caller brings the messages again, so we do not wait here for a full bucket. */
   readonly comesAgain?: boolean | undefined
+  /** Those whose tokens `admit` has not taken; all when absent. */
+  readonly unpaid?: readonly Uint8Array[] | undefined
 }
 
 /** The message interface of the central bank, over both channels. */
@@ -84,6 +87,13 @@ export type InterfaceClient = {
     messages: readonly Uint8Array[],
     options?: SendOptions,
   ): Promise<SendOutcome>
+  /**
+   * Takes the tokens of messages of one line, by what each costs and in their order, before they are sent; returns how
+   * many of the first the secondary channel takes now.
+   */
+  admit(line: Line, costs: readonly number[]): Promise<number>
+  /** The tokens for which {@link admit} would take messages now; Infinity where nothing limits them. */
+  room(line: Line): Promise<number>
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
   openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>
   /**

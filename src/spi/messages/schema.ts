@@ -40,8 +40,15 @@ export const spiMessages = pgTable(
     inDoubtSince: instant('in_doubt_since'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
-    /** The queue gets a queued message again no earlier than this; null: its age decides. */
+    /** Until then a queued message has no entry in the queue, which gets it then; null: it has one, or stands in a line. */
     requeueAfter: instant('requeue_after'),
+    /**
+     * The line that a queued message stands in until it is sent: the channel took no more. It has an entry in the queue
+     * only if `requeued_at` says since when. Null: it stands in none.
+     */
+    waitsFor: text('waits_for'),
+    /** When the entry was written that the queue has of it; null: with the message. */
+    requeuedAt: instant('requeued_at'),
     /** W3C Trace Context of whoever had the message sent: later work on it belongs to that trace. */
     traceparent: text(),
   },
@@ -54,6 +61,12 @@ export const spiMessages = pgTable(
     index('spi_messages_in_doubt')
       .on(table.id)
       .where(sql`in_doubt_since is not null and status in ('QUEUED', 'UNKNOWN')`),
+    index('spi_messages_requeue')
+      .on(table.requeueAfter, table.id)
+      .where(sql`status = 'QUEUED' and waits_for is null`),
+    index('spi_messages_line')
+      .on(table.waitsFor, table.id)
+      .where(sql`status = 'QUEUED' and waits_for is not null`),
   ],
 )
 

@@ -206,29 +206,42 @@ describe('outcomes', () => {
     server.stop()
   })
 
-  test('who comes again is told when, without a wait for the bucket', async () => {
-    const asked: (boolean | undefined)[] = []
+  test('who comes again waits for no bucket, and only what is unpaid is paid for', async () => {
+    const asked: number[] = []
     const pacing = {
-      take: async (_: unknown, __: unknown, comesAgain?: boolean) => {
-        asked.push(comesAgain)
-        return 500
+      take: async (_: unknown, messages: readonly Uint8Array[]) => {
+        asked.push(messages.length)
+        return messages.length === 0 ? 0 : 500
       },
     }
     const settings = { isGzip: false, timeoutMs: 1_000, attemptsMax: 1, hold: createHold() }
-    const outcome = await sendMessages(
-      {
-        url: 'http://x',
-        channel: 'SECONDARY',
-        tls: undefined,
-        pacing,
-        ...settings,
-        comesAgain: true,
-      },
-      [one],
-      undefined,
-    )
-    expect(outcome).toMatchObject({ kind: 'unreachable', retryAfterMs: 500, isDown: false })
-    expect(asked).toEqual([true])
+    const server = rawServer(() => accepted('a,b'))
+    const url = `${server.url}/api/v1/in/${ispb}/msgs`
+    const about = { url, channel: 'SECONDARY', tls: undefined, pacing, ...settings } as const
+    const sendUnpaid = (unpaid: readonly Uint8Array[]) =>
+      sendMessages({ ...about, comesAgain: true, unpaid }, [one, two], undefined)
+    const turnedAway = { kind: 'unreachable', retryAfterMs: 500, isDown: false }
+    expect(await sendUnpaid([two])).toMatchObject(turnedAway)
+    expect(await sendUnpaid([])).toMatchObject({ kind: 'accepted' })
+    expect(asked).toEqual([1, 0])
+    settings.hold.hold(7_000)
+    expect(await sendUnpaid([])).toMatchObject({ kind: 'unreachable', isDown: false })
+    expect(server.requests).toHaveLength(1)
+    server.stop()
+  })
+
+  test('a line is told of what the channel asks to wait for', async () => {
+    const server = rawServer(() => answer(429, { 'Retry-After': '7' }))
+    const client = interfaceClient({ SECONDARY: server.url })
+    expect([await client.room('secondary'), await client.admit('secondary', [1, 1])]).toEqual([
+      Number.POSITIVE_INFINITY,
+      2,
+    ])
+    await client.send('SECONDARY', [one])
+    expect([await client.room('secondary'), await client.admit('secondary', [1, 1])]).toEqual([
+      0, 0,
+    ])
+    server.stop()
   })
 
   test('no listener: unreachable', async () => {

@@ -55,8 +55,8 @@ export type SendService = {
 
 /**
  * Builds a message, stores it and queues it with the answer of its Idempotency-Key, all in one transaction: a
- * repetition under the key gets the first answer, never a second message. What breaks a business rule is not stored. A PACS008 is sent within the request if that
- * is enabled.
+ * repetition under the key gets the first answer, never a second message. What breaks a business rule is not stored. A
+ * PACS008 for the primary channel is sent within the request if that is enabled.
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow, ispb, nowMs: clock = Date.now } = deps
@@ -87,8 +87,11 @@ export const createSendService = (deps: SendDeps): SendService => {
     send: async (request, caller) => {
       const outcome = await build(request)
       if (!outcome.ok) return outcome
-      const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
-      const answered = await (isFast ? sendWithin : enqueue)(outcome.built, caller)
+      // What is for the secondary channel goes in the order of its queue.
+      const isFast =
+        request.messageType === 'PACS008' && outcome.built.message.channel === 'PRIMARY'
+      const accept = (isFast ? sendWithin : undefined) ?? enqueue
+      const answered = await accept(outcome.built, caller)
       return { ok: true, answered }
     },
   }

@@ -16,6 +16,7 @@ import {
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
+import { noteQueued } from './entries.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { withdraw } from './sendings.ts'
 import {
@@ -24,8 +25,6 @@ import {
   isPartlySettled,
   noteDoubt,
   type QueuedOutbound,
-  requeuePauseMs,
-  setAside,
 } from './store.ts'
 
 export type DeadLetterDeps = {
@@ -90,7 +89,7 @@ const queueAgain = async (
   if ((await changeStatuses(tx, [change])).size === 0) return
   await withdraw(tx, [id])
   // However old it is, its new entry is not taken for lost.
-  await setAside(tx, id, new Date(Date.now() + requeuePauseMs))
+  await noteQueued(tx, id)
   await emitEvents(tx, [statusEvent(stored, change)])
 }
 

@@ -14,10 +14,9 @@ import {
   OverloadedError,
   type Queryable,
 } from '#src/platform/database/index.ts'
-import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import { inSpan } from '#src/platform/observe/index.ts'
 import {
   applyRemembered,
-  type Channel,
   type LateAnswer,
   type LateDeps,
   noteRepetitions,
@@ -28,16 +27,18 @@ import {
   unsignedMessageOf,
 } from '../../messages/index.ts'
 import { SigningError } from '../signing/index.ts'
-import type { ChannelHealth } from './channel-health.ts'
+import { type AsideDeps, asideMs, isTurnedAway, mayWaitOn } from './aside.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
+import { setAside } from './entries.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { refusalText, refusedCode } from './refusal.ts'
 import { repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
-import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
+import { createTurns, type Told, type Turns, type TurnsDeps, untold } from './turns.ts'
 
 export const group = readers[topics.outbound]
 /** Results that one transaction writes. */
@@ -49,22 +50,19 @@ const waitingMax = 5_000
 /** Less is not enough to keep the bytes. Those that were kept are sent once, or again as they are. */
 const leaseLeftLeastMs = 500
 
-export type HandleDeps = LateDeps & {
-  readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling'>
-  readonly sign: Sign
-  readonly transport: Transport
-  /** The channels that a message may take. */
-  readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
-  /** All configured channels. */
-  readonly channels: readonly Channel[]
-  readonly health: Pick<ChannelHealth, 'isUp' | 'hasAnsweredSince'>
-  /** How long we set a message aside; one that has to wait for its turn, until then. */
-  readonly setAsideMs: number
-  readonly isLate: IsLate
-  readonly metrics: OutboundMetrics
-  readonly logger: Logger
-}
+export type HandleDeps = LateDeps &
+  TurnsDeps &
+  AsideDeps & {
+    readonly sql: Client
+    readonly broker: Pick<
+      TransactionalBroker,
+      'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling'
+    >
+    readonly sign: Sign
+    readonly transport: Transport
+    readonly isLate: IsLate
+    readonly metrics: OutboundMetrics
+  }
 
 /** We do not know its outcome, or nothing was stored: we must send the same bytes again. */
 class NotSentError extends Error {
@@ -88,6 +86,7 @@ type Ready = Pick<Sending, 'bytes' | 'unsigned'>
 
 type Parts = HandleDeps & {
   readonly sendings: Sendings
+  readonly turns: Turns
   readonly record: (result: Result) => Promise<void>
 }
 
@@ -117,13 +116,19 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     spacingMs,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
-  const parts = { ...deps, sendings: createSendings(sql), record }
+  const turns = createTurns(deps)
+  const parts = { ...deps, sendings: createSendings(sql), turns, record }
   return {
     handle: async (batch) => {
       metrics.onBatch(batch.length)
       const known = await findOutbound(sql, batch.map(messageIdOf))
       const isAlone = batch.length === 1
-      await settled(batch.map((one) => sendOne(one, known.get(messageIdOf(one)), isAlone, parts)))
+      const given = batch.map((delivery) => ({
+        delivery,
+        stored: known.get(messageIdOf(delivery)),
+      }))
+      const told = turns.tell(given.filter(isStored))
+      await settled(given.map((one) => sendTold(one, told, isAlone, parts)))
     },
     isTransient: (error) =>
       error instanceof NotSentError ||
@@ -134,16 +139,40 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   }
 }
 
+type Given = { readonly delivery: Delivery; readonly stored: QueuedOutbound | undefined }
+
+const isStored = (one: Given): one is Given & { readonly stored: QueuedOutbound } =>
+  one.stored !== undefined
+
 /** Waits for all, so that none still runs when one fails. */
 const settled = async (work: readonly Promise<void>[]): Promise<void> => {
   const failed = (await Promise.allSettled(work)).find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
 }
 
-const sendOne = async (
-  delivery: Delivery,
-  found: QueuedOutbound | undefined,
+/** How one of a batch goes out. */
+type Going = {
+  /** The batch is of it alone. */
+  readonly isAlone: boolean
+  /** Its tokens are taken. */
+  readonly isPaid: boolean
+}
+
+/** Only who may stand in a line waits to be told of it. */
+const sendTold = async (
+  one: Given,
+  told: Promise<Told>,
   isAlone: boolean,
+  parts: Parts,
+): Promise<void> => {
+  const isAsked = isStored(one) && parts.turns.mayWait(one.stored)
+  const { paid, away } = isAsked ? await told : untold
+  if (away.has(one.delivery)) return
+  await sendOne({ ...one, isAlone, isPaid: paid.has(one.delivery) }, parts)
+}
+
+const sendOne = async (
+  { delivery, stored: found, ...going }: Given & Going,
   parts: Parts,
 ): Promise<void> => {
   const stored =
@@ -173,7 +202,7 @@ const sendOne = async (
       if (parts.broker.leaseLeftMs(delivery) < leaseLeftLeastMs) {
         throw new NotSentError('another process may send it by now')
       }
-      const outcome = await transmit(stored, ready, isAlone, parts)
+      const outcome = await transmit(stored, ready, going, parts)
       if (outcome === undefined) return
       const sentMs = performance.now()
       const result = { delivery, stored, outcome }
@@ -192,18 +221,23 @@ const sendOne = async (
 const transmit = async (
   stored: QueuedOutbound,
   { bytes, unsigned }: Ready,
-  isAlone: boolean,
+  { isAlone, isPaid }: Going,
   parts: Parts,
 ): Promise<Final | undefined> => {
   const { id, type, channel, isInDoubt } = stored
-  const { sql, sendings, transport } = parts
+  const { sql, sendings, transport, turns } = parts
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
-  const outcome = await transport({ type, channel, bytes, comesAgain: mayWaitOn(channel) })
+  const comesAgain = mayWaitOn(channel)
+  const outcome = await transport({ type, channel, bytes, comesAgain, isPaid })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)
+  if (isTurnedAway(outcome) && turns.mayWait(stored)) {
+    await turns.wait(stored)
+    return undefined
+  }
   const reason = `${outcome.kind}: ${outcome.reason}`
   const waitMs = asideMs(stored, outcome, isAlone, parts)
   if (waitMs === undefined) throw new ChannelAwayError(reason)
@@ -211,41 +245,6 @@ const transmit = async (
   const fields = { id, type, channel, reason, wait_ms: waitMs }
   parts.logger.info(fields, 'set aside, so that it holds up no other')
   return undefined
-}
-
-/** What is for the secondary channel has until later. */
-const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
-
-/** How long the queue goes on without it; undefined when it is tried again at once. */
-const asideMs = (
-  stored: QueuedOutbound,
-  outcome: MessageOutcome,
-  isAlone: boolean,
-  parts: Parts,
-): number | undefined => {
-  const { channel, isScheduled } = stored
-  if (outcome.kind === 'unreachable' && !outcome.isDown) {
-    return isScheduled || mayWaitOn(channel) ? (outcome.retryAfterMs ?? 0) : undefined
-  }
-  const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
-  return (isUnclear && isToBlame(stored, outcome.channel, parts)) || isBound(stored, parts)
-    ? parts.setAsideMs
-    : undefined
-}
-
-/**
- * True when a message sent by itself, and not for the first time, is answered unclearly while others are not. One that
- * may take another channel is tried on until its own is passed over, unless that has answered others meanwhile.
- */
-const isToBlame = (
-  stored: QueuedOutbound,
-  way: Channel | undefined,
-  { ways, health }: Parts,
-): boolean => {
-  const { channel, inDoubtSince } = stored
-  const all = ways(stored)
-  if (all.length < 2) return all.some(health.isUp)
-  return way !== channel || health.hasAnsweredSince(channel, inDoubtSince?.getTime() ?? Infinity)
 }
 
 /** Notes it for the watch, and in the history if the message had gone out before. */
@@ -261,10 +260,6 @@ const noteUnclear = (
     await noteRepetitions(tx, [{ id, detail: repetitionText(outcome) }])
   })
 }
-
-/** True when it waits for one channel while messages behind it in the queue may take another. */
-const isBound = (stored: QueuedOutbound, { ways, channels }: Parts): boolean =>
-  ways(stored).length < channels.length
 
 /** Returns the bytes that are final already, else those that we sign now; undefined if there are none to send. */
 const preparationOf = (

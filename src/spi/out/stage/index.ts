@@ -18,7 +18,7 @@ import { createRequeue } from './requeue.ts'
 import { createSendNow, type SendNow } from './send-now.ts'
 import { createSigning, type Sign, withSigning } from './signing.ts'
 import { countUnknown } from './store.ts'
-import { createTransport, type Transport, waysOf } from './transport.ts'
+import { createIsPassedOver, createTransport, type Transport, waysOf } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { outboundSettings } from './config.ts'
@@ -135,6 +135,8 @@ const createStage = (
 ) => {
   const { sql, broker, settings, emitEvents, recurrences, receivables, logger } = deps
   const { metrics, limits } = parts
+  const { client } = deps
+  const isPassedOver = createIsPassedOver(client.channels, settings.channelFailover, parts.health)
   const watch = createWatch({
     ...parts,
     sql,
@@ -153,6 +155,7 @@ const createStage = (
       broker,
       group,
       logger,
+      room: async (line) => (isPassedOver('SECONDARY') ? Infinity : client.room(line)),
       queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
@@ -166,8 +169,10 @@ const createStage = (
     recurrences,
     receivables,
     logger,
-    channels: deps.client.channels,
-    ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
+    client,
+    isPassedOver,
+    channels: client.channels,
+    ways: (message) => waysOf(message, client.channels, settings.channelFailover),
     setAsideMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
   })
   let consumer: Consumer | undefined

@@ -7,11 +7,11 @@ import {
   requeueMessages,
   storeForSending,
 } from '../../messages/index.ts'
+import { releaseToQueue } from './entries.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { type Accepted, recordSent } from './sent.ts'
 import type { Sign } from './signing.ts'
-import { releaseToQueue } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 /** A message that is sent within the request that made it; we fix its bytes before we store it. */

@@ -11,7 +11,6 @@ import {
   type Channel,
   type MessageStatus,
   type SendingRow,
-  type StoredQueued,
   sendingOf,
   sendingOfMessage,
   sentBytes,
@@ -34,6 +33,8 @@ export type QueuedOutbound = StoredOutbound & {
   readonly isInDoubt: boolean
   /** Since when an attempt without a clear answer is known. */
   readonly inDoubtSince: Date | null
+  /** It stands in the line of its channel, and is on the queue because the channel has room for it. */
+  readonly isCalled: boolean
   /** The final bytes, once they are decided; the call throws when we cannot make them any more. */
   readonly finalXml: (() => Uint8Array) | undefined
 }
@@ -46,7 +47,7 @@ export const findOutbound = async (
   const rows = await sql<OutboundRow[]>`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
       is_scheduled is true as "isScheduled", in_doubt_since is not null or sending.xml is not null as "isInDoubt",
-      in_doubt_since as "inDoubtSince",
+      in_doubt_since as "inDoubtSince", waits_for is not null and requeued_at is not null as "isCalled",
       case when status in ('QUEUED', 'FAILED') and envelope is null
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",
@@ -103,12 +104,6 @@ export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<
   await sql`
     update spi_messages set in_doubt_since = coalesce(in_doubt_since, ${now})
     where id = ${id} and status = 'QUEUED'`
-}
-
-/** Takes it off the queue until a moment; then we put it there again. */
-export const setAside = async (sql: Queryable, id: string, until: Date): Promise<void> => {
-  await sql`
-    update spi_messages set requeue_after = ${until} where id = ${id} and status = 'QUEUED'`
 }
 
 export type Unanswered = StoredOutbound & {
@@ -246,90 +241,6 @@ export const lockDoubtful = async (
     )
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
   return rows.map(unansweredOf)
-}
-
-export type Lost = {
-  /** Takes rows whose `requeueAfter` is not after this. */
-  readonly now: Date
-  /** Takes rows without a `requeueAfter` that were queued before this. */
-  readonly queuedBefore: Date
-  /** An entry that was put on the queue before this is no longer there. */
-  readonly entriesBefore: Date
-  readonly pauseMs: number
-  readonly limit: number
-}
-
-/** True when a queued message has waited so long that somebody must look for its queue entry. */
-export const hasOverdue = async (
-  sql: Queryable,
-  { now, queuedBefore }: Pick<Lost, 'now' | 'queuedBefore'>,
-): Promise<boolean> => {
-  const [row] = await sql<{ found: boolean }[]>`
-    select exists (
-      select from spi_messages where status = 'QUEUED'
-        and (requeue_after <= ${now} or (requeue_after is null and id < ${uuidBound(queuedBefore)}::uuid))
-    ) as found`
-  return row?.found === true
-}
-
-/** A message that nobody has taken off the queue should have had its entry there. */
-type Taken = StoredQueued & { readonly isLost: boolean }
-
-/** Returns queued messages without a queue entry, oldest first, and leaves them alone for a while afterwards. */
-export const takeLost = async (
-  tx: Queryable,
-  { now, queuedBefore, entriesBefore, pauseMs, limit }: Lost,
-): Promise<readonly Taken[]> => {
-  const earliest = new Date(Math.min(queuedBefore.getTime(), entriesBefore.getTime()))
-  const swept = new Date(Math.min(now.getTime(), entriesBefore.getTime() + pauseMs))
-  const rows = await tx<(QueuedRow & Pick<Taken, 'isLost'>)[]>`
-    with lost as materialized (
-      select id, requeue_after is null as "isLost" from spi_messages
-      where status = 'QUEUED'
-        and (requeue_after <= ${swept} or (requeue_after is null and id < ${uuidBound(earliest)}::uuid))
-      order by id limit ${limit} for update skip locked
-    )
-    update spi_messages message set requeue_after = ${new Date(now.getTime() + pauseMs)}
-    from lost where message.id = lost.id
-    returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
-      xml, envelope, traceparent, "isLost"`
-  return rows
-    .map((row) => ({ ...queuedOf(row), isLost: row.isLost }))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-}
-
-type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope' | 'traceparent'> & {
-  readonly xml: Buffer
-  readonly envelope: string | null
-  readonly traceparent: string | null
-}
-
-const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueued => ({
-  ...row,
-  xml: Bun.zstdDecompressSync(xml),
-  envelope: envelope ?? undefined,
-  traceparent: traceparent ?? undefined,
-})
-
-/** How long we trust that an entry we write now is in the queue. */
-export const requeuePauseMs = 300_000
-
-/**
- * Gives a message that its sender had to itself to the queue; returns nothing if somebody has put it there already, or
- * it is no longer QUEUED.
- */
-export const releaseToQueue = async (
-  tx: Queryable,
-  { id, requeueAfter, isInDoubt }: { id: string; requeueAfter: Date; isInDoubt: boolean },
-): Promise<readonly StoredQueued[]> => {
-  const rows = await tx<QueuedRow[]>`
-    update spi_messages
-    set requeue_after = ${new Date(Date.now() + requeuePauseMs)},
-      in_doubt_since = case when ${isInDoubt} then in_doubt_since end
-    where id = ${id} and status = 'QUEUED' and requeue_after = ${requeueAfter}
-    returning id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", xml,
-      envelope, traceparent`
-  return rows.map(queuedOf)
 }
 
 /** Counts the messages that wait past the limit for an answer, or for confirmation that they were sent. */

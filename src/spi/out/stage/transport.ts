@@ -39,6 +39,8 @@ export type OutgoingBytes = {
   readonly bytes: Uint8Array
   /** True: what the channel cannot take yet is turned away and brought again. */
   readonly comesAgain?: boolean
+  /** True: its tokens of its own channel are taken. */
+  readonly isPaid?: boolean
 }
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
@@ -52,6 +54,7 @@ type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
   readonly comesAgain: boolean
+  readonly isPaid: boolean
 }
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
@@ -65,6 +68,18 @@ export const waysOf = (
     channels.includes(one),
   )
 }
+
+/** True while what is for a channel goes over another one. */
+export type IsPassedOver = (channel: Channel) => boolean
+
+export const createIsPassedOver =
+  (
+    channels: readonly Channel[],
+    isFailover: boolean,
+    { isUp }: Pick<ChannelHealth, 'isUp'>,
+  ): IsPassedOver =>
+  (channel) =>
+    isFailover && !isUp(channel) && channels.some(isUp)
 
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. We cut a refused request
@@ -80,8 +95,7 @@ export const createTransport = (options: {
   readonly health: ChannelHealth
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
-  const isPassedOver = (channel: Channel): boolean =>
-    isFailover && !health.isUp(channel) && client.channels.some((one) => health.isUp(one))
+  const isPassedOver = createIsPassedOver(client.channels, isFailover, health)
   const laneOf = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
@@ -105,12 +119,13 @@ export const createTransport = (options: {
   const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
-    const { type, channel, bytes, comesAgain = false } = message
+    const { type, channel, bytes, comesAgain = false, isPaid = false } = message
+    const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane({ bytes, trace: currentTraceparent(), comesAgain })
+      last = await lane({ bytes, trace, comesAgain, isPaid: isPaid && way === channel })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
@@ -141,6 +156,7 @@ const sendTogether = async (
       links: others.map(({ trace }) => trace),
       onLate,
       comesAgain: messages.every((one) => one.comesAgain),
+      unpaid: messages.filter((one) => !one.isPaid).map(({ bytes }) => bytes),
     },
   )
   switch (outcome.kind) {

@@ -25,6 +25,8 @@ export const scriptedInterface = () => {
   const client: InterfaceClient = {
     channels: ['PRIMARY'],
     send: () => Promise.reject(new Error('not scripted')),
+    admit: () => Promise.reject(new Error('not scripted')),
+    room: () => Promise.reject(new Error('not scripted')),
     catalogue: () => Promise.reject(new Error('not scripted')),
     close: async () => {},
     openStream: async () => {

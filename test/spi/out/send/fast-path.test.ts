@@ -239,6 +239,15 @@ test('what the interface refuses is queued, refused there with the same bytes, a
   await stop()
 })
 
+test('a payment for the secondary channel goes through the queue, where others may wait for it', async () => {
+  const { post, stop } = await gateway(client)
+  const answer = await answerOf(await post(undefined, { ...paymentBody, channel: 'SECONDARY' }))
+  expect(answer.status).toBe('queued')
+  expect(await rig.statuses()).toEqual({ QUEUED: 1 })
+  await finish(1)
+  await stop()
+})
+
 test('a process that dies before the sending is noted: the queue sends the same message', async () => {
   const never = new Promise<never>(() => {})
   const sent = Promise.withResolvers<void>()

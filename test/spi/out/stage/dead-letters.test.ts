@@ -215,9 +215,10 @@ describe('dead letters', () => {
     expect(await rig.statuses()).toEqual({ QUEUED: 1 })
     await sql`delete from broker_queue where id > 0`
     const [kept] = await sql<{ isTrusted: boolean }[]>`
-      select requeue_after > now() + interval '4 minutes' as "isTrusted" from spi_messages`
+      select requeue_after is null and requeued_at > now() - interval '1 minute' as "isTrusted"
+      from spi_messages`
     expect(kept).toEqual({ isTrusted: true })
-    await sql`update spi_messages set requeue_after = now()`
+    await sql`update spi_messages set requeued_at = now() - interval '1 hour'`
     const parts = { settings: impatient, requeueEveryMs: 20, watchTimes }
     await running(() => rig.until('SENT', 1), client, parts)
     const history = await sql<{ status: string }[]>`

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
 import { createRequeue } from '#src/spi/out/stage/requeue.ts'
@@ -253,13 +254,7 @@ describe('sending', () => {
         return full
       },
     }
-    const scheduled = await rig.pay(40, {
-      params: {
-        local_instrument: 'MANU',
-        service_level: 'PAGAGD',
-        transactions: [transfer(ispb, accepting, 100)],
-      },
-    })
+    const unhurried = await rig.pay(40, scheduled)
     await running(
       async () => {
         while (turnedAway < 40) await Bun.sleep(5)
@@ -269,12 +264,128 @@ describe('sending', () => {
         expect(await rig.statuses()).toEqual({ QUEUED: 40, SENT: 30 })
         isFull = false
         await rig.until('SENT', 70)
-        expect(settledBy(scheduled)).toHaveLength(40)
+        expect(settledBy(unhurried)).toHaveLength(40)
       },
       throttling,
       { requeueEveryMs: 50 },
     )
   }, 60_000)
+
+  const scheduled = {
+    params: {
+      local_instrument: 'MANU',
+      service_level: 'PAGAGD',
+      transactions: [transfer(ispb, accepting, 100)],
+    },
+  }
+
+  /** The client, whose secondary channel has tokens as told. */
+  const withTokens = (bucket: { tokens: number }) => ({
+    ...client,
+    room: async () => bucket.tokens,
+    admit: async (_: unknown, costs: readonly number[]) => {
+      const admitted = Math.max(0, Math.min(bucket.tokens, costs.length))
+      bucket.tokens -= admitted
+      return admitted
+    },
+  })
+  const inLine = async (): Promise<number> => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count from spi_messages
+      where status = 'QUEUED' and waits_for = 'secondary' and requeued_at is null`
+    return row?.count ?? 0
+  }
+  const untilInLine = async (count: number): Promise<void> => {
+    while ((await inLine()) < count) await Bun.sleep(5)
+  }
+
+  test('what waits for the secondary channel is served by its age, before what is new, and signed when it is', async () => {
+    const bucket = { tokens: 0 }
+    const metrics = createMetrics({ version: 'test', withProcess: false })
+    const signed = async (): Promise<number> => {
+      const { text } = await metrics.render()
+      return Number(/^spigw_signing_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0)
+    }
+    const signing = signingWith(issueCertificate('signer'))
+    await running(
+      async () => {
+        const ids = [...(await rig.pay(20, scheduled))]
+        await untilInLine(20)
+        for (let served = 5; served <= 20; served += 5) {
+          bucket.tokens = 5
+          ids.push(...(await rig.pay(5, scheduled)))
+          await rig.until('SENT', served)
+          await untilInLine(20)
+          const sent = await sql<{ isFirst: boolean }[]>`
+            select status = 'SENT' as "isFirst" from spi_messages order by id`
+          expect(sent.map((one) => one.isFirst)).toEqual(sent.map((_, at) => at < served))
+          expect(await signed()).toBe(served)
+        }
+        bucket.tokens = 100
+        await rig.until('SENT', 40)
+        expect(settledBy(ids)).toHaveLength(40)
+      },
+      withTokens(bucket),
+      { requeueEveryMs: 20, metrics, signing },
+    )
+  }, 60_000)
+
+  test('a batch of both channels goes out on the primary while the secondary is asked for room', async () => {
+    await rig.pay(20, scheduled)
+    await rig.pay(20)
+    const asked = Promise.withResolvers<void>()
+    const slow = {
+      ...client,
+      admit: async (_: unknown, costs: readonly number[]) => {
+        await asked.promise
+        return costs.length
+      },
+    }
+    await running(async () => {
+      await rig.until('SENT', 20)
+      expect(await rig.statuses()).toEqual({ QUEUED: 20, SENT: 20 })
+      asked.resolve()
+      await rig.until('SENT', 40)
+    }, slow)
+  })
+
+  test('two processes that serve one line send everything once, and no more than there are tokens for', async () => {
+    const bucket = { tokens: 0 }
+    const before = bank.statistics().received['pacs.008'] ?? 0
+    const other = rig.outbound(withTokens(bucket), { requeueEveryMs: 20 })
+    await other.start?.()
+    await running(
+      async () => {
+        await rig.pay(60, scheduled)
+        await untilInLine(60)
+        for (let served = 10; served <= 60; served += 10) {
+          bucket.tokens += 10
+          await rig.until('SENT', served)
+          expect((bank.statistics().received['pacs.008'] ?? 0) - before).toBe(served)
+        }
+        await other.drain?.()
+        await other.stop?.()
+      },
+      withTokens(bucket),
+      { requeueEveryMs: 20 },
+    )
+  }, 60_000)
+
+  test('what joined its line before its process died waits there, though its entry comes again', async () => {
+    const bucket = { tokens: 1 }
+    await rig.pay(2, scheduled)
+    await sql`update spi_messages set waits_for = 'secondary'`
+    await running(
+      async () => {
+        await rig.until('SENT', 1)
+        await untilInLine(1)
+        bucket.tokens = 1
+        await rig.until('SENT', 2)
+      },
+      withTokens(bucket),
+      { requeueEveryMs: 20 },
+    )
+  })
 
   test('what was sent before the process could note it is sent again, and settled once', async () => {
     const ids = await rig.pay(5)
@@ -346,26 +457,63 @@ describe('queued messages without a queue entry', () => {
     for (const { bytes } of rows) expect(Buffer.from(bytes).toString()).toContain('SignatureValue')
   })
 
-  test('what was set aside comes back, and is neither counted nor warned of as lost', async () => {
-    const [lost] = await rig.pay(1)
-    await rig.pay(2)
-    await sql`delete from broker_queue where topic = 'spi.outbound'`
-    await sql`update spi_messages set requeue_after = now() where end_to_end_id <> ${lost ?? ''}`
+  /** One search; what it counted and warned of. */
+  const search = async (queuedLongMs = 0) => {
     const counts: number[] = []
     const warned: unknown[] = []
     await createRequeue({
       sql,
       broker: rig.broker,
       group: 'spi-outbound',
-      queuedLongMs: 0,
+      room: async () => 10,
+      queuedLongMs,
       onRequeued: (messages) => counts.push(messages),
       logger: { ...quietLogger, warn: (fields: unknown) => warned.push(fields) },
     })()
-    expect((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth).toBe(3)
+    const { depth } = await rig.broker.backlog('spi.outbound', 'spi-outbound')
+    return { counts, warned, depth }
+  }
+  const idOf = async (paid: string | undefined): Promise<string | undefined> => {
     const [row] = await sql<{ id: string }[]>`
-      select id from spi_messages where end_to_end_id = ${lost ?? ''}`
-    expect({ counts, warned }).toEqual({ counts: [1], warned: [{ messages: 1, ids: [row?.id] }] })
+      select id from spi_messages where end_to_end_id = ${paid ?? ''}`
+    return row?.id
+  }
+  const emptyQueue = () => sql`delete from broker_queue where topic = 'spi.outbound'`
+
+  test('what was set aside comes back, and is neither counted nor warned of as lost', async () => {
+    const [lost] = await rig.pay(1)
+    await rig.pay(2)
+    await emptyQueue()
+    await sql`update spi_messages set requeue_after = now() where end_to_end_id <> ${lost ?? ''}`
+    const warned = [{ messages: 1, ids: [await idOf(lost)] }]
+    expect(await search()).toEqual({ counts: [1], warned, depth: 3 })
+    // Their entries are there now.
+    expect(await search(60_000)).toEqual({ counts: [], warned: [], depth: 3 })
     await running(() => rig.until('SENT', 3), client)
+  })
+
+  test('what was set aside comes back at its time, however long an entry before it stands', async () => {
+    await rig.pay(1)
+    await sql`update broker_queue set published_at = now() - interval '1 hour' where id > 0`
+    const [aside] = await rig.pay(1)
+    await sql`delete from broker_queue where headers ->> 'message-id' = ${(await idOf(aside)) ?? ''}`
+    await sql`update spi_messages set requeue_after = now() where end_to_end_id = ${aside ?? ''}`
+    expect(await search()).toEqual({ counts: [], warned: [], depth: 2 })
+    await running(() => rig.until('SENT', 2), client)
+  })
+
+  test('what was put on the queue again, or called out of its line, is lost when that entry is', async () => {
+    const [again, called, standing] = await rig.pay(3)
+    await emptyQueue()
+    await sql`update spi_messages set requeued_at = now() - interval '1 hour'
+      where end_to_end_id in ${sql([again ?? '', called ?? ''])}`
+    await sql`update spi_messages set waits_for = 'secondary' where end_to_end_id = ${called ?? ''}`
+    await sql`update spi_messages set requeued_at = now() + interval '1 minute'
+      where end_to_end_id = ${standing ?? ''}`
+    const found = await search()
+    const ids = [await idOf(again), await idOf(called)].map((id) => ({ messages: 1, ids: [id] }))
+    expect(found).toEqual({ counts: [1, 1], warned: ids, depth: 2 })
+    await running(() => rig.until('SENT', 2), client)
   })
 
   test('what still waits in the queue is left alone', async () => {

@@ -18,6 +18,14 @@ const refused: SendOutcome = {
   problem: { type: '', title: '', detail: '' },
 }
 
+const unused = {
+  admit: () => Promise.reject(new Error('not used')),
+  room: () => Promise.reject(new Error('not used')),
+  openStream: () => Promise.reject(new Error('not used')),
+  catalogue: () => Promise.reject(new Error('not used')),
+  close: async () => {},
+}
+
 type Answer = SendOutcome | ((options: SendOptions) => Promise<SendOutcome>)
 
 /** A client whose channels answer as told; accepted when nothing is. */
@@ -37,9 +45,7 @@ const transportOver = (
       if (typeof told === 'function') return told(options)
       return told ?? { kind: 'accepted', resourceIds: messages.map(() => channel) }
     },
-    openStream: () => Promise.reject(new Error('not used')),
-    catalogue: () => Promise.reject(new Error('not used')),
-    close: async () => {},
+    ...unused,
   }
   const clock = { ms: 0 }
   const health = createChannelHealth({
@@ -58,24 +64,32 @@ const transportOver = (
   }
 }
 
-test('only what its caller brings again is turned away instead of waiting', async () => {
-  const told: (boolean | undefined)[] = []
-  const health = createChannelHealth({ channels: ['SECONDARY'], logger: quietLogger })
+test('only what its caller brings again is turned away, and what it has paid is paid on its own channel alone', async () => {
+  const told: (readonly [Channel, boolean | undefined, number | undefined])[] = []
+  const channels: readonly Channel[] = ['PRIMARY', 'SECONDARY']
+  const health = createChannelHealth({ channels, logger: quietLogger })
   const client: InterfaceClient = {
-    channels: ['SECONDARY'],
-    send: async (_, messages, options) => {
-      told.push(options?.comesAgain)
-      return { kind: 'accepted', resourceIds: messages.map(() => 'r') }
+    channels,
+    send: async (channel, messages, options) => {
+      told.push([channel, options?.comesAgain, options?.unpaid?.length])
+      return channel === 'SECONDARY' && told.length === 3
+        ? down
+        : { kind: 'accepted', resourceIds: messages.map(() => 'r') }
     },
-    openStream: () => Promise.reject(new Error('not used')),
-    catalogue: () => Promise.reject(new Error('not used')),
-    close: async () => {},
+    ...unused,
   }
-  const send = createTransport({ client, requestsMax: 1, isFailover: false, health })
+  const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
   const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
   await send(message)
-  await send({ ...message, comesAgain: true })
-  expect(told).toEqual([false, true])
+  const paid = { ...message, comesAgain: true, isPaid: true }
+  await send(paid)
+  await send(paid)
+  expect(told).toEqual([
+    ['SECONDARY', false, 1],
+    ['SECONDARY', true, 0],
+    ['SECONDARY', true, 0],
+    ['PRIMARY', true, 1],
+  ])
 })
 
 test('messages that are ready together go ten to a request, each channel its own', async () => {

@@ -1,0 +1,59 @@
+import type { Channel } from '../../messages/index.ts'
+import type { ChannelHealth } from './channel-health.ts'
+import type { QueuedOutbound } from './store.ts'
+import type { MessageOutcome } from './transport.ts'
+
+export type AsideDeps = {
+  /** The channels that a message may take. */
+  readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
+  /** All configured channels. */
+  readonly channels: readonly Channel[]
+  readonly health: Pick<ChannelHealth, 'isUp' | 'hasAnsweredSince'>
+  /** How long we set a message aside that does not stand in a line. */
+  readonly setAsideMs: number
+}
+
+/** True when the channel asks us to wait. */
+export const isTurnedAway = (
+  outcome: MessageOutcome,
+): outcome is Extract<MessageOutcome, { readonly kind: 'unreachable' }> =>
+  outcome.kind === 'unreachable' && !outcome.isDown
+
+/** What is for the secondary channel has until later. */
+export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
+
+/** How long the queue goes on without it; undefined when it is tried again at once. */
+export const asideMs = (
+  stored: QueuedOutbound,
+  outcome: MessageOutcome,
+  isAlone: boolean,
+  deps: AsideDeps,
+): number | undefined => {
+  const { channel, isScheduled } = stored
+  if (isTurnedAway(outcome)) {
+    return isScheduled || mayWaitOn(channel) ? (outcome.retryAfterMs ?? 0) : undefined
+  }
+  const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
+  return (isUnclear && isToBlame(stored, outcome.channel, deps)) || isBound(stored, deps)
+    ? deps.setAsideMs
+    : undefined
+}
+
+/**
+ * True when a message sent by itself, and not for the first time, is answered unclearly while others are not. One that
+ * may take another channel is tried on until its own is passed over, unless that has answered others meanwhile.
+ */
+const isToBlame = (
+  stored: QueuedOutbound,
+  way: Channel | undefined,
+  { ways, health }: AsideDeps,
+): boolean => {
+  const { channel, inDoubtSince } = stored
+  const all = ways(stored)
+  if (all.length < 2) return all.some(health.isUp)
+  return way !== channel || health.hasAnsweredSince(channel, inDoubtSince?.getTime() ?? Infinity)
+}
+
+/** True when it waits for one channel while messages behind it in the queue may take another. */
+const isBound = (stored: QueuedOutbound, { ways, channels }: AsideDeps): boolean =>
+  ways(stored).length < channels.length

@@ -1,0 +1,91 @@
+import type { Delivery } from '#src/platform/broker/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+} from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { costOf, type InterfaceClient, type Line, lineOf } from '../../link/index.ts'
+import type { AsideDeps } from './aside.ts'
+import { isLineLeft, joinLines } from './entries.ts'
+import type { QueuedOutbound } from './store.ts'
+import type { IsPassedOver } from './transport.ts'
+
+export type TurnsDeps = Pick<AsideDeps, 'ways'> & {
+  readonly sql: Client
+  readonly client: Pick<InterfaceClient, 'admit'>
+  readonly isPassedOver: IsPassedOver
+  readonly logger: Logger
+}
+
+type Asked = {
+  readonly delivery: Delivery
+  readonly stored: QueuedOutbound
+}
+
+/** What a batch is told before any of it is signed; who is in neither list asks the channel when it goes out. */
+export type Told = {
+  /** Their tokens are taken. */
+  readonly paid: ReadonlySet<Delivery>
+  /** They stand in a line. */
+  readonly away: ReadonlySet<Delivery>
+}
+
+/**
+ * The order in which messages use what the secondary channel takes: while any stands in a line, newer ones go behind it
+ * by their age, and only those go out whom the search for queue entries calls, the first of the line first. The line is
+ * rows of the database, so a process that dies takes no place with it.
+ */
+export type Turns = {
+  readonly tell: (asked: readonly Asked[]) => Promise<Told>
+  /** True when it may stand in a line. */
+  readonly mayWait: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => boolean
+  /** Resolves when the message stands in its line. */
+  readonly wait: (message: Pick<QueuedOutbound, 'id' | 'type'>) => Promise<void>
+}
+
+export const untold: Told = { paid: new Set(), away: new Set() }
+
+const limits = { rowsMax: 200, writersMax: 1, spacingMs: 10, waitingMax: 5_000 }
+
+export const createTurns = ({ sql, client, ways, isPassedOver, logger }: TurnsDeps): Turns => {
+  const wait: Turns['wait'] = createGatherer({
+    write: async (messages) => {
+      await joinLines(
+        sql,
+        messages.map(({ id, type }) => ({ id, line: lineOf(type) })),
+      )
+      logger.info({ messages: messages.length }, 'they wait until the secondary channel has room')
+      return messages.map(() => undefined)
+    },
+    ...limits,
+    isRowFault: (error) => !isTransientDatabaseError(error),
+  })
+  const mayWait: Turns['mayWait'] = (message) => ways(message)[0] === 'SECONDARY'
+
+  /** Returns those whose tokens are taken. */
+  const admitted = async (line: Line, asked: readonly Asked[]): Promise<readonly Asked[]> => {
+    const called = asked.filter(({ stored }) => stored.isCalled)
+    const isFree = called.length === 0 && !(await isLineLeft(sql, line))
+    const first = (isFree ? asked : called).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
+    const costs = first.map(({ delivery }) => costOf(delivery.value).cost)
+    return first.slice(0, await client.admit(line, costs))
+  }
+
+  return {
+    mayWait,
+    wait,
+    tell: async (all) => {
+      const asked = all.filter(
+        ({ stored }) => stored.status === 'QUEUED' && mayWait(stored) && !isPassedOver('SECONDARY'),
+      )
+      const paid = new Set<Delivery>()
+      for (const [line, those] of Map.groupBy(asked, ({ stored }) => lineOf(stored.type))) {
+        for (const { delivery } of await admitted(line, those)) paid.add(delivery)
+      }
+      const away = asked.filter(({ delivery }) => !paid.has(delivery))
+      await Promise.all(away.map(({ stored }) => wait(stored)))
+      return { paid, away: new Set(away.map(({ delivery }) => delivery)) }
+    },
+  }
+}
