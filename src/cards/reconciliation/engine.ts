@@ -190,6 +190,7 @@ const attempt = async (
   const { sql, nextStan, logger } = deps
   const { stan, transmission } = due
   const isRepeat = due.attempts > 0
+  if (stan === null && due.upload === null) await store.completeDay(sql, due)
   const totals =
     isRepeat && due.ours !== null ? restoredTotals(due.ours) : await store.totalsOf(sql, due)
   const numbers =

@@ -86,6 +86,27 @@ export const endDay = async (
   return open.day
 }
 
+/** Has the currencies of days compared that were booked during the wait after their ends, and not before. */
+const addCurrencies = async (
+  sql: Queryable,
+  network: string,
+  days: ReturnType<Queryable>,
+): Promise<void> => {
+  await sql`
+    insert into card_reconciliations (network, day, currency, next_attempt_at)
+    select ${network}, d.day, b.currency, now()
+    from (${days}) d cross join lateral (
+      select distinct m.currency from card_movements m
+      where m.network = ${network} and m.day = d.day) b
+    on conflict do nothing`
+}
+
+/** The same of the day of a comparison whose wait is over. */
+export const completeDay = (
+  sql: Queryable,
+  { network, day }: Pick<Due, 'network' | 'day'>,
+): Promise<void> => addCurrencies(sql, network, sql`select ${day}::date as day`)
+
 /**
  * Once the wait after the end of a day is over, has what the network told of it before compared anew where our book has
  * more by now. What it told stays, so that the same told again is known.
@@ -108,6 +129,11 @@ export const recountTold = (sql: Client, network: string): Promise<void> =>
         select coalesce(sum((r.ours -> kind ->> 'count')::int), 0)
           + coalesce((r.ours ->> 'authorizations')::int, 0)
         from unnest(${textArray(movementKinds)}::text::text[]) as kind)`
+    await addCurrencies(
+      tx,
+      network,
+      tx`select distinct r.day from card_reconciliations r where ${due}`,
+    )
     await tx`update card_reconciliations r set next_attempt_at = r.ended_at where ${due}`
   })
 

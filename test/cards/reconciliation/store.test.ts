@@ -172,3 +172,20 @@ test.each([
   await store.recountTold(sql, 'neta')
   expect(await statusOf()).toBe(status)
 })
+
+test('a currency that is first booked during the wait after what was told is compared too', async () => {
+  await book(1n)
+  await tell()
+  await endDay(sql, 'neta', 60, () => '2026-11-21')
+  await book(2n, { day: '2026-11-20', currency: 'USD' })
+  await book(3n, { day: '2026-11-21', currency: 'USD' })
+  await store.recountTold(sql, 'neta')
+  expect(await due()).toEqual([['2026-11-20', 'BRL']])
+  await pass(60)
+  await store.recountTold(sql, 'neta')
+  expect(await due()).toEqual([
+    ['2026-11-20', 'BRL'],
+    ['2026-11-20', 'USD'],
+  ])
+  expect(await store.claimDue(sql, 'neta', 600)).toMatchObject({ currency: 'USD' })
+})

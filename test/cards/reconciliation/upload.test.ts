@@ -297,3 +297,24 @@ test.each([
   await engine.job.stop()
   expect(await days()).toMatchObject([{ status: 'pending', attempts }, { attempts: 1 }])
 })
+
+test('a currency that is first booked during the wait after the end of its day is compared too', async () => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
+  await sql`update card_movements set currency = 'USD' where amount_cents = 3000`
+  await sql`
+    insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+    select network, '2026-11-23', 'USD', kind, amount_cents, transaction_id, 'later', transmission
+    from card_movements limit 1`
+  const engine = engineOf(rig, async (request) => answered('00', request))
+  await engine.job.start()
+  const days = () => sql`
+    select day::text, currency, status, uploaded from card_reconciliations order by id`
+  await until(async () => (await days()).every(({ status }) => status === 'balanced'))
+  await engine.job.stop()
+  expect(await days()).toMatchObject([
+    { day: '2026-11-22', currency: 'BRL', status: 'balanced', uploaded: 2 },
+    { day: '2026-11-22', currency: 'USD', status: 'balanced', uploaded: 1 },
+  ])
+})
