@@ -2,10 +2,11 @@ import {
   type Client,
   type Queryable,
   rowCount,
+  textArray,
   textRows,
   uuidBound,
 } from '#src/platform/database/index.ts'
-import type { Answer, AuditEntry, Caller } from '#src/platform/http/index.ts'
+import type { ActivityRows, Answer, AuditEntry, Caller } from '#src/platform/http/index.ts'
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import type { Movement } from '../reconciliation/movements.ts'
 import type { CardStatus } from './domain.ts'
@@ -138,8 +139,8 @@ export type TransactionFilter = {
 }
 
 /** Identifiers hold the time of their process, rows that of the same clock a moment later. */
-export const clockMarginMs = 60_000
-export const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('-', '')}`
+const clockMarginMs = 60_000
+const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('-', '')}`
 
 /** The names of all networks that ever were, by which the index on reference numbers begins. */
 const networksIn = (sql: Client) => sql`array(select network from card_stan_blocks)`
@@ -177,3 +178,64 @@ export const listTransactions = async (
     } order by id desc limit ${rowCount(sql, limit)}`
   return rows.map(recordOf)
 }
+
+/** An advice, as it is noted with its transaction; its numbers are the same in each repeat. */
+export type AdviceData = {
+  /** This and the two numbers after it are those of the first sending. */
+  readonly mti: '0120' | '0220' | '0420' | '0620'
+  readonly stan: string
+  readonly transmission: string
+}
+
+/** The transaction of a network's reference number (DE 37); undefined if there is none. */
+export const idByReference = async (
+  sql: Queryable,
+  network: string,
+  rrn: string,
+): Promise<string | undefined> => {
+  const [found] = await sql<{ id: string }[]>`
+    select id from card_transactions where network = ${network} and rrn = ${rrn}
+    order by id desc limit 1`
+  return found?.id
+}
+
+/** Whether the advice was taken before. */
+export const isAdvised = async (
+  tx: Queryable,
+  id: string,
+  { mti, stan, transmission }: AdviceData,
+): Promise<boolean> => {
+  const found = await tx`
+    select from card_events where transaction_id = ${id} and type = 'network_advice'
+      and data ->> 'mti' = ${mti} and data ->> 'stan' = ${stan}
+      and data ->> 'transmission' = ${transmission} limit 1`
+  return found.length > 0
+}
+
+/** What the network's answer to the request makes of a transaction. */
+const answers = ['authorized', 'declined', 'verified'] as const
+
+/**
+ * Transactions of late of an account, by its index; the answer by the index of events. Fenced off: in the order of its id
+ * the planner would walk all events until one of the transaction comes.
+ */
+export const cardActivity =
+  (
+    sql: Client,
+    { account, merchantIds }: Pick<TransactionFilter, 'account' | 'merchantIds'>,
+  ): ActivityRows =>
+  ({ from, limit }) =>
+    sql`
+    select t.created_at as at, t.status,
+      coalesce(t.reason, case when t.status = 'declined' then t.response_code end) as reason,
+      (select extract(epoch from e.at - t.created_at)::float8 * 1000
+        from (select id, at, type from card_events where transaction_id = t.id offset 0) e
+        where e.type = any(${textArray(answers)}::text[])
+        order by e.id limit 1) as ms
+    from (
+      select id, status, reason, response_code, created_at from card_transactions
+      where account = ${account} and created_at >= ${from}
+        and id >= ${idAt(from.getTime() - clockMarginMs)}
+        ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
+      order by id desc limit ${limit}
+    ) t`

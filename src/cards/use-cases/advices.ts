@@ -5,12 +5,17 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { CardNetworks, TakeAdvice } from '../networks/index.ts'
 import { storable } from '../text.ts'
-import { type AdviceData, idByReference, isAdvised } from '../transactions/advices.ts'
 import { refundsOf } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
-import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
+import {
+  type AdviceData,
+  type CardTransaction,
+  idByReference,
+  isAdvised,
+  lockTransaction,
+} from '../transactions/store.ts'
 import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
 import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { changeTransactions } from '../transactions/writes.ts'

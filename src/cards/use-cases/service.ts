@@ -13,10 +13,10 @@ import {
   type WaitingReversal,
   waitingReversals,
 } from '../reversals/waiting.ts'
-import { cardActivity } from '../transactions/activity.ts'
 import { type CardHistory, historyOf } from '../transactions/card-events.ts'
 import {
   type CardTransaction,
+  cardActivity,
   listTransactions,
   type TransactionFilter,
 } from '../transactions/store.ts'
