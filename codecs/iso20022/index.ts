@@ -22,7 +22,6 @@ export {
 export {
   type Certainty,
   compileForSpi,
-  isRevision,
   knownVersions,
   nearestSchema,
   ourCatalogue,
@@ -41,7 +40,7 @@ export {
   codesOf,
   type RaisedBy,
 } from './codes/entry.ts'
-export { codeLists, returnReason, statusReason } from './codes/lists.ts'
+export { codeLists } from './codes/lists.ts'
 export {
   type BusinessHeader,
   identityOfNamespace,

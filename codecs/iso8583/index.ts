@@ -51,7 +51,6 @@ export {
   parseAdditionalAmounts,
   parseBitmapData,
   parseOriginalData,
-  parsePrivateData,
   parseReplacementAmounts,
 } from './subelements.ts'
 export { parseTlv, writeTlv } from './tlv.ts'

@@ -102,39 +102,6 @@ const additionalAmount = (group: string, offset: number): string => {
   return group
 }
 
-/** Private data as tag, length, value in characters, as in DE 48 of several networks. */
-type PrivateLayout = {
-  /** Characters before the first tag, such as a transaction category code. */
-  readonly leading: number
-  readonly tagDigits: number
-  readonly lengthDigits: number
-}
-type PrivateElement = { readonly tag: string; readonly value: string }
-type PrivateData = { readonly leading: string; readonly elements: readonly PrivateElement[] }
-
-/** Elements in their order, unknown ones too. */
-export const parsePrivateData = (
-  text: string,
-  layout: PrivateLayout,
-  field = '48',
-): PrivateData => {
-  const { leading, tagDigits, lengthDigits } = layout
-  if (text.length < leading) refuse(field, 'it ends before the first element')
-  const elements: PrivateElement[] = []
-  let at = leading
-  while (at < text.length) {
-    const tag = text.slice(at, at + tagDigits)
-    const length = text.slice(at + tagDigits, at + tagDigits + lengthDigits)
-    if (length.length !== lengthDigits || !/^\d+$/.test(length)) refuse(field, 'tag and length', at)
-    const start = at + tagDigits + lengthDigits
-    const end = start + Number(length)
-    if (end > text.length) refuse(field, 'it ends within an element', at)
-    elements.push({ tag, value: text.slice(start, end) })
-    at = end
-  }
-  return { leading: text.slice(0, leading), elements }
-}
-
 /** Private data led by a bitmap, as Visa's DE 62 and 63: subfields of fixed length in bytes, by number. */
 type BitmapLayout = {
   readonly bitmapBytes: number

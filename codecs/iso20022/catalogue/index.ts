@@ -10,7 +10,6 @@ export {
 } from './catalogue.ts'
 export {
   type Certainty,
-  isRevision,
   type Revision,
   revisions,
   type VersionEntry,

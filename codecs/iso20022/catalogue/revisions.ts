@@ -5,13 +5,6 @@ export const revisions = ['5.08.1', '5.09.2', '5.10.1', '5.11.1'] as const
 export type Revision = (typeof revisions)[number]
 
 /**
- * True for a revision of the catalogue that is known.
- *
- * @example isRevision('5.11.1') // true
- */
-export const isRevision = (text: string): text is Revision => revisions.some((r) => r === text)
-
-/**
  * How sure a version is: seen in a published schema or message of that time (`confirmed`); concluded from versions seen
  * before and after (`inferred`); or only the nearest known version (`weak`).
  */

@@ -66,19 +66,3 @@ export const codeLists = {
   withdrawal_agent: listOf('withdrawal_agent'),
   adjustment_reason: listOf('adjustment_reason'),
 } as const satisfies Readonly<Record<string, CodeList>>
-
-/**
- * The reason of a refusal, with its meaning; undefined for an unknown code.
- *
- * @example statusReason('AC03')?.meaning?.en
- */
-export const statusReason = (code: string): CodeEntry | undefined =>
-  codeLists.status_reason.get(code)
-
-/**
- * The reason of a return, with its meaning; undefined for an unknown code.
- *
- * @example returnReason('MD06')?.meaning?.en
- */
-export const returnReason = (code: string): CodeEntry | undefined =>
-  codeLists.return_reason.get(code)

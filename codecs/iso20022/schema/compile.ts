@@ -366,6 +366,3 @@ const hasWildcard = (particle: ResolvedParticle): boolean =>
   particle.kind === 'leaf'
     ? particle.leaf.edge[0] === anyName
     : particle.items.some((item) => hasWildcard(item))
-
-/** The key under which {@link CompiledSchema.globals} holds an element. */
-export const globalKey = (namespace: string, name: string): string => qName(namespace, name)

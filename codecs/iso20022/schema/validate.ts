@@ -1,6 +1,5 @@
 import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 import { checkAttributes } from './attributes.ts'
-import { globalKey } from './compile.ts'
 import {
   anyName,
   type CompiledElement,
@@ -12,6 +11,7 @@ import {
   edgeNext,
   edgeStride,
 } from './compiled.ts'
+import { qName } from './model.ts'
 import { QuickPass } from './quick.ts'
 import { checkUnique } from './unique.ts'
 import {
@@ -101,7 +101,7 @@ class Validation {
     const { document, schema } = this
     const { root } = document
     const name = document.localName(root)
-    const element = schema.globals.get(globalKey(document.namespaceUri(root), name))
+    const element = schema.globals.get(qName(document.namespaceUri(root), name))
     if (element === undefined) {
       const expected = schema.elements[0]?.name ?? 'nothing'
       this.report(root, 'root', shownName(name), `${expected} of ${schema.targetNamespace}`)
@@ -220,7 +220,7 @@ class Validation {
     if (processContents === 'skip') return
     const { document, schema } = this
     const name = document.localName(node)
-    const element = schema.globals.get(globalKey(document.namespaceUri(node), name))
+    const element = schema.globals.get(qName(document.namespaceUri(node), name))
     if (element !== undefined) this.#element(node, element)
     else if (processContents === 'strict') {
       this.report(node, 'unexpected', shownName(name), 'an element that a schema declares')

@@ -22,7 +22,6 @@ import {
   packIso8583,
   parseDialect,
   parseOriginalData,
-  parsePrivateData,
   parseTlv,
   readAnswer,
   readMessage,
@@ -543,14 +542,5 @@ describe('sub-elements', () => {
     expect(text).toBe('010000012311201430050000001234500000000000')
     expect(parseOriginalData(text).stan).toBe('000123')
     expect(() => parseOriginalData(text.slice(1))).toThrow(CodecError)
-  })
-
-  test('private data by tag and length', () => {
-    const layout = { leading: 1, tagDigits: 2, lengthDigits: 2 }
-    expect(parsePrivateData('R9203123', layout)).toEqual({
-      leading: 'R',
-      elements: [{ tag: '92', value: '123' }],
-    })
-    expect(() => parsePrivateData('R9204123', layout)).toThrow(CodecError)
   })
 })

@@ -1,5 +1,5 @@
 import { inferred, weak } from '../../catalogue/revisions.ts'
-import { codeLists, statusReason } from '../../codes/lists.ts'
+import { codeLists } from '../../codes/lists.ts'
 import { jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { code, type Field, many, messageReader, text, texts } from '../../shape.ts'
@@ -50,7 +50,7 @@ const status = (transaction: PaymentStatus): object => ({
   accepted: accepted.includes(transaction.status),
   reasons: transaction.reasons.map(({ code, additionalInformation }) => ({
     code,
-    meaning: code === null ? null : (statusReason(code)?.meaning?.en ?? null),
+    meaning: code === null ? null : (codeLists.status_reason.get(code)?.meaning?.en ?? null),
     additional_information: additionalInformation,
   })),
   settlement_date_time: transaction.settlementDateTime,

@@ -1,5 +1,5 @@
 import { confirmed, seenAt510 } from '../../catalogue/revisions.ts'
-import { returnReason } from '../../codes/lists.ts'
+import { codeLists } from '../../codes/lists.ts'
 import { jsonAmount, jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
@@ -42,7 +42,7 @@ const giveBack = (transaction: PaymentReturn): object => {
     currency: transaction.amount.currency,
     reason: {
       code,
-      meaning: returnReason(code)?.meaning?.en ?? null,
+      meaning: codeLists.return_reason.get(code)?.meaning?.en ?? null,
       additional_information: additionalInformation,
     },
     returning_ispb: transaction.debtorAgentIspb,
