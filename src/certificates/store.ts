@@ -32,7 +32,7 @@ class ExistsError extends Error {
 }
 
 /** Names may be given anew in a folder: what was read together belongs together. */
-export type CertificateIdentity = CertificateName & Pick<CertificateRecord, 'fingerprint'>
+type CertificateIdentity = CertificateName & Pick<CertificateRecord, 'fingerprint'>
 
 /** Where certificates are kept. */
 export type CertificateStore = {

@@ -8,7 +8,7 @@ import {
   revisions,
 } from '#src/simulators/central-bank/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
-import { materialOf } from './files.ts'
+import { materialOf, tlsOptions } from './files.ts'
 import type { Simulator } from './simulator.ts'
 
 /** Those of the real one's test environment. */
@@ -29,9 +29,7 @@ export const centralBankSimulator: Simulator = {
       value: 'port',
       doc: `Of the secondary channel; ${secondaryPort}. 0: a free one.`,
     },
-    'tls-cert': { value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
-    'tls-key': { value: 'file', doc: 'PEM of the private key.' },
-    'client-ca': { value: 'file', doc: 'PEM; clients must show a certificate of this authority.' },
+    ...tlsOptions,
     'settlement-limit-seconds': {
       value: 'seconds',
       doc: 'From a payment to its rejection with AB03; 40.',

@@ -5,7 +5,7 @@ import {
   registerSamples,
 } from '#src/simulators/directory/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
-import { materialOf } from './files.ts'
+import { materialOf, tlsOptions } from './files.ts'
 import type { Simulator } from './simulator.ts'
 
 /** That of the real one's test environment, one up: the message interface has it too. */
@@ -19,9 +19,7 @@ export const directorySimulator: Simulator = {
   options: {
     host: { value: 'host', doc: 'Where to listen; 127.0.0.1.' },
     port: { value: 'port', doc: `${port}. 0: a free one.` },
-    'tls-cert': { value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
-    'tls-key': { value: 'file', doc: 'PEM of the private key.' },
-    'client-ca': { value: 'file', doc: 'PEM; clients must show a certificate of this authority.' },
+    ...tlsOptions,
     signers: {
       value: 'folder',
       doc: 'With <ISPB>.pem or <ISPB>.<more>.pem: what changes an entry must be signed by its participant.',

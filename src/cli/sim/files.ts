@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CommandArguments, UsageError } from '../command.ts'
+import type { Simulator } from './simulator.ts'
 
 /** The files of a certificate and its key: both, or neither. */
 const pairOf = async (args: CommandArguments, certificateOption: string, keyOption: string) => {
@@ -10,6 +11,12 @@ const pairOf = async (args: CommandArguments, certificateOption: string, keyOpti
   }
   if (certificate === key) return undefined
   throw new UsageError(`say both --${certificateOption} and --${keyOption}`)
+}
+
+export const tlsOptions: Simulator['options'] = {
+  'tls-cert': { value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
+  'tls-key': { value: 'file', doc: 'PEM of the private key.' },
+  'client-ca': { value: 'file', doc: 'PEM; clients must show a certificate of this authority.' },
 }
 
 /** What both the central bank and the directory take: TLS, who signs what is sent, whose signatures are asked for. */

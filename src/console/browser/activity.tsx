@@ -6,7 +6,7 @@ import { overviewWords as w } from './overview-words.ts'
 import { Card, Facts, Shown } from './parts.tsx'
 import { type Rail, railLists } from './rails.ts'
 import { Link } from './router.tsx'
-import { Badge, toneOfStatus } from './state.tsx'
+import { Badge, toneOf } from './state.tsx'
 import { fill, words } from './words.ts'
 
 /** The window moves on while nothing happens. */
@@ -72,7 +72,7 @@ const sumOf = (outcomes: readonly Outcome[]): number =>
  */
 const toneOfOutcome = ({ status, reason }: Outcome): string => {
   if (status === 'refunded') return 'settled'
-  if (status !== 'voided') return toneOfStatus(status)
+  if (status !== 'voided') return toneOf(status)
   return reason === null || reason === 'expired' ? 'settled' : 'failed'
 }
 

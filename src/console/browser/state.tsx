@@ -169,9 +169,7 @@ export const eventText = (type: string): string => {
   return end === parts.length ? first : `${first} ${eventText(parts.slice(end).join('_'))}`
 }
 
-const toneOf = (status: string): Tone => tones.get(status) ?? 'pending'
-
-export const toneOfStatus = (status: string): string => toneOf(status)
+export const toneOf = (status: string): Tone => tones.get(status) ?? 'pending'
 
 export const Sign = ({ status }: { readonly status: string }) => (
   <svg class="sign" viewBox="0 0 16 16" aria-hidden="true">

@@ -33,8 +33,6 @@ export type CardNetworkOptions = {
   readonly seed?: number
   /** Chance of each fault, from 0 to 1; together at most 1. */
   readonly faults?: FaultRates
-  /** Answer code of sign-ons; `00`. */
-  readonly signOnCode?: string
   /** Close connections that send payments before they signed on. */
   readonly needsSignOn?: boolean
   /** Codes of messages about payments, and their keys. */
@@ -204,7 +202,7 @@ export class CardNetwork {
     request.mti = '0810'
     request.responseCode = '00'
     if (request.networkCode === '001') {
-      request.responseCode = this.options.signOnCode ?? '00'
+      request.responseCode = '00'
       if (request.responseCode === '00') this.signedOn.add(session)
     } else if (request.networkCode === '002') this.signedOn.delete(session)
     else if (asksForKey(request)) this.keys?.give(request)
