@@ -134,6 +134,8 @@ export const drexTransactions = pgTable(
     index('drex_transactions_stuck')
       .on(table.network, table.sender)
       .where(sql`status = 'signed' and error is not null`),
+    // For lists of what waits: there may be more of it than of all else that is open.
+    index('drex_transactions_waiting').on(table.subject).where(sql`status = 'pending'`),
     // For lists of what went wrong.
     index('drex_transactions_ended')
       .on(table.status, table.subject)

@@ -197,22 +197,29 @@ const placed = (
   ${beforeId === undefined ? sql`` : sql`and ${id} < ${beforeId}`}`
 
 /**
- * By the last step's status, where few have it: those on their way, and those that moved nothing. Both have an index,
- * whose condition must stand in the statement as it stands there.
+ * By the last step's status, where few have it: those on their way, and those that moved nothing. What waits and what moved
+ * nothing have indexes in the order of the list, whose conditions must stand in the statement as they stand there.
  */
 const ledByStatus = (sql: Client, { status, ...place }: TransferFilter) => {
   if (status === undefined || status === 'confirmed') return undefined
-  const among = isFinal(status)
-    ? finalStatuses.filter((final) => final !== 'confirmed')
-    : openStatuses
   return {
     transfers: sql`(
       select subject, id from drex_transactions
-      where status = ${status} and status in (${constants(sql, among)}) ${placed(sql, sql`subject`, place)} order by subject desc offset 0) step
+      where ${hasStatus(sql, status)} ${placed(sql, sql`subject`, place)} order by subject desc offset 0) step
       cross join lateral (
         select * from drex_transfers where id = step.subject and transaction_id = step.id limit 1) f`,
     order: sql`step.subject`,
   }
+}
+
+const waiting = 'pending'
+
+const hasStatus = (sql: Client, status: TransactionStatus) => {
+  if (status === waiting) return sql`status = ${constants(sql, [waiting])}`
+  const among = isFinal(status)
+    ? finalStatuses.filter((final) => final !== 'confirmed')
+    : openStatuses
+  return sql`status = ${status} and status in (${constants(sql, among)})`
 }
 
 /** Newest first. */
