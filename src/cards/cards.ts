@@ -23,6 +23,7 @@ import {
 } from './reversals/index.ts'
 import { createRetention } from './transactions/retention.ts'
 import { createStanAllocator, type StanAllocator } from './transactions/stan.ts'
+import { lockTransaction } from './transactions/store.ts'
 import { declareUnmatched } from './transactions/unmatched.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
@@ -134,9 +135,13 @@ const outcomesOf = (metrics: Metrics, sql: Client, { all }: CardNetworks) => {
 const onEndedOf =
   ({ networks, emission }: CardsDeps, now: () => Date): ReversalsDeps['onEnded'] =>
   async (tx, ended, outcome, booking) => {
-    await endStored(tx, ended, outcome, now(), emission)
     const network = networks.byName(ended.network)
-    await insertMovements(tx, bookedByEnd(network, ended, outcome, booking, now()))
+    const isBooked = network?.reconciliation !== undefined
+    const before = isBooked ? await lockTransaction(tx, ended.transactionId) : undefined
+    await endStored(tx, ended, outcome, now(), emission)
+    const { reversedCents = 0n } = before ?? {}
+    const movements = bookedByEnd(network, ended, outcome, booking, reversedCents, now())
+    await insertMovements(tx, movements)
   }
 
 /**

@@ -118,7 +118,8 @@ const movement = z
     kind: z.enum(bookedKinds),
     amount: z.int().meta({ description: 'In minor units.' }),
     stan: z.string().meta({
-      description: 'DE 11 of the message that moved it; of a reversal that of what it takes back.',
+      description:
+        'DE 11 of the message that moved it; of a reversal that of what it takes back; of the void of a part its own.',
     }),
     rrn: z.string().nullable().meta({ description: 'DE 37.' }),
     at: z.iso.datetime(),

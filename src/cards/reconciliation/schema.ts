@@ -45,7 +45,7 @@ export const cardMovements = pgTable(
     transactionFeeCents: bigint('transaction_fee_cents', { mode: 'bigint' }),
     processingFeeCents: bigint('processing_fee_cents', { mode: 'bigint' }),
     transactionId: text('transaction_id').notNull(),
-    /** DE 11 and DE 7 of the message that moved it; of a reversal those of the message that it takes back. */
+    /** DE 11 and DE 7 of the message that moved it; of a reversal those of the message that it takes back; of the void of a part its own. */
     stan: text().notNull(),
     transmission: text().notNull(),
     at: instant('at').notNull().defaultNow(),

@@ -95,8 +95,9 @@ export const attemptReversal = async (
     return card
   }
   let sent: Promise<Result>
+  let numbers: ReversalNumbers
   try {
-    const numbers = numbersOf(reversal) ?? (await context.nextStan(network))
+    numbers = numbersOf(reversal) ?? (await context.nextStan(network))
     const leaseSeconds = (network.timeoutMs + context.leaseMarginMs) / 1_000
     if (!(await beginAttempt(context.sql, reversal.id, owner, numbers, leaseSeconds)))
       return undefined
@@ -106,9 +107,11 @@ export const attemptReversal = async (
   }
   const result = await sent
   const { outcome } = result
+  const { stan, transmission } = numbers
+  const numbered = { owner, reversal: { ...reversal, stan, transmission } }
   if (outcome === 'confirmed' || outcome === 'declined') {
-    await end(context, claimed, result, outcome === 'confirmed' ? outcome : 'refused', 0)
-  } else if (outcome === 'not_known') await endOrHold(context, network, claimed, result)
+    await end(context, numbered, result, outcome === 'confirmed' ? outcome : 'refused', 0)
+  } else if (outcome === 'not_known') await endOrHold(context, network, numbered, result)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return outcome
 }

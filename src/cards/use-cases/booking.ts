@@ -28,8 +28,8 @@ const voided = (network: Books, before: CardTransaction): Numbers | undefined =>
   if (capturedCents > 0n && captureStan !== undefined && captureTransmission !== undefined) {
     return { stan: captureStan, transmission: captureTransmission, cents: lastCaptured(before) }
   }
-  const { stan, transmission, amountCents: cents } = before
-  return isSale(network) ? { stan, transmission, cents } : undefined
+  const { stan, transmission, amountCents, reversedCents = 0n } = before
+  return isSale(network) ? { stan, transmission, cents: amountCents - reversedCents } : undefined
 }
 
 const movedBy = (
@@ -50,6 +50,10 @@ const movedBy = (
       const taken = voided(network, before)
       return taken && ['debit_reversal', taken]
     }
+    case 'partial_void':
+    case 'release':
+      // By its own numbers: several may take back parts of one sale.
+      return isSale(network) ? ['debit_reversal', own] : undefined
     case 'authorization': {
       const { stan: first, transmission: at, amountCents } = before
       const numbers = { stan: first, transmission: at, cents: partCents ?? amountCents }
@@ -130,6 +134,9 @@ const kindsOf = (network: Books, { reverses, originalMti }: Reversal): readonly 
       return ['credit', 'credit_reversal']
     case 'void':
       return originalMti.startsWith('02') || isSale(network) ? sale : []
+    case 'partial_void':
+    case 'release':
+      return isSale(network) ? ['debit_reversal'] : []
     case 'authorization':
       return isSale(network) ? sale : counted(network, reverses)
     case 'increment':
@@ -144,28 +151,47 @@ const kindsOf = (network: Books, { reverses, originalMti }: Reversal): readonly 
 const counted = (network: Books, operation: Counting): readonly BookedKind[] =>
   isCounted(network, operation) ? ['authorization'] : []
 
+/** What is taken back of a sale: a part, or what parts have left of it. */
+const takenBackOf = (
+  { reverses, originalMti, amountCents, remainingCents }: Reversal,
+  reversedCents: bigint,
+): bigint => {
+  const isOfFirst = reverses !== 'increment' && originalMti.startsWith('01')
+  const standing = isOfFirst ? amountCents - reversedCents : amountCents
+  return standing - (remainingCents ?? 0n)
+}
+
 /**
  * What the network has booked where it has confirmed a reversal or an advice. What it takes back it had booked before,
  * even where we never heard of that: both count, as in its own totals.
+ *
+ * @param reversedCents what partial voids had taken back of the transaction before
  */
 export const bookedByEnd = (
   network: Books | undefined,
   ended: Reversal,
   outcome: ReversalOutcome,
   booking: Booking | undefined,
+  reversedCents: bigint,
   at: Date,
 ): readonly Movement[] => {
   if (network?.reconciliation === undefined || outcome !== 'confirmed') return []
-  const { reverses, responseCode = '', transactionId, currency, amountCents: cents } = ended
+  const { reverses, responseCode = '', transactionId, currency, amountCents } = ended
   const isAdvice = reverses.endsWith('_advice')
   // A network has booked nothing of what it does not know.
   if (!isAdvice && network.answers.ofReversal(responseCode, true) !== 'done') return []
   const { stan = '', transmission = '', originalStan, originalTransmission } = ended
-  const numbers = isAdvice
-    ? { stan, transmission }
-    : { stan: originalStan, transmission: originalTransmission }
+  const isPart = reverses === 'partial_void' || reverses === 'release'
+  const numbers =
+    isAdvice || isPart
+      ? { stan, transmission }
+      : { stan: originalStan, transmission: originalTransmission }
   const day = settlementDay(booking?.settlementDate, at)
-  const common = { network: network.name, day, currency, cents, transactionId, ...numbers }
+  const common = { network: network.name, day, currency, transactionId, ...numbers }
   const charged = isAdvice ? chargedFor(booking?.fees) : nothingCharged
-  return kindsOf(network, ended).map((kind) => ({ ...common, kind, ...charged(kind) }))
+  const takenBack = takenBackOf(ended, reversedCents)
+  return kindsOf(network, ended).map((kind) => {
+    const cents = kind === 'debit_reversal' ? takenBack : amountCents
+    return { ...common, kind, cents, ...charged(kind) }
+  })
 }

@@ -29,6 +29,8 @@ const transaction = {
   operationCents: 2_500n,
 } as CardTransaction
 
+const voidedInPart = { ...transaction, reversedCents: 4_000n } as CardTransaction
+
 const captured = {
   ...transaction,
   capturedCents: 3_000n,
@@ -56,7 +58,10 @@ test('an approval is booked as what it moved', () => {
     [sales, 'authorization', transaction, undefined, ['debit', 10_000n, '000001', 'T1']],
     [sales, 'authorization', transaction, 4_000n, ['debit', 4_000n, '000001', 'T1']],
     [sales, 'increment', transaction, undefined, undefined],
-    [sales, 'partial_void', transaction, undefined, undefined],
+    [holds, 'partial_void', transaction, undefined, undefined],
+    [holds, 'release', captured, undefined, undefined],
+    [sales, 'partial_void', transaction, undefined, ['debit_reversal', 2_500n, '000002', 'T2']],
+    [sales, 'void', voidedInPart, undefined, ['debit_reversal', 6_000n, '000001', 'T1']],
     [sales, 'verification', transaction, undefined, undefined],
   ] as const) {
     const [kind, cents, stan, transmission] = booked ?? []
@@ -101,7 +106,7 @@ test('an approved 0100 is counted where the network compares their number', () =
     ...([['authorization_advice', ['authorization']] as const, ['void', []] as const] as const),
   ]) {
     const ended = { ...reversal, reverses }
-    const booked = bookedByEnd(counting(holds), ended, 'confirmed', answered, at)
+    const booked = bookedByEnd(counting(holds), ended, 'confirmed', answered, 0n, at)
     expect(booked.map(({ kind }) => kind as string)).toEqual([...kinds])
   }
 })
@@ -140,9 +145,10 @@ test('a confirmed reversal is booked with what it takes back, and an advice as w
     [holds, { reverses: 'authorization' }, [], original],
     [sales, { reverses: 'authorization' }, sale, original],
     [sales, { reverses: 'increment' }, [], original],
-    [sales, { reverses: 'release' }, [], original],
+    [holds, { reverses: 'partial_void' }, [], own],
+    [holds, { reverses: 'release' }, [], own],
   ] as const) {
-    const booked = bookedByEnd(network, { ...reversal, ...ended }, 'confirmed', answered, at)
+    const booked = bookedByEnd(network, { ...reversal, ...ended }, 'confirmed', answered, 0n, at)
     // What takes money back names no fee of what it takes back.
     const { fees } = ended.reverses.endsWith('_advice') ? answered : { fees: undefined }
     const charged = fees === undefined ? {} : { fees }
@@ -155,13 +161,39 @@ test('a confirmed reversal is booked with what it takes back, and an advice as w
 test('what a network refused, never answered or did not know moved nothing', () => {
   for (const reverses of ['capture_advice', 'refund_advice', 'capture'] as const) {
     for (const outcome of ['refused', 'expired'] as const) {
-      expect(bookedByEnd(holds, { ...reversal, reverses }, outcome, answered, at)).toEqual([])
+      expect(bookedByEnd(holds, { ...reversal, reverses }, outcome, answered, 0n, at)).toEqual([])
     }
   }
   const unknown = { ...reversal, reverses: 'capture', responseCode: '25' } as const
-  expect(bookedByEnd(holds, unknown, 'confirmed', answered, at)).toEqual([])
+  expect(bookedByEnd(holds, unknown, 'confirmed', answered, 0n, at)).toEqual([])
   const told = { ...reversal, reverses: 'capture_advice', responseCode: '94' } as const
-  expect(bookedByEnd(holds, told, 'confirmed', undefined, at)).toMatchObject([
+  expect(bookedByEnd(holds, told, 'confirmed', undefined, 0n, at)).toMatchObject([
     { kind: 'debit', day: undefined },
+  ])
+})
+
+test('of a sale, the void of a part takes back that part, and what follows it what is left', () => {
+  const bookedAs = (change: Partial<Reversal>, reversedCents: bigint) => {
+    const ended = { ...reversal, amountCents: 10_000n, ...change } as Reversal
+    return bookedByEnd(sales, ended, 'confirmed', undefined, reversedCents, at).map(
+      ({ kind, cents, stan }) => [kind, cents, stan],
+    )
+  }
+  for (const reverses of ['partial_void', 'release'] as const) {
+    const part = { reverses, remainingCents: 5_000n }
+    expect(bookedAs(part, 0n)).toEqual([['debit_reversal', 5_000n, '000009']])
+    expect(bookedAs(part, 2_000n)).toEqual([['debit_reversal', 3_000n, '000009']])
+  }
+  for (const reverses of ['void', 'authorization'] as const) {
+    expect(bookedAs({ reverses }, 2_000n)).toEqual([
+      ['debit', 10_000n, '000002'],
+      ['debit_reversal', 8_000n, '000002'],
+    ])
+  }
+  // Captures are voided one by one.
+  expect(bookedAs({ reverses: 'capture', originalMti: '0200' }, 2_000n).at(1)).toEqual([
+    'debit_reversal',
+    10_000n,
+    '000002',
   ])
 })

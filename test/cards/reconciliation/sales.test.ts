@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { standingAfter } from '../../../src/cards/reconciliation/movements.ts'
+import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+
+setDefaultTimeout(60_000)
+
+/* Where authorizations are sales, a void of a part is a reversal of that part in the network's totals. */
+
+let network: ScriptedNetwork
+let rig: CardsRig
+beforeAll(async () => {
+  network = createScriptedNetwork()
+  const path = join(temporaryDirectory(), 'messages.json')
+  const content = { messages: { authorization: { mti: '0200' } } }
+  const reconciliation = { cut_over: '00:00', wait_seconds: 0 }
+  await Bun.write(path, JSON.stringify({ content, reconciliation }))
+  rig = await createCardsRig({
+    networkA: network,
+    environment: { CARDGW_NETA_MESSAGES_FILE: path },
+  })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const answering = (first: string) =>
+  network.on(({ mti }, peer) =>
+    peer.answer({ responseCode: mti === '0400' ? first : '00', authCode: 'A00001' }),
+  )
+const voidOf = async (id: string, amount?: number): Promise<void> => {
+  const response = await rig.post(
+    `/v1/transactions/${id}/void`,
+    amount === undefined ? undefined : { amount },
+  )
+  expect([200, 202]).toContain(response.status)
+  await rig.settled(id)
+}
+const booked = async (id: string) => [
+  ...(await rig.database.sql<{ kind: string; cents: number }[]>`
+    select kind, amount_cents::int as cents from card_movements where transaction_id = ${id} order by id`),
+]
+/** The sales of the day that stand. */
+const standing = async () => {
+  const { sql } = rig.database
+  const [{ day } = { day: '' }] = await sql<{ day: string }[]>`
+    select day::text from card_business_days where network = 'neta'`
+  const found: (readonly [string, bigint])[] = []
+  for (let uploadedTo: bigint | null = null; ; ) {
+    const of = { network: 'neta', day, currency: 'BRL', uploadedTo }
+    const next = await standingAfter(sql, of)
+    if (next === undefined) return found
+    found.push([next.transactionId, next.cents])
+    uploadedTo = next.id
+  }
+}
+
+test('parts are booked one by one, and then what they left, and what stands is told', async () => {
+  answering('00')
+  const { id } = await rig.authorize('tok_visa_approved')
+  const { id: other } = await rig.authorize('tok_visa_approved')
+  await voidOf(id, 2_500)
+  answering('91')
+  await voidOf(id, 1_500)
+  await voidOf(id, 1_500)
+  const parts = [
+    { kind: 'debit', cents: 10_000 },
+    { kind: 'debit_reversal', cents: 2_500 },
+    { kind: 'debit_reversal', cents: 1_500 },
+    { kind: 'debit_reversal', cents: 1_500 },
+  ]
+  expect(await booked(id)).toEqual(parts)
+  expect(await standing()).toEqual([
+    [id, 4_500n],
+    [other, 10_000n],
+  ])
+  await voidOf(id)
+  expect(await booked(id)).toEqual([...parts, { kind: 'debit_reversal', cents: 4_500 }])
+  expect(await standing()).toEqual([[other, 10_000n]])
+})
