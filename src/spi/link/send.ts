@@ -38,7 +38,7 @@ export type SendDeps = {
   readonly timeoutMs: number
   readonly attemptsMax: number
   readonly comesAgain?: boolean | undefined
-  readonly unpaid?: readonly Uint8Array[] | undefined
+  readonly isPaid?: boolean | undefined
   /** Called for every attempt that gets no answer in time; false: make no further attempt. */
   readonly onLate?: (() => boolean) | undefined
   /** Called before the same messages are sent again. */
@@ -54,7 +54,7 @@ export const sendMessages = async (
   if (messages.length === 0 || messages.length > requestMessagesMax) {
     throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
   }
-  const waitMs = await paced(deps, deps.unpaid ?? messages, deps.comesAgain)
+  const waitMs = await paced(deps, deps.isPaid === true ? [] : messages, deps.comesAgain)
   if (waitMs > 0) {
     const reason = 'the channel is to be left alone for a while'
     return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }

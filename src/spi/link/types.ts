@@ -70,8 +70,8 @@ export type SendOptions = {
   readonly onLate?: (() => boolean) | undefined
   /** True: the caller brings the messages again, so we do not wait here for a full bucket. */
   readonly comesAgain?: boolean | undefined
-  /** Those whose tokens `admit` has not taken; all when absent. */
-  readonly unpaid?: readonly Uint8Array[] | undefined
+  /** True: `admit` has taken their tokens. */
+  readonly isPaid?: boolean | undefined
 }
 
 /** The message interface of the central bank, over both channels. */

@@ -206,7 +206,7 @@ describe('outcomes', () => {
     server.stop()
   })
 
-  test('who comes again waits for no bucket, and only what is unpaid is paid for', async () => {
+  test('who comes again waits for no bucket, and what is paid asks for none', async () => {
     const asked: number[] = []
     const pacing = {
       take: async (_: unknown, messages: readonly Uint8Array[]) => {
@@ -218,14 +218,14 @@ describe('outcomes', () => {
     const server = rawServer(() => accepted('a,b'))
     const url = `${server.url}/api/v1/in/${ispb}/msgs`
     const about = { url, channel: 'SECONDARY', tls: undefined, pacing, ...settings } as const
-    const sendUnpaid = (unpaid: readonly Uint8Array[]) =>
-      sendMessages({ ...about, comesAgain: true, unpaid }, [one, two], undefined)
+    const sendThem = (isPaid: boolean) =>
+      sendMessages({ ...about, comesAgain: true, isPaid }, [one, two], undefined)
     const turnedAway = { kind: 'unreachable', retryAfterMs: 500, isDown: false }
-    expect(await sendUnpaid([two])).toMatchObject(turnedAway)
-    expect(await sendUnpaid([])).toMatchObject({ kind: 'accepted' })
-    expect(asked).toEqual([1, 0])
+    expect(await sendThem(false)).toMatchObject(turnedAway)
+    expect(await sendThem(true)).toMatchObject({ kind: 'accepted' })
+    expect(asked).toEqual([2, 0])
     settings.hold.hold(7_000)
-    expect(await sendUnpaid([])).toMatchObject({ kind: 'unreachable', isDown: false })
+    expect(await sendThem(true)).toMatchObject({ kind: 'unreachable', isDown: false })
     expect(server.requests).toHaveLength(1)
     server.stop()
   })

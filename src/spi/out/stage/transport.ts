@@ -1,9 +1,10 @@
-import { createGatherer } from '#src/platform/database/index.ts'
+import { createGatherer, Writers } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/observe/index.ts'
 import {
   type InterfaceClient,
   type InterfaceProblem,
   requestMessagesMax,
+  type SendOptions,
 } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
@@ -54,7 +55,6 @@ type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
   readonly comesAgain: boolean
-  readonly isPaid: boolean
 }
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
@@ -96,7 +96,7 @@ export const createTransport = (options: {
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
   const isPassedOver = createIsPassedOver(client.channels, isFailover, health)
-  const laneOf = (channel: Channel) =>
+  const laneOf = (channel: Channel, isPaid: boolean, writers: Writers) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
         if (isPassedOver(channel)) {
@@ -109,23 +109,31 @@ export const createTransport = (options: {
           health.noteLate(channel)
           return !isPassedOver(channel)
         }
-        return health.noted(channel, () => sendTogether(client, channel, messages, onLate))
+        return health.noted(channel, () =>
+          sendTogether(client, channel, messages, { onLate, isPaid }),
+        )
       },
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
+      writers,
       waitingMax,
       isRowFault: (error) => error instanceof RefusedTogetherError,
     })
-  const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
+  // What is paid waits for no tokens, nor for what does.
+  const lanesOf = (channel: Channel) => {
+    const writers = new Writers()
+    return { paid: laneOf(channel, true, writers), unpaid: laneOf(channel, false, writers) }
+  }
+  const lanes = new Map(client.channels.map((channel) => [channel, lanesOf(channel)]))
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
     const { type, channel, bytes, comesAgain = false, isPaid = false } = message
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
-      const lane = lanes.get(way)
+      const lane = lanes.get(way)?.[isPaid && way === channel ? 'paid' : 'unpaid']
       if (lane === undefined) continue
-      last = await lane({ bytes, trace, comesAgain, isPaid: isPaid && way === channel })
+      last = await lane({ bytes, trace, comesAgain })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
@@ -146,17 +154,16 @@ const sendTogether = async (
   client: InterfaceClient,
   channel: Channel,
   messages: readonly Row[],
-  onLate: () => boolean,
+  options: Pick<SendOptions, 'onLate' | 'isPaid'>,
 ): Promise<readonly MessageOutcome[]> => {
   const [, ...others] = messages
   const outcome = await client.send(
     channel,
     messages.map(({ bytes }) => bytes),
     {
+      ...options,
       links: others.map(({ trace }) => trace),
-      onLate,
       comesAgain: messages.every((one) => one.comesAgain),
-      unpaid: messages.filter((one) => !one.isPaid).map(({ bytes }) => bytes),
     },
   )
   switch (outcome.kind) {

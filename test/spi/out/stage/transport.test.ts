@@ -65,13 +65,13 @@ const transportOver = (
 }
 
 test('only what its caller brings again is turned away, and what it has paid is paid on its own channel alone', async () => {
-  const told: (readonly [Channel, boolean | undefined, number | undefined])[] = []
+  const told: (readonly [Channel, boolean | undefined, boolean | undefined])[] = []
   const channels: readonly Channel[] = ['PRIMARY', 'SECONDARY']
   const health = createChannelHealth({ channels, logger: quietLogger })
   const client: InterfaceClient = {
     channels,
     send: async (channel, messages, options) => {
-      told.push([channel, options?.comesAgain, options?.unpaid?.length])
+      told.push([channel, options?.comesAgain, options?.isPaid])
       return channel === 'SECONDARY' && told.length === 3
         ? down
         : { kind: 'accepted', resourceIds: messages.map(() => 'r') }
@@ -85,11 +85,41 @@ test('only what its caller brings again is turned away, and what it has paid is 
   await send(paid)
   await send(paid)
   expect(told).toEqual([
-    ['SECONDARY', false, 1],
-    ['SECONDARY', true, 0],
-    ['SECONDARY', true, 0],
-    ['PRIMARY', true, 1],
+    ['SECONDARY', false, false],
+    ['SECONDARY', true, true],
+    ['SECONDARY', true, true],
+    ['PRIMARY', true, false],
   ])
+})
+
+test('what is paid shares no request with what is not, nor more requests than the channel has', async () => {
+  const held = Promise.withResolvers<void>()
+  const told: string[] = []
+  const health = createChannelHealth({ channels: ['SECONDARY'], logger: quietLogger })
+  const client: InterfaceClient = {
+    channels: ['SECONDARY'],
+    send: async (_, messages, options) => {
+      told.push(`${messages.length} ${options?.isPaid}`)
+      if (options?.isPaid !== true) await held.promise
+      return { kind: 'accepted', resourceIds: messages.map(() => 'r') }
+    },
+    ...unused,
+  }
+  const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
+  const sendAll = (requestsMax: number) => {
+    const send = createTransport({ client, requestsMax, isFailover: false, health })
+    const waits = [send(message), send(message)]
+    return { waits, paid: [true, true].map((isPaid) => send({ ...message, isPaid })) }
+  }
+  const { waits, paid } = sendAll(2)
+  await Promise.all(paid)
+  expect(told.splice(0).sort()).toEqual(['2 false', '2 true'])
+  const single = sendAll(1)
+  await Bun.sleep(5)
+  expect(told).toHaveLength(1)
+  held.resolve()
+  await Promise.all([...waits, ...single.waits, ...single.paid])
+  expect(told).toHaveLength(2)
 })
 
 test('messages that are ready together go ten to a request, each channel its own', async () => {
