@@ -3,7 +3,7 @@ import { structure } from '../drizzle/structure.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
 import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
-import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
+import { createProcessIo, type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
   createDirectory,
   createPipeline,
@@ -368,17 +368,8 @@ export const program: Program = {
 }
 
 if (import.meta.main) {
-  const code = await runCli(
-    process.argv.slice(2),
-    {
-      env: process.env,
-      out: (text) => process.stdout.write(text),
-      err: (text) => process.stderr.write(text),
-      isTerminal: process.stderr.isTTY === true,
-      readInput: () => Bun.stdin.bytes(),
-    },
-    program,
-  )
+  const { io, exitCodeOf } = createProcessIo(process.env)
+  const code = await runCli(process.argv.slice(2), io, program)
   // Always an explicit exit: a forgotten handle must not keep a stopped process alive.
-  process.exit(code)
+  process.exit(await exitCodeOf(code))
 }

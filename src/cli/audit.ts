@@ -117,7 +117,10 @@ const exported: Action = async (args, io, load) => {
   if (dsn === undefined) throw new UsageError('there is one database')
   return await withDatabase(dsn, io, async (sql) => {
     if (file === undefined) {
-      for await (const { lines } of exportLinks(sql, BigInt(after ?? 0))) io.out(lines)
+      for await (const { lines } of exportLinks(sql, BigInt(after ?? 0))) {
+        io.out(lines)
+        await io.taken()
+      }
       return exitCodes.ok
     }
     const done = await exportAudit(sql, file)

@@ -31,6 +31,7 @@ import { simCommand } from './sim/index.ts'
 import { supportBundleCommand } from './support-bundle/index.ts'
 
 export type { PlatformDeps, Program } from './program.ts'
+export { createProcessIo } from './streams.ts'
 
 const commands: readonly Command[] = [
   devCommand,

@@ -57,9 +57,11 @@ export type LoadedProgram = {
 export type Io = {
   readonly env: Environment
   readonly out: (text: string) => void
+  /** Once all that was given to `out` is taken, so that a slow reader costs no memory. @throws if it is taken no more */
+  readonly taken: () => Promise<void>
   readonly err: (text: string) => void
   /** Standard error is a terminal. */
   readonly isTerminal: boolean
-  /** All of standard input. */
-  readonly readInput: () => Promise<Uint8Array>
+  /** All of standard input, or its last bytes. */
+  readonly readInput: (tailBytesMax?: number) => Promise<Uint8Array>
 }

@@ -93,6 +93,7 @@ const run = async (
       err += text
     },
     isTerminal: false,
+    taken: async () => {},
     readInput: async () => new TextEncoder().encode(options.input ?? ''),
   }
   const code = await runCli(argv, io, program(options.databases))

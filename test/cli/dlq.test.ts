@@ -32,6 +32,7 @@ const run = async (...argv: string[]) => {
         io.err += text
       },
       isTerminal: false,
+      taken: async () => {},
       readInput: async () => new Uint8Array(),
     },
     program,

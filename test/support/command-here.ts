@@ -14,6 +14,7 @@ export const commandHere = async (
     isTerminal: false,
     out: (text: string) => void told.out.push(text),
     err: (text: string) => void told.err.push(text),
+    taken: async () => {},
     readInput: async () => new TextEncoder().encode(input),
   }
   const code = await runCli(argv, io, program)

@@ -148,7 +148,7 @@ const logOf = async (
   if (path !== '-' && !(await file.exists())) throw new Error(`${path} cannot be read`)
   const bytes =
     path === '-'
-      ? (await io.readInput()).slice(-logBytesMax)
+      ? await io.readInput(logBytesMax)
       : await file.slice(Math.max(0, file.size - logBytesMax)).bytes()
   const text = new TextDecoder().decode(bytes)
   const isCut = bytes.length === logBytesMax

@@ -381,7 +381,9 @@ test('what was projected message by message is what a rebuild projects, whatever
   const out = (text: string) => said.push(text)
   const io = { env: { DATABASE_DSN: database.dsn }, out, err: out, isTerminal: false }
   const readInput = async () => new Uint8Array()
-  expect(await runCli(['rebuild', '--json'], { ...io, readInput }, program)).toBe(0)
+  expect(
+    await runCli(['rebuild', '--json'], { ...io, readInput, taken: async () => {} }, program),
+  ).toBe(0)
   expect(JSON.parse(said.join(''))).toMatchObject({ removed: 1, kept: 0 })
   expect(await tables()).toEqual(before)
 

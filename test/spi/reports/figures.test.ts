@@ -205,6 +205,7 @@ const run = async (args: readonly string[], input = '') => {
     err: (text: string) => {
       said.err += text
     },
+    taken: async () => {},
     readInput: async () => Buffer.from(input),
   }
   return { code: await runCli(['reconcile', ...args], io, program), ...said }

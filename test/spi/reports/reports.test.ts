@@ -423,6 +423,7 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
         err: (text) => {
           said.err += text
         },
+        taken: async () => {},
         readInput: async () => Buffer.from(input),
       },
       program,

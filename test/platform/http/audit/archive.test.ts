@@ -304,6 +304,7 @@ describe('the command', () => {
       env: {},
       isTerminal: false,
       err: () => undefined,
+      taken: async () => {},
       readInput: async () => new Uint8Array(),
       out: (text: string) => {
         out += text

@@ -1,0 +1,79 @@
+import { exitCodes } from './command.ts'
+import type { Io } from './program.ts'
+
+type Stream = {
+  readonly write: (text: string, onTaken: (error?: Error | null) => void) => unknown
+  readonly on: (event: 'error', listener: () => void) => unknown
+}
+
+/** The runtime queues what a pipe has no room for, and an exit throws the queue away: whoever exits waits before. */
+export const createOutput = (stream: Stream) => {
+  // Each failure is told to the write that it is about.
+  stream.on('error', () => {})
+  let failure: Error | undefined
+  let last = Promise.resolve()
+  return {
+    write: (text: string): void => {
+      last = new Promise((resolve) => {
+        stream.write(text, (error) => {
+          failure ??= error ?? undefined
+          resolve()
+        })
+      })
+    },
+    /** @throws what the system said where it took something no more */
+    taken: async (): Promise<void> => {
+      await last
+      if (failure !== undefined) throw failure
+    },
+  }
+}
+
+/** All of it, or its last bytes, and no more than twice as many of them in memory. */
+export const readBytes = async (
+  chunks: AsyncIterable<Uint8Array>,
+  tailBytesMax = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> => {
+  let kept: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    kept.push(chunk)
+    size += chunk.length
+    if (size < 2 * tailBytesMax) continue
+    kept = [Buffer.concat(kept).subarray(-tailBytesMax)]
+    size = tailBytesMax
+  }
+  const all = Buffer.concat(kept)
+  return size > tailBytesMax ? all.subarray(-tailBytesMax) : all
+}
+
+/** The streams of this process, and what it ends with once they are taken. */
+export const createProcessIo = (env: Io['env']) => {
+  const [out, err] = [createOutput(process.stdout), createOutput(process.stderr)]
+  const io: Io = {
+    env,
+    out: out.write,
+    taken: out.taken,
+    err: err.write,
+    isTerminal: process.stderr.isTTY === true,
+    readInput: (tailBytesMax) => readBytes(Bun.stdin.stream(), tailBytesMax),
+  }
+  const exitCodeOf = async (code: number): Promise<number> => {
+    const failure = await failureOf(out.taken())
+    if (failure !== undefined) err.write(`trilho: standard output: ${failure.message}\n`)
+    await failureOf(err.taken())
+    return failure !== undefined && code === exitCodes.ok ? exitCodes.failed : code
+  }
+  return { io, exitCodeOf }
+}
+
+/** A reader that has gone, such as `head`, had what it wanted. */
+const failureOf = async (taken: Promise<void>): Promise<Error | undefined> => {
+  try {
+    await taken
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return 'code' in error && error.code === 'EPIPE' ? undefined : error
+  }
+  return undefined
+}
