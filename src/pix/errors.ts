@@ -23,6 +23,9 @@ export type Violacao = {
 export const paymentUnderWay =
   'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.'
 
+/** What is refused for now, and not for what it asks. */
+export const isUnderWay = ({ message }: ApiError): boolean => message === paymentUnderWay
+
 /** Titles are the standard's, and so Portuguese in both languages. */
 const invalid = (title: string, meaning: string) => ({
   status: 400,

@@ -248,6 +248,45 @@ describe('a batch of charges', () => {
     }
   })
 
+  test('is revised while a charge of it is paid, which stays CRIADA and may be changed afterwards', async () => {
+    const [paid, free] = [charge(), charge()]
+    const id = freshId()
+    await put(id, [paid, free])
+    const endToEndId = `E9119355220260302${paid.txid.slice(-15)}`
+    const payment = {
+      endToEndId,
+      txid: paid.txid,
+      amountCents: 10_000n,
+      localInstrument: 'QRDN',
+      creditorDocument: '12345678000195',
+      creditorKey: key,
+      debtorDocument: '15231470190',
+      text: null,
+      withdrawal: null,
+    }
+    await pix.sql.begin((tx) => pix.receivables?.receive(tx, [payment], clock))
+    const dearer = { valor: { original: '120.00' } }
+    const cobsv = [paid, free].map(({ txid }) => ({ txid, ...dearer }))
+    expect((await call('PATCH', `/lotecobv/${id}`, { cobsv })).status).toBe(202)
+    const [first, second] = (await shown(id)).cobsv
+    expect(first).toMatchObject({
+      status: 'CRIADA',
+      criacao: '2026-03-02T15:00:00.000Z',
+      problema: { status: 400, violacoes: [{ propriedade: 'cobv.status' }] },
+    })
+    expect(second).toEqual({
+      txid: free.txid,
+      status: 'CRIADA',
+      criacao: '2026-03-02T15:00:00.000Z',
+    })
+    const refused = [{ endToEndId, returnId: null, isSettled: false, reason: 'AB03' }]
+    await pix.sql.begin(async (tx) => pix.receivables?.end(tx, refused, clock))
+    const alone = await call('PATCH', `/cobv/${paid.txid}`, dearer)
+    expect([alone.status, alone.json.valor.original]).toEqual([200, '120.00'])
+    expect((await call('PATCH', `/lotecobv/${id}`, { cobsv })).status).toBe(202)
+    expect((await shown(id)).cobsv[0].problema).toBeUndefined()
+  })
+
   test('has bounds for its number, its length and its list', async () => {
     for (const id of ['0', '-1', '1.5', 'lote', '9007199254740992', '9'.repeat(30)]) {
       const { status, json } = await put(id, [charge()])

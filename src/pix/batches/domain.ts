@@ -9,10 +9,16 @@ export type BatchName = { readonly account: string; readonly id: number }
 export type BatchItem = {
   readonly txid: string
   readonly status: BatchItemStatus
-  /** `Problema` of the standard as JSON text, of an item that was denied. */
+  /** `Problema` of the standard as JSON text, of what was denied. */
   readonly problem: string | null
   /** When the charge was made; null: it is not there. */
   readonly createdAt: Date | null
+}
+
+/** How the work at an item ended. */
+export type ItemEnd = Omit<BatchItem, 'status'> & {
+  /** Null: it was refused for now, which says nothing against a charge that is there. */
+  readonly status: BatchItemStatus | null
 }
 
 export type Batch = {

@@ -11,10 +11,10 @@ import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
 import type { Calendar } from '../due/calendar.ts'
-import { pixErrors, problemOf, violates } from '../errors.ts'
+import { isUnderWay, pixErrors, problemOf, violates } from '../errors.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
-import type { Batch, BatchItem, BatchName } from './domain.ts'
+import type { Batch, BatchName, ItemEnd } from './domain.ts'
 import {
   addBatch,
   claimTxids,
@@ -129,7 +129,7 @@ const workOff = async (
   items: readonly BatchItemRequest[],
   step: Step,
 ): Promise<void> => {
-  const ended: BatchItem[] = []
+  const ended: ItemEnd[] = []
   const locationIds = items.flatMap(({ value }) => locationIdIn(value))
   if (locationIds.length > 0) {
     const txids = items.map(({ txid }) => txid)
@@ -148,14 +148,15 @@ const tried = async (
   tx: Transaction,
   named: Named,
   prepare: () => ReturnType<Step>,
-): Promise<Omit<BatchItem, 'txid'>> => {
+): Promise<Omit<ItemEnd, 'txid'>> => {
   try {
     const work = prepare()
     const { createdAt } = await tx.savepoint((inner) => work(inner, named))
     return { status: 'CRIADA', problem: null, createdAt }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { status: 'NEGADA', problem: JSON.stringify(problemOf(error)), createdAt: null }
+    const status = isUnderWay(error) ? null : 'NEGADA'
+    return { status, problem: JSON.stringify(problemOf(error)), createdAt: null }
   }
 }
 

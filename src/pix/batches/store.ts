@@ -1,6 +1,6 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
-import type { Batch, BatchItem, BatchItemStatus, BatchName } from './domain.ts'
+import type { Batch, BatchItem, BatchItemStatus, BatchName, ItemEnd } from './domain.ts'
 
 type BatchRow = { readonly id: bigint; readonly description: string; readonly createdAt: Date }
 
@@ -64,10 +64,12 @@ export const txidsOf = async (
 export const endItems = async (
   tx: Queryable,
   account: string,
-  items: readonly BatchItem[],
+  items: readonly ItemEnd[],
 ): Promise<void> => {
   await tx`
-    update pix_batch_items item set status = ended.status, problem = ended.problem,
+    update pix_batch_items item set problem = ended.problem,
+      status = coalesce(ended.status,
+        case when item.created_at is null then 'NEGADA' else 'CRIADA' end),
       created_at = coalesce(ended."createdAt", item.created_at)
     from json_to_recordset(${JSON.stringify(items)}::text::json)
       as ended (txid text, status text, problem text, "createdAt" timestamptz)
