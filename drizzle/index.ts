@@ -113,6 +113,7 @@ import m109 from './0109_webhook_endpoints_of_types.sql' with { type: 'text' }
 import m110 from './0110_spi_messages_waiting.sql' with { type: 'text' }
 import m111 from './0111_spi_messages_lines.sql' with { type: 'text' }
 import m112 from './0112_drex_transactions_waiting.sql' with { type: 'text' }
+import m113 from './0113_pix_txid_is_free.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -228,4 +229,5 @@ export const migrations: readonly Migration[] = [
   { name: '0110_spi_messages_waiting', sql: m110 },
   { name: '0111_spi_messages_lines', sql: m111 },
   { name: '0112_drex_transactions_waiting', sql: m112 },
+  { name: '0113_pix_txid_is_free', sql: m113 },
 ]

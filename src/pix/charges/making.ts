@@ -8,6 +8,7 @@ import {
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
+import { lockOfTxid } from '../txids.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
 import type { ShownCharge } from './view.ts'
@@ -54,12 +55,14 @@ export const makeCharges = async (
     debtor: debtorTaxIdOf(terms.debtor),
     content: contentOf(terms),
     token: randomHex(),
+    lock: lockOfTxid(account, txid),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
-          cents bigint, alteration smallint, expires int, debtor text, content text, token text, nothing text)
+          cents bigint, alteration smallint, expires int, debtor text, content text, token text, lock bigint,
+          nothing text)
       where ${looksLikeOne(sql)}
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
@@ -71,9 +74,7 @@ export const makeCharges = async (
           and receiver.postal_code is not null))
         and not exists (select from pix_batch_items item where item.account = wanted.account
           and item.txid = wanted.txid and item.status <> 'CRIADA')
-        -- In order, so that its own index is taken, whatever the table held when the plan was made.
-        and (select txid from pix_collections other where other.account = wanted.account
-          and other.txid between wanted.txid and wanted.txid order by other.txid limit 1) is null
+        and pix_txid_is_free(wanted.lock, wanted.account, wanted.txid)
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)

@@ -6,7 +6,6 @@ import {
 } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
-import { findCollection } from '../collections/store.ts'
 import { paymentUnderWay, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
@@ -17,6 +16,7 @@ import { pendingOf, pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
+import { isTxidFree } from '../txids.ts'
 import type { ChargeRequest, RevisionRequest } from './body.ts'
 import { areSameTerms, type Charge, kindOf } from './domain.ts'
 import { createMaker, makeCharges } from './making.ts'
@@ -199,12 +199,12 @@ const putCharge = async (
   const id = Bun.randomUUIDv7('hex', now)
   const status = 'ATIVA' as const
   const fresh = { id, account, taxId, txid, status, revision: 0, createdAt: now, terms }
+  const isFree = await isTxidFree(tx, account, txid)
   const isNew = await addCharge(tx, fresh)
   const charge = isNew ? fresh : await lockCharge(tx, account, txid)
   // Another account has a charge of it with the same receiver, or it names a charge of another kind.
   if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw txidInUse(txid, wording)
-  if (isNew && (await findCollection(tx, account, txid)) !== undefined)
-    throw txidInUse(txid, wording)
+  if (isNew && !isFree) throw txidInUse(txid, wording)
   const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms }, wording)
   await place(tx, changed, locationId, now, wording)
   return changed

@@ -1,5 +1,10 @@
 import type { Emit } from '#src/events/index.ts'
-import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  inSnapshot,
+  type Transaction,
+  withDeadlockRetries,
+} from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
@@ -14,6 +19,7 @@ import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
 import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
+import { lockTxid } from '../txids.ts'
 import { advance, attempted, cancellationsOf } from './advance.ts'
 import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
 import {
@@ -79,7 +85,7 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
   return {
     put: (account, txid, value) => {
       const wanted = readNewCollection(value)
-      return sql.begin((tx) => make(tx, { account, txid }, wanted, deps))
+      return withDeadlockRetries(sql, (tx) => make(tx, { account, txid }, wanted, deps))
     },
     create: async (value, caller) => {
       const wanted = readNewCollection(value)
@@ -141,6 +147,7 @@ const make = async (
     attempts: [],
   }
   const { collection, drafts } = advance(made, { recurrence, ispb, at, calendar })
+  await lockTxid(tx, account, txid)
   const isTaken = (await findCharge(tx, account, txid)) !== undefined
   if (isTaken || !(await addCollection(tx, collection))) {
     throw isTaken || (await findCollection(tx, account, txid)) !== undefined
