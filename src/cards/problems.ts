@@ -1,9 +1,5 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
-import {
-  createFileMaterial,
-  type KeyFiles,
-  KeyMaterialError,
-} from '#src/platform/security/index.ts'
+import { keyFileProblems } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from './config.ts'
 import { MerchantsFileError, readMerchants } from './merchants.ts'
 import {
@@ -36,7 +32,7 @@ export const cardProblems = (configuration: CardConfiguration): readonly Setting
   ...merchantProblems(configuration.cards),
   ...networkProblems(configuration),
   ...moduleProblems(configuration.cards),
-  ...tlsProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),
+  ...keyFileProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),
 ]
 
 const merchantProblems = ({ merchantsFile }: CardSettings): readonly SettingProblem[] => {
@@ -75,7 +71,7 @@ const networkProblems = ({
       if (tls === undefined) return []
       const isOfSettings = name === 'neta' || name === 'netb'
       const setting = { name: `CARDGW_${name.toUpperCase()}_TLS_CERT_PATH`, value: '***' }
-      return tlsProblems(tls, isOfSettings ? setting : blamed)
+      return keyFileProblems(tls, isOfSettings ? setting : blamed)
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
@@ -113,7 +109,7 @@ const moduleProblems = (cards: CardSettings): readonly SettingProblem[] => {
   const ofTls = { name: 'CARDGW_SECURITY_MODULE_TLS_CERT_PATH', value: '***' }
   if (cards.securityModule !== 'payshield') return []
   if (cards.moduleAddress !== undefined) {
-    return cards.moduleTls ? tlsProblems({ ca, certificate, key }, ofTls) : []
+    return cards.moduleTls ? keyFileProblems({ ca, certificate, key }, ofTls) : []
   }
   return [
     {
@@ -135,25 +131,4 @@ const messagesSetting = (
   const value = error.path
   if (value === networkA.messagesFile) return { name: 'CARDGW_NETA_MESSAGES_FILE', value }
   return value === networkB.messagesFile ? { name: 'CARDGW_NETB_MESSAGES_FILE', value } : undefined
-}
-
-const tlsProblems = (
-  { certificate, key, ca }: KeyFiles,
-  blamed: Blamed,
-): readonly SettingProblem[] => {
-  if (certificate === undefined && key === undefined && ca === undefined) return []
-  try {
-    createFileMaterial({ certificate, key, ca })
-    return []
-  } catch (error) {
-    if (!(error instanceof KeyMaterialError)) throw error
-    return [
-      {
-        ...blamed,
-        problem: error.message,
-        expected: 'a certificate and its private key',
-        fix: 'set both to a certificate and its key, or neither',
-      },
-    ]
-  }
 }

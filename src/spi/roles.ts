@@ -1,5 +1,5 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
-import { createFileMaterial, KeyMaterialError } from '#src/platform/security/index.ts'
+import { keyFileProblems } from '#src/platform/security/index.ts'
 import { dayPartitionsMax, type SpiRole, type SpiSettings, spiRoles } from './config.ts'
 import { rsfnProblems } from './link/rsfn/index.ts'
 
@@ -58,7 +58,11 @@ export const spiProblems = (
     ...problems,
     ...partitionProblems(settings),
     ...fastPathProblems(settings, isSet),
-    ...certificateProblems(settings),
+    ...keyFileProblems(
+      settings,
+      { name: 'CERT_PATH', value: '***' },
+      'set CERT_PATH and KEY_PATH to a certificate and its key, or neither',
+    ),
     ...rsfnProblems(settings),
   ]
 }
@@ -90,21 +94,3 @@ const fastPathProblems = (
     expected: `SPI_SYNC_ENABLED together with ${name}`,
     fix: `set ${name}, or leave SPI_SYNC_ENABLED out`,
   }))
-
-const certificateProblems = ({ certificate, key, ca }: SpiSettings): readonly SettingProblem[] => {
-  try {
-    createFileMaterial({ certificate, key, ca })
-    return []
-  } catch (error) {
-    if (!(error instanceof KeyMaterialError)) throw error
-    return [
-      {
-        name: 'CERT_PATH',
-        value: '***',
-        problem: error.message,
-        expected: 'a certificate and its private key',
-        fix: 'set CERT_PATH and KEY_PATH to a certificate and its key, or neither',
-      },
-    ]
-  }
-}

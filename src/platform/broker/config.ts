@@ -3,7 +3,6 @@ import {
   defineSettings,
   integer,
   oneOf,
-  type Pem,
   pem,
   type SettingProblem,
   type SettingValues,
@@ -11,7 +10,7 @@ import {
   setting,
   text,
 } from '../config/index.ts'
-import { createFileMaterial, KeyMaterialError } from '../security/index.ts'
+import { keyFileProblems } from '../security/index.ts'
 import { partitionCount } from './partition.ts'
 
 /** Topics, and how we reach Kafka if `BROKER_ADDRESSES` names one. */
@@ -52,52 +51,36 @@ export type BrokerSettings = SettingValues<typeof brokerSettings>
 /** Problems that involve several settings: which of them need one another. */
 export const brokerProblems = (settings: BrokerSettings): readonly SettingProblem[] => {
   const { hasTls, ca, certificate, key, saslMechanism, saslUsername, saslPassword } = settings
-  const needs = (name: string, other: string): SettingProblem => ({
-    name,
-    value: '***',
-    problem: `is set, but ${other} is not`,
-    expected: 'both or none',
-    fix: `set ${other} too`,
-  })
+  const needs = (isLone: boolean, name: string, other: string): readonly SettingProblem[] =>
+    isLone
+      ? [
+          {
+            name,
+            value: '***',
+            problem: `is set, but ${other} is not`,
+            expected: 'both or none',
+            fix: `set ${other} too`,
+          },
+        ]
+      : []
+  const [certName, keyName] = ['TRILHO_BROKER_CERT_PATH', 'TRILHO_BROKER_KEY_PATH']
+  const [hasCert, hasKey] = [certificate !== undefined, key !== undefined]
+  const [mechanism, password] = ['TRILHO_BROKER_SASL_MECHANISM', 'TRILHO_BROKER_SASL_PASSWORD']
   const isSigningIn = saslMechanism !== undefined
   return [
-    ...(certificate !== undefined && key === undefined
-      ? [needs('TRILHO_BROKER_CERT_PATH', 'TRILHO_BROKER_KEY_PATH')]
+    ...needs(hasCert && !hasKey, certName, keyName),
+    ...needs(hasKey && !hasCert, keyName, certName),
+    ...needs(!hasTls && ca !== undefined, 'TRILHO_BROKER_CA_PATH', 'TRILHO_BROKER_TLS'),
+    ...needs(!hasTls && hasCert, certName, 'TRILHO_BROKER_TLS'),
+    ...needs(isSigningIn && saslUsername === undefined, mechanism, 'TRILHO_BROKER_SASL_USERNAME'),
+    ...needs(isSigningIn && saslPassword === undefined, mechanism, password),
+    ...needs(!isSigningIn && saslPassword !== undefined, password, mechanism),
+    ...(hasCert && hasKey
+      ? keyFileProblems(
+          { certificate, key, ca },
+          { name: certName, value: '***' },
+          `set ${certName} and ${keyName} to a certificate and its key`,
+        )
       : []),
-    ...(key !== undefined && certificate === undefined
-      ? [needs('TRILHO_BROKER_KEY_PATH', 'TRILHO_BROKER_CERT_PATH')]
-      : []),
-    ...(!hasTls && ca !== undefined ? [needs('TRILHO_BROKER_CA_PATH', 'TRILHO_BROKER_TLS')] : []),
-    ...(!hasTls && certificate !== undefined
-      ? [needs('TRILHO_BROKER_CERT_PATH', 'TRILHO_BROKER_TLS')]
-      : []),
-    ...(isSigningIn && saslUsername === undefined
-      ? [needs('TRILHO_BROKER_SASL_MECHANISM', 'TRILHO_BROKER_SASL_USERNAME')]
-      : []),
-    ...(isSigningIn && saslPassword === undefined
-      ? [needs('TRILHO_BROKER_SASL_MECHANISM', 'TRILHO_BROKER_SASL_PASSWORD')]
-      : []),
-    ...(!isSigningIn && saslPassword !== undefined
-      ? [needs('TRILHO_BROKER_SASL_PASSWORD', 'TRILHO_BROKER_SASL_MECHANISM')]
-      : []),
-    ...(certificate !== undefined && key !== undefined ? pairProblems(certificate, key) : []),
   ]
-}
-
-const pairProblems = (certificate: Pem, key: Pem): readonly SettingProblem[] => {
-  try {
-    createFileMaterial({ certificate, key, ca: undefined })
-    return []
-  } catch (error) {
-    if (!(error instanceof KeyMaterialError)) throw error
-    return [
-      {
-        name: 'TRILHO_BROKER_CERT_PATH',
-        value: '***',
-        problem: error.message,
-        expected: 'a certificate and its private key',
-        fix: 'set TRILHO_BROKER_CERT_PATH and TRILHO_BROKER_KEY_PATH to a certificate and its key',
-      },
-    ]
-  }
 }

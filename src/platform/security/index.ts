@@ -10,6 +10,7 @@ export {
   type KeyFiles,
   type KeyMaterial,
   KeyMaterialError,
+  keyFileProblems,
   type StoredPair,
   type TlsOptions,
 } from './key-material.ts'

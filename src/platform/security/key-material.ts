@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Pem } from '../config/index.ts'
+import type { Pem, SettingProblem } from '../config/index.ts'
 import { createJob } from '../jobs/index.ts'
 
 /** What `fetch`, `node:tls` and `node:http2` take as TLS options. */
@@ -153,6 +153,22 @@ export const createFileMaterial = (
   const read = async (): Promise<TlsOptions> =>
     optionsOf(await readPem(certificate), await readPem(key), await readPem(ca))
   return follow({ first, read, onProblem, pollMs })
+}
+
+/** What is wrong with the files, told of the setting that is to blame. */
+export const keyFileProblems = (
+  files: KeyFiles,
+  blamed: Pick<SettingProblem, 'name' | 'value'>,
+  fix = 'set both to a certificate and its key, or neither',
+): readonly SettingProblem[] => {
+  try {
+    createFileMaterial(files)
+    return []
+  } catch (error) {
+    if (!(error instanceof KeyMaterialError)) throw error
+    const expected = 'a certificate and its private key'
+    return [{ ...blamed, problem: error.message, expected, fix }]
+  }
 }
 
 /** Reads the pair of one purpose from the certificate store; both PEM. Rejects where the store has none. */

@@ -1,5 +1,5 @@
 import type { Pem, SettingProblem } from '../config/index.ts'
-import { createFileMaterial, type KeyMaterial, KeyMaterialError } from './key-material.ts'
+import { createFileMaterial, type KeyMaterial, keyFileProblems } from './key-material.ts'
 
 /** What a listener serves TLS with; with `clientCa`, clients must have a certificate from one of its authorities. */
 type ListenerTls = {
@@ -48,12 +48,10 @@ export const listenerTlsProblems = (
     const name = `${prefix}_CLIENT_CA_PATH`
     return [problem(name, 'needs TLS', 'TLS', `set ${certificateName} and ${keyName}`)]
   }
-  try {
-    listenerMaterial(tls)
-  } catch (error) {
-    if (!(error instanceof KeyMaterialError)) throw error
-    const fix = `set ${certificateName} and ${keyName} to a certificate and its key`
-    return [problem(certificateName, error.message, 'a certificate and its key', fix)]
-  }
-  return []
+  const fix = `set ${certificateName} and ${keyName} to a certificate and its key`
+  return keyFileProblems(
+    { certificate, key, ca: clientCa },
+    { name: certificateName, value: '***' },
+    fix,
+  )
 }
