@@ -8,6 +8,9 @@ import {
 } from '#src/platform/lifecycle/index.ts'
 import { documents } from './documents.ts'
 
+/** Of all lines together. A name of the message stands in the paths of all that is within it. */
+const linesCharsMax = 4_194_304
+
 /** Explains messages that people paste, by what explains them on the command line. */
 export const createInspection = (inspectors: readonly Inspector[]): Feature => ({
   name: 'inspection',
@@ -64,12 +67,17 @@ type Line = {
   readonly path: string | null
 }
 
-const viewOf = (kind: string, { title, fields, failure }: Explanation) => ({
-  kind,
-  title,
-  failure: failure?.message ?? null,
-  lines: linesOf(fields, 0),
-})
+/** @throws ApiError `value_refused` if it takes too many lines, or too long ones */
+const viewOf = (kind: string, { title, fields, failure }: Explanation) => {
+  const lines = linesOf(fields, 0)
+  const chars = lines.reduce((sum, line) => sum + charsOf(line), 0)
+  if (chars <= linesCharsMax) return { kind, title, failure: failure?.message ?? null, lines }
+  const message = 'takes too long a text to explain: trilho inspect has no such limit'
+  throw refusedValue([{ pointer: '/content', rule: 'explained_length', message }])
+}
+
+const charsOf = ({ name, value, meaning, path }: Line): number =>
+  name.length + (value?.length ?? 0) + (meaning?.length ?? 0) + (path?.length ?? 0)
 
 /** A list is what every client can read; a tree that refers to itself is not. */
 const linesOf = (fields: readonly ExplainedField[], depth: number): readonly Line[] =>

@@ -5,6 +5,8 @@ import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifec
 const compact = /^\s*eyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){2}(?:(?:\.[A-Za-z0-9_-]*){2})?\s*$/
 const signedParts = 3
 const linesMax = 10_000
+/** Of a longer path its end is told: a name may stand in every line. */
+const pathCharsMax = 200
 
 /** RFC 7519, clause 4.1, and the header of payloads behind codes of the Pix. */
 const meanings: ReadonlyMap<string, string> = new Map(
@@ -87,13 +89,18 @@ const linesOf = (value: unknown): readonly ExplainedField[] => {
     const [path, one] = next
     if (typeof one === 'object' && one !== null) {
       const inner = Object.entries(one).map(
-        ([name, member]) => [path === '' ? name : `${path}.${name}`, member] as const,
+        ([name, member]) => [pathOf(path, name), member] as const,
       )
       for (let at = inner.length - 1; at >= 0; at--) waiting.push(inner[at]!)
     } else lines.push(lineOf(path, one))
     if (lines.length === linesMax) break
   }
   return lines
+}
+
+const pathOf = (outer: string, name: string): string => {
+  const path = outer === '' ? name : `${outer}.${name}`
+  return path.length > pathCharsMax ? `…${path.slice(1 - pathCharsMax)}` : path
 }
 
 const lineOf = (path: string, value: unknown): ExplainedField => {

@@ -184,6 +184,25 @@ test('what is pasted is deep or hostile, and every answer is one of the two', as
   }
 })
 
+test('a long name around many members is not repeated for each of them', async () => {
+  const payload = Buffer.from(
+    JSON.stringify({ ['k'.repeat(22_000)]: Array(10_000).fill(0) }),
+  ).toString('base64url')
+  const { lines } = await explain(`eyJhbGciOiJub25lIn0.${payload}.`)
+  expect(lines.at(-1)?.name).toMatch(/^…k{190,194}\.99\d\d$/)
+  expect(JSON.stringify(lines).length).toBeLessThan(4_000_000)
+  // The path of an element is what POST /v1/validate says, so it is not cut.
+  const names = Array.from({ length: 60 }, (_, at) => `${'k'.repeat(250)}${at}`)
+  const open = names.map((name) => `<${name}>`).join('')
+  const close = names
+    .map((name) => `</${name}>`)
+    .reverse()
+    .join('')
+  const { status, json } = await ask({ content: `${open}${'<a/>'.repeat(8_000)}${close}` })
+  const errors = [{ pointer: '/content', rule: 'explained_length' }]
+  expect([status, json]).toMatchObject([400, { errors }])
+})
+
 test('a claim that is named as what every object has means nothing', async () => {
   const payload = Buffer.from('{"constructor":"a","toString":"b"}').toString('base64url')
   const { lines } = await explain(`eyJhbGciOiJub25lIn0.${payload}.`)
