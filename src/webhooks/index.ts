@@ -73,7 +73,10 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
     ]),
     logger,
   })
-  const onDeliveries = dispatcher.kick
+  const onDeliveries = (endpoints: readonly string[]): void => {
+    service.note(endpoints)
+    dispatcher.kick()
+  }
   const { broker, elsewhere = [], institution = institutionDefault } = deps
   const relay = createRelay({
     sql: store.sql,

@@ -35,14 +35,15 @@ export const markPublished = async (tx: Queryable, ids: readonly string[]): Prom
  * Makes one delivery per event and subscribed endpoint; repeating it changes nothing.
  *
  * @param institution accounts whose endpoints are told of what belongs to no account
+ * @returns the endpoints for which there are new ones
  */
 export const fanOut = async (
   sql: Queryable,
   eventIds: readonly string[],
   institution: readonly string[],
-): Promise<number> =>
-  (
-    await sql`
+): Promise<readonly string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    with made as (
       insert into webhook_deliveries (id, event_id, endpoint_id)
       select 'dlv_' || gen_random_uuid(), v.id, e.id
       from unnest(${textArray(eventIds)}::text::text[]) as given(id)
@@ -58,8 +59,12 @@ export const fanOut = async (
           select p.id from ${ofTopics(sql, sql`v.patterns`)} and p.account = any(v.accounts)
         ) e
       order by v.created_at, v.id
-      on conflict (event_id, endpoint_id) do nothing`
-  ).count
+      on conflict (event_id, endpoint_id) do nothing
+      returning endpoint_id
+    )
+    select distinct endpoint_id as id from made`
+  return rows.map(({ id }) => id)
+}
 
 type StoredEvent = {
   readonly id: string

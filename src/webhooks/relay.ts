@@ -33,7 +33,8 @@ type RelayDeps = {
   readonly elsewhere?: readonly Client[]
   /** Accounts whose endpoints are told of what belongs to no account. */
   readonly institution: readonly string[]
-  readonly onDeliveries: () => void
+  /** Says for which endpoints. */
+  readonly onDeliveries: (endpoints: readonly string[]) => void
   readonly logger: Logger
 }
 
@@ -62,7 +63,6 @@ export const createRelay = (deps: RelayDeps): Relay => {
     if (!wasTold) isHearing = false
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
       count = await relayBatch(deps)
-      if (count > 0 && broker === undefined) deps.onDeliveries()
     }
     return undefined
   }
@@ -99,11 +99,12 @@ export const createRelay = (deps: RelayDeps): Relay => {
         isTransient: isTransientDatabaseError,
         handler: async (batch) => {
           const ids = batch.map(eventIdOf)
-          await sql.begin(async (tx) => {
-            await fanOut(tx, ids, institution)
+          const endpoints = await sql.begin(async (tx) => {
+            const told = await fanOut(tx, ids, institution)
             await broker.settleIn(tx, batch)
+            return told
           })
-          deps.onDeliveries()
+          deps.onDeliveries(endpoints)
         },
       })
       try {
@@ -123,14 +124,14 @@ export const createRelay = (deps: RelayDeps): Relay => {
 }
 
 /** @returns how many events it took */
-const relayBatch = ({ sql, broker, institution }: RelayDeps): Promise<number> =>
-  sql.begin(async (tx) => {
+const relayBatch = async (deps: RelayDeps): Promise<number> => {
+  const { sql, broker, institution, onDeliveries } = deps
+  const { count, endpoints } = await sql.begin(async (tx) => {
     const events = await takeOutbox(tx, batchSizeMax)
-    if (events.length === 0) return 0
+    if (events.length === 0) return { count: 0, endpoints: [] }
     const ids = events.map(({ id }) => id)
-    if (broker === undefined) {
-      await fanOut(tx, ids, institution)
-    } else {
+    const told = broker === undefined ? await fanOut(tx, ids, institution) : []
+    if (broker !== undefined) {
       await broker.publishIn(
         tx,
         events.map(({ id, subject, type }) => ({
@@ -141,8 +142,11 @@ const relayBatch = ({ sql, broker, institution }: RelayDeps): Promise<number> =>
       )
     }
     await markPublished(tx, ids)
-    return events.length
+    return { count: events.length, endpoints: told }
   })
+  if (endpoints.length > 0) onDeliveries(endpoints)
+  return count
+}
 
 const eventIdOf = ({ value }: { readonly value: Uint8Array }): string => {
   const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'))

@@ -33,6 +33,7 @@ import {
   replayedMax,
 } from './store.ts'
 import { targetOf } from './topics.ts'
+import { createWaiting } from './waiting.ts'
 
 export type WebhookServiceDeps = {
   readonly store: EndpointStore
@@ -120,6 +121,8 @@ export type WebhookService = {
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
+  /** Says for whom something has become due. */
+  readonly note: (endpoints: readonly string[]) => void
   /**
    * All, or of many those for which something is pending. Without those whose secrets cannot be opened, of which the log
    * tells: their deliveries wait.
@@ -139,6 +142,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   /** Undefined: there are many, and those for which something waits are read each time. */
   type Active = readonly ActiveEndpoint[] | undefined
   let cached: { readonly atMs: number; readonly all: Promise<Active> } | undefined
+  const waiting = createWaiting(store)
 
   const invalidate = (): void => {
     cached = undefined
@@ -183,11 +187,13 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     store,
     find: async (id, by) => requireOwn(await store.find(id), by),
     list: (by) => store.list(visibleTo(by)),
-    ...onceOf(deps, invalidate),
+    ...onceOf(deps, invalidate, waiting.note),
+    note: waiting.note,
     change: async (id, change, actor) => {
       const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const
       const changed = await audited(store, entry, (statements) => statements.change(id, change))
       invalidate()
+      waiting.note([id])
       return changed
     },
     remove: async (id, actor) => {
@@ -198,12 +204,8 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     },
     test: async (row, actor) => {
       const keys = keysToTest(row)
-      await writeAudit(store.sql, {
-        actor,
-        action: 'webhooks.test',
-        object: row.id,
-        outcome: 'sent',
-      })
+      const entry = { actor, action: 'webhooks.test', object: row.id, outcome: 'sent' } as const
+      await writeAudit(store.sql, entry)
       const id = `evt_test_${randomBytes(12).toString('hex')}`
       const data = JSON.stringify({ endpoint_id: row.id })
       const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
@@ -216,7 +218,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
         all.catch(invalidate)
         cached = { atMs: nowMs, all }
       }
-      return (await cached.all) ?? activeOf(await store.waiting())
+      return (await cached.all) ?? activeOf(await waiting.read())
     },
   }
 }
@@ -225,6 +227,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
 const onceOf = (
   { store, sealer, commonSecret, logger }: WebhookServiceDeps,
   invalidate: () => void,
+  note: (endpoints: readonly string[]) => void,
 ): Pick<WebhookService, 'create' | 'rotate' | 'replayFailed' | 'replay'> => {
   const { seal, open } = createSecrets(sealer, commonSecret)
   /** Nobody can sign with one that cannot be opened: a new one takes its place alone. */
@@ -286,14 +289,15 @@ const onceOf = (
       const kept = await replayOf(store.sql, caller.idempotencyKey)
       if (kept !== undefined) return kept
       const replayed = await replayAll(store, endpoint, span)
+      note([endpoint])
       return once(caller, async (_, tx) => {
         const entry = { action: 'webhooks.replay', object: endpoint, outcome: 'replayed' } as const
         await writeAudit(tx, { ...entry, actor: actorOf(caller) })
         return { status: 202, body: JSON.stringify({ replayed }) }
       })
     },
-    replay: (delivery, caller) =>
-      once(caller, async (statements, tx) => {
+    replay: async (delivery, caller) => {
+      const answered = await once(caller, async (statements, tx) => {
         await statements.replay(delivery.id)
         const entry = {
           action: 'webhooks.replay',
@@ -303,7 +307,10 @@ const onceOf = (
         await writeAudit(tx, { ...entry, actor: actorOf(caller) })
         const again = await statements.delivery(delivery.id)
         return { status: 202, body: JSON.stringify(viewOfDelivery(again?.delivery ?? delivery)) }
-      }),
+      })
+      note([delivery.endpointId])
+      return answered
+    },
   }
 }
 

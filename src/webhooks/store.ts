@@ -121,10 +121,10 @@ const endpointRows = (sql: Queryable) => ({
       select ${endpointColumns(sql)} from webhook_endpoints where active
       limit ${rowCount(sql, max)}`,
 
-  /** Those that are active and for which something is pending. */
-  waiting: (): Promise<readonly EndpointRow[]> =>
+  /** Those for which something is pending, active or not. */
+  waiting: async (): Promise<readonly string[]> => {
     // Each step finds the next endpoint in the index: one for which nothing is pending costs nothing.
-    sql<EndpointRow[]>`
+    const rows = await sql<{ id: string }[]>`
       with recursive waiting as (
         select min(endpoint_id) as id from webhook_deliveries where status = 'pending'
         union all
@@ -133,8 +133,15 @@ const endpointRows = (sql: Queryable) => ({
           where status = 'pending' and endpoint_id > waiting.id
         ) from waiting where id is not null
       )
-      select e.* from waiting cross join lateral (
-        select ${endpointColumns(sql)} from webhook_endpoints where id = waiting.id and active limit 1
+      select id from waiting where id is not null`
+    return rows.map(({ id }) => id)
+  },
+
+  /** Those of these that are active. */
+  activeOf: (ids: readonly string[]): Promise<readonly EndpointRow[]> =>
+    sql<EndpointRow[]>`
+      select e.* from ${textRows(sql, ids)} as given(given_id) cross join lateral (
+        select ${endpointColumns(sql)} from webhook_endpoints where id = given_id and active limit 1
       ) e`,
 
   find: async (id: string): Promise<EndpointRow | undefined> => {

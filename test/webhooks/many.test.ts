@@ -1,6 +1,8 @@
 /** More endpoints than a process keeps: the API Pix makes one for each Pix key. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { TestDatabase } from '../support/database.ts'
+import { createWebhookService } from '../../src/webhooks/service.ts'
+import { createEndpointStore } from '../../src/webhooks/store.ts'
+import { quietLogger, type TestDatabase } from '../support/database.ts'
 import {
   emit,
   openTestDatabase,
@@ -57,4 +59,42 @@ test('one that is gone is sent nothing more', async () => {
   await emitTo(43)
   await until(() => paths().includes('/43/pix'))
   expect([before, paths().filter((path) => path === '/42/pix').length]).toEqual([1, 1])
+})
+
+test('those that are disabled with a backlog are stepped over once in a while, not with each look', async () => {
+  await database.sql`
+    with event as (
+      insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+      values ('evt_old', 'pix.received', '{}', 's', 1, '{}', now()) returning id)
+    insert into webhook_deliveries (id, event_id, endpoint_id)
+    select 'dlv_old', id, 'whk_42' from event`
+  const store = createEndpointStore(database.sql)
+  await until(async () => (await store.waiting()).join() === 'whk_42')
+  let walks = 0
+  const service = createWebhookService({
+    store: {
+      ...store,
+      waiting: () => {
+        walks++
+        return store.waiting()
+      },
+    },
+    send: async () => {
+      throw new Error('nothing is sent here')
+    },
+    commonSecret: 'common secret of all',
+    sealer: undefined,
+    logger: quietLogger,
+  })
+  const active = async () => (await service.activeEndpoints()).map(({ id }) => id)
+  expect(await active()).toEqual([])
+  const [endpoint] = await database.sql<{ id: string }[]>`
+    select id from webhook_endpoints where active order by id limit 1`
+  const id = endpoint?.id ?? ''
+  service.note([id, 'whk_42'])
+  for (let look = 0; look < 5; look++) expect(await active()).toEqual([id])
+  expect(walks).toBe(1)
+  await Bun.sleep(1_100)
+  expect(await active()).toEqual([])
+  expect(walks).toBe(2)
 })

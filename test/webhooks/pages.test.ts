@@ -76,7 +76,7 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   await forgetSequences(sql, 3_650)
   await bringEvents(sql, sql, 1)
   await store.active(listed)
-  await store.waiting()
+  await store.activeOf([...(await store.waiting()), endpoint])
 }
 
 class Undone extends Error {}
