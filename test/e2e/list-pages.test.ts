@@ -56,6 +56,13 @@ const work = async (sql: Client): Promise<void> => {
     { rrn: '700' },
     { needsAttention: true },
     { status: 'captured' },
+    { status: 'authorized' },
+    { status: 'authorized', needsAttention: true },
+    { status: 'authorized', needsAttention: true, beforeId: 'txn_z' },
+    { status: 'authorized', merchantId: 'm7' },
+    { status: 'authorized', merchantIds: ['m7', 'm8'] },
+    { status: 'authorized', reference: 'r700' },
+    { status: 'authorized', rrn: '700' },
     { from: hour.from, to: hour.to, amountFrom: 700n, amountTo: 700n },
   ] as const) {
     await listTransactions(sql, { ...anyTransaction, ...more })
@@ -114,7 +121,7 @@ holdPageBudgets<undefined>({
       set local statement_timeout = 0;
       insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency, merchant_id,
         reference, installments, stan, rrn, transmission, needs_attention, account, created_by, created_at, updated_at)
-      select 'txn_' || ${idOf}, case when ${isRare} then 'declined' else 'captured' end, 'neta', 'visa', 't', n % 1000, 'BRL',
+      select 'txn_' || ${idOf}, case when ${isRare} then 'declined' when n % 2 = 0 then 'authorized' else 'captured' end, 'neta', 'visa', 't', n % 1000, 'BRL',
         'm' || n % 1000, 'r' || n, 1, lpad((n % 999999)::text, 6, '0'), n, n, ${isRare}, 'a', 'k', ${at}, ${at} from ${numbers};
       insert into card_stan_blocks (network, next) values ('neta', 1);
       insert into drex_transactions (id, network, sender, kind, subject, status, data, hash, nonce, created_by, created_at, expires_at)

@@ -154,6 +154,14 @@ export const listTransactions = async (
   const { from, to, beforeId, limit } = filter
   // What has an index of its own leads: nobody knows yet, while a plan is made, that an account's may be all there are.
   const isNamed = [merchantIds, merchantId, reference, rrn].some((one) => one !== undefined)
+  const isLed = isNamed || needsAttention
+  // What is authorized has an index, too.
+  const ofStatus =
+    status !== 'authorized'
+      ? sql`status = ${status ?? null}`
+      : isLed
+        ? sql`status || '' = ${status}`
+        : sql`status = 'authorized'`
   const conditions = sql`
     ${isNamed ? sql`account || ''` : sql`account`} = ${account}
     ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
@@ -161,7 +169,7 @@ export const listTransactions = async (
     ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
     ${amountFrom === undefined ? sql`` : sql`and amount_cents >= ${amountFrom}`}
     ${amountTo === undefined ? sql`` : sql`and amount_cents <= ${amountTo}`}
-    ${status === undefined ? sql`` : status === 'authorized' ? sql`and status = 'authorized'` : sql`and status = ${status}`}
+    ${status === undefined ? sql`` : sql`and ${ofStatus}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention` : sql``}
     ${from === undefined ? sql`` : sql`and created_at >= ${from} and id >= ${idAt(from.getTime() - clockMarginMs)}`}
