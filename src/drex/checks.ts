@@ -1,9 +1,12 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { Chain } from './chains.ts'
+import { currencySetting } from './config.ts'
 import type { KeyService, KeyServiceName } from './custody/key-service.ts'
 import type { Custody } from './custody/services.ts'
 import type { RpcCall } from './custody/web3signer.ts'
+import type { Hex } from './evm/hex.ts'
+import type { Tokens } from './tokens/service.ts'
 import { walletsOfType } from './wallets/store.ts'
 
 /** Whether a node of each network answers, and is on the network's chain. */
@@ -22,6 +25,40 @@ const checkChain = async ({ network, rpc }: Chain): Promise<Check> => {
       detail: `no node answers: ${error instanceof Error ? error.message : 'unknown'}`,
       fix: 'check the RPC_URLS of the network, its nodes, and the network between',
     }
+  }
+}
+
+/** Whether each currency that the settings name is one; nothing where no node answers. */
+export const currencyChecks = async (
+  chains: readonly Chain[],
+  { toldDecimals }: Tokens,
+): Promise<readonly Check[]> => {
+  const checks = chains.flatMap((chain) => {
+    const { token, tokens } = chain.network
+    return [
+      checkCurrency(chain, 'token', token, toldDecimals),
+      ...tokens.map((each) => checkCurrency(chain, 'tokens', each, toldDecimals)),
+    ]
+  })
+  return (await Promise.all(checks)).filter((check) => check !== undefined)
+}
+
+const checkCurrency = async (
+  chain: Chain,
+  member: 'token' | 'tokens',
+  token: Hex,
+  toldDecimals: Tokens['toldDecimals'],
+): Promise<Check | undefined> => {
+  const { id } = chain.network
+  const name = `Currency ${token} of ${id}`
+  const decimals = await toldDecimals(chain, token)
+  if (decimals === 'untold') return undefined
+  if (decimals !== undefined) return { name, status: 'ok', detail: `has ${decimals} decimals` }
+  return {
+    name,
+    status: 'failed',
+    detail: 'tells no decimals: there is no currency at this address',
+    fix: `correct ${currencySetting(id, member)}`,
   }
 }
 

@@ -3,6 +3,7 @@ import {
   boolean,
   defineSettings,
   integer,
+  type Kind,
   list,
   oneOf,
   path,
@@ -14,6 +15,8 @@ import {
   text,
   url,
 } from '#src/platform/config/index.ts'
+import { parseAddress } from './evm/address.ts'
+import type { Hex } from './evm/hex.ts'
 
 export const gasPolicies = ['zero', 'legacy', 'eip1559'] as const
 /** How fees are set: no fees, one gas price, or base fee and tip. */
@@ -36,12 +39,25 @@ export const validatorsMax = 128
 
 const custodyKeysMax = 1_000
 
-const address = () =>
-  text({ pattern: /^0x[0-9a-fA-F]{40}$/, expected: '`0x` and 40 hexadecimal digits' })
+const address = (): Kind<Hex> => ({
+  ...text(),
+  expected: '`0x` and 40 hexadecimal digits',
+  parse: (value) => {
+    const parsed = parseAddress(value)
+    if (typeof parsed !== 'string') return parsed.address
+    throw new Error(parsed === 'checksum' ? 'has a wrong checksum' : 'has another form')
+  },
+})
+
+const prefixOf = (id: NetworkId): string => `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
+
+/** Where an operator names the currencies of a network: its setting, or the member of its entry in the file. */
+export const currencySetting = (id: NetworkId, member: 'token' | 'tokens'): string =>
+  `${prefixOf(id)}_${member.toUpperCase()}, or ${member} of ${id} in DREX_NETWORKS_FILE`
 
 /** `DREX_TESTNET_…`, `DREX_MAINNET_…`, `DREX_ETH_SEPOLIA_…`, `DREX_POLYGON_AMOY_…`. */
 const network = <I extends NetworkId>(id: I) => {
-  const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
+  const prefix = prefixOf(id)
   const settings = {
     rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http', 'https'), 8), {
       doc: `JSON-RPC nodes of \`${id}\`, tried in this order.`,

@@ -12,7 +12,7 @@ import { createAgreementFollower } from './agreements/follower.ts'
 import { createLiens } from './agreements/liens.ts'
 import { bookOf } from './book.ts'
 import { type Chain, createChains } from './chains.ts'
-import { chainChecks, signerChecks } from './checks.ts'
+import { chainChecks, currencyChecks, signerChecks } from './checks.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
@@ -147,6 +147,7 @@ export const createDrex = (given: DrexDeps): Drex => {
     health: () => healthOf(all, keys.canOpen()),
     checks: async () => [
       ...(await chainChecks(all.values())),
+      ...(await currencyChecks([...all.values()], tokens)),
       ...(await signerChecks(sql, custody)),
     ],
   }
@@ -288,7 +289,7 @@ const createKeyCheck = (wallets: Wallets, logger: Logger) => {
 
 /**
  * What was kept counts, whatever the contract tells now: what a currency moves is followed all the same.
- * @returns undefined if it has never told any
+ * @returns undefined if it has never told any, or none that is known while no node answers
  */
 const followedDecimals = async (
   tokens: Tokens,
@@ -298,12 +299,12 @@ const followedDecimals = async (
   try {
     return await tokens.decimalsOf(chain, token)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.definition !== drexErrors.token_unusable) throw error
+    if (!(error instanceof ApiError)) throw error
     return tokens.keptDecimals(chain, token)
   }
 }
 
-/** Reads the currency before it is needed, so that transfers are taken also while no node answers. */
+/** Reads the currency before it is needed, so that transfers are taken also while no node answers, and says which are none. */
 const learn = async (
   chain: Chain,
   tokens: Tokens,
@@ -312,6 +313,9 @@ const learn = async (
 ): Promise<void> => {
   const { id, token } = chain.network
   try {
+    for (const { name, status, detail, fix } of await currencyChecks([chain], tokens)) {
+      if (status === 'failed') logger.error({ network: id, fix }, `${name} ${detail}`)
+    }
     await contracts.registerCurrency(chain)
     await tokens.decimalsOf(chain, token)
   } catch (err) {

@@ -173,7 +173,7 @@ export const configuredNetworks = (
     const entry = file[id] ?? {}
     const rpcUrls = settings[`${id}.rpcUrls`] ?? entry.rpc_urls
     const chainId = settings[`${id}.chainId`] ?? entry.chain_id ?? known.chainId
-    const token = settingAddress(settings[`${id}.token`], `${id}.token`) ?? entry.token
+    const token = settings[`${id}.token`] ?? entry.token
     if (rpcUrls === undefined || chainId === undefined || token === undefined) continue
     networks.set(id, {
       id,
@@ -184,38 +184,18 @@ export const configuredNetworks = (
       confirmations: settings[`${id}.confirmations`] ?? entry.confirmations ?? known.confirmations,
       blockTimeMs: settings[`${id}.blockTimeMs`] ?? entry.block_time_ms ?? known.blockTimeMs,
       proofs: settings[`${id}.proofs`] ?? entry.proofs ?? true,
-      validators:
-        settings[`${id}.validators`]?.map((each) => addressOf(each, `${id}.validators`)) ??
-        entry.validators ??
-        [],
+      validators: settings[`${id}.validators`] ?? entry.validators ?? [],
       token,
-      tokens: (
-        settings[`${id}.tokens`]?.map((each) => addressOf(each, `${id}.tokens`)) ??
-        entry.tokens ??
-        []
-      ).filter((each) => each !== token),
+      tokens: (settings[`${id}.tokens`] ?? entry.tokens ?? []).filter((each) => each !== token),
       startBlock: settings[`${id}.startBlock`] ?? entry.start_block ?? 0,
       isRealDigital: known.isRealDigital,
-      permissioning:
-        settingAddress(settings[`${id}.permissioning`], `${id}.permissioning`) ??
-        entry.permissioning,
-      swap: settingAddress(settings[`${id}.swap`], `${id}.swap`) ?? entry.swap,
-      directory: settingAddress(settings[`${id}.directory`], `${id}.directory`) ?? entry.directory,
-      issuer: settingAddress(settings[`${id}.issuer`], `${id}.issuer`) ?? entry.issuer,
-      fundingWallet:
-        settingAddress(settings[`${id}.fundingWallet`], `${id}.fundingWallet`) ??
-        entry.funding_wallet,
+      permissioning: settings[`${id}.permissioning`] ?? entry.permissioning,
+      swap: settings[`${id}.swap`] ?? entry.swap,
+      directory: settings[`${id}.directory`] ?? entry.directory,
+      issuer: settings[`${id}.issuer`] ?? entry.issuer,
+      fundingWallet: settings[`${id}.fundingWallet`] ?? entry.funding_wallet,
       isEphemeral: entry.ephemeral ?? false,
     })
   }
   return networks
-}
-
-const settingAddress = (value: string | undefined, name: string): Hex | undefined =>
-  value === undefined ? undefined : addressOf(value, name)
-
-const addressOf = (value: string, name: string): Hex => {
-  const parsed = parseAddress(value)
-  if (typeof parsed === 'string') throw new Error(`${name}: the address has a wrong ${parsed}`)
-  return parsed.address
 }

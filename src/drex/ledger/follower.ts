@@ -67,16 +67,13 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
         await compareDue(head - position.number)
         return false
       }
-      const tokens = await followed(context)
-      const page = await source.read(position, to, {
-        addresses: [...tokens.keys()],
-        topics: [transferTopic],
-      })
+      const addresses = tokensOf(network)
+      const page = await source.read(position, to, { addresses, topics: [transferTopic] })
       if (page === undefined) {
         await goBack(context, position)
         return true
       }
-      await keep(context, { source, position, page, tokens })
+      await keep(context, { source, position, page })
       await compareDue(head - page.last.number)
       return page.last.number < to
     },
@@ -92,43 +89,48 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
   }
 }
 
+/** The followed currencies. */
+const tokensOf = ({ token, tokens }: Network): readonly Hex[] => [token, ...tokens]
+
 /**
- * The followed currencies.
- * @throws RpcFailure if one has never told its decimals: what is read without it would be without its movements for good
+ * The decimals of those of the currencies that have ever told any: an address that is none tells none, and nothing moves
+ * there.
  */
-const followed = async ({
-  network,
-  decimalsOf,
-}: LedgerContext): Promise<ReadonlyMap<Hex, number>> => {
-  const tokens = new Map<Hex, number>()
-  for (const token of [network.token, ...network.tokens]) {
+const decimalsOf = async (
+  { decimalsOf }: LedgerContext,
+  tokens: Iterable<Hex>,
+): Promise<ReadonlyMap<Hex, number>> => {
+  const known = new Map<Hex, number>()
+  for (const token of tokens) {
     const decimals = await decimalsOf(token)
-    if (decimals === undefined) {
-      throw new RpcFailure('transient', `the currency ${token} tells no decimals`)
-    }
-    tokens.set(token, decimals)
+    if (decimals !== undefined) known.set(token, decimals)
   }
-  return tokens
+  return known
 }
 
 type Reading = {
   readonly source: Source
   readonly position: store.Position
   readonly page: Page
-  /** Decimals by token. */
-  readonly tokens: ReadonlyMap<Hex, number>
 }
 
 const keep = async (context: LedgerContext, reading: Reading): Promise<void> => {
   const { network, prover, sql } = context
-  const { position, page, tokens } = reading
+  const { position, page } = reading
   const entries = entriesOf(page.logs)
   // A wallet that is made after this was unknown when the page was read: nobody could pay to it.
   const wallets = await store.walletsAmong(sql, [...new Set(entries.map(({ wallet }) => wallet))])
-  const isOurs = ({ wallet, token }: Entry) => wallets.has(wallet) && tokens.has(token)
+  const followed = new Set(tokensOf(network))
+  const isOurs = ({ wallet, token }: Entry) => wallets.has(wallet) && followed.has(token)
   const told = entries.filter(isOurs)
   const ours = network.proofs ? entriesOf(await provenLogs(prover, told)).filter(isOurs) : told
   const bookings = await dated(reading, ours)
+  const tokens = await decimalsOf(context, new Set(ours.map(({ token }) => token)))
+  for (const { token } of ours) {
+    // What is passed over now is never read again.
+    if (!tokens.has(token))
+      throw new RpcFailure('transient', `the currency ${token} tells no decimals`)
+  }
   const anchors = withPage(position.anchors, page)
   await sql.begin(async (tx) => {
     if (!(await store.movePosition(tx, network.id, position, page.last, anchors))) return
@@ -193,7 +195,7 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
     network.startBlock - 1,
     (above) => store.bookedBlocks(sql, network.id, above),
   )
-  const tokens = await followed(context)
+  const tokens = await decimalsOf(context, tokensOf(network))
   const removed = await sql.begin(async (tx) => {
     if (!(await store.movePosition(tx, network.id, position, place, anchors))) return []
     const gone = await store.removeAbove(tx, network.id, place.number)

@@ -17,6 +17,8 @@ export type Tokens = {
    * @throws ApiError `token_unusable` if the contract tells none, or others than before; `network_unreachable`
    */
   readonly decimalsOf: (chain: Chain, token: Hex) => Promise<number>
+  /** What its contract tells now, kept nowhere: undefined if that is none, `untold` if no node answers. */
+  readonly toldDecimals: (chain: Chain, token: Hex) => Promise<number | undefined | 'untold'>
   /** What it told when it was first used as a token here; undefined if it never was. */
   readonly keptDecimals: (chain: Chain, address: Hex) => Promise<number | undefined>
   /**
@@ -46,6 +48,10 @@ export const createTokens = (sql: Client): Tokens => {
   }
   return {
     decimalsOf,
+    async toldDecimals(chain, token) {
+      const read = await readDecimals(chain, token)
+      return read instanceof RpcFailure ? 'untold' : read
+    },
     keptDecimals: ({ network }, address) => store.pinnedDecimals(sql, network.id, address),
     async unitsOf(chain, token, amount, field) {
       const decimals = await decimalsOf(chain, token)

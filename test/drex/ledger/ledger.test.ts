@@ -395,6 +395,26 @@ test('balances that no node tells hold up no other comparison, and are asked for
   await sql`delete from drex_holdings where token = ${mute}`
 })
 
+test('an address that is no currency holds up no other, and is named with its setting', async () => {
+  const ana = await wallet(0n)
+  const mistyped = `0x${'5a'.repeat(20)}`
+  await bench.restart({ DREX_TESTNET_TOKENS: mistyped })
+  await bench.admin.currency('mint', ana, 7n)
+  const minted = await head()
+  await bench.until(async () => (await place()) >= minted)
+  expect((await page(ana)).closing_balance).toBe('0.07')
+  const checks = (await bench.drex().checks?.()) ?? []
+  expect(checks.filter(({ status }) => status === 'failed')).toEqual([
+    {
+      name: `Currency ${mistyped} of drex_testnet`,
+      status: 'failed',
+      detail: 'tells no decimals: there is no currency at this address',
+      fix: 'correct DREX_TESTNET_TOKENS, or tokens of drex_testnet in DREX_NETWORKS_FILE',
+    },
+  ])
+  await bench.restart()
+}, 60_000)
+
 test('far behind, ranges are read, as large as the node takes', async () => {
   const ana = await wallet(5_000n)
   await read(ana)
