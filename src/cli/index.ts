@@ -1,4 +1,4 @@
-import { textTable } from '#src/platform/config/index.ts'
+import { printableLines, textTable } from '#src/platform/config/index.ts'
 import { auditCommand } from './audit.ts'
 import { backupCheckCommand } from './backup-check/index.ts'
 import { certsCommand } from './certs.ts'
@@ -89,7 +89,7 @@ export const runCli = async (
       io.err(`trilho ${name}: ${error.message}; see trilho ${name} --help\n`)
       return exitCodes.usage
     }
-    io.err(`trilho ${name}: ${toldOf(error, rest, io, program)}\n`)
+    io.err(`trilho ${name}: ${printableLines(toldOf(error, rest, io, program))}\n`)
     return exitCodes.failed
   }
 }

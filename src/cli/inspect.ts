@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { printable } from '#src/platform/config/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -67,7 +68,7 @@ export const inspectCommand: Command = {
       io.out(renderJson(failure === undefined ? explanation : withError(explanation)))
     } else {
       io.out(renderTree(explanation))
-      if (failure !== undefined) io.err(`trilho inspect: ${failure.message}\n`)
+      if (failure !== undefined) io.err(`trilho inspect: ${printable(failure.message)}\n`)
     }
     return failure === undefined ? exitCodes.ok : exitCodes.failed
   },
@@ -136,25 +137,17 @@ const choose = (
 
 /** The explanation as an indented tree. */
 const renderTree = ({ title, fields, picture }: Explanation): string =>
-  `${[title, ...renderFields(fields, ''), ...(picture === undefined ? [] : ['', picture])].join('\n')}\n`
+  `${[printable(title), ...renderFields(fields, ''), ...(picture === undefined ? [] : ['', picture])].join('\n')}\n`
 
 const renderFields = (fields: readonly ExplainedField[], indent: string): string[] =>
   fields.flatMap((field, index) => {
     const last = index === fields.length - 1
-    const meaning = field.meaning === undefined ? '' : `  (${field.meaning})`
+    const meaning = field.meaning === undefined ? '' : `  (${printable(field.meaning)})`
     const value = field.value === undefined ? '' : `: ${printable(field.value)}`
     return [
-      `${indent}${last ? '└─ ' : '├─ '}${field.name}${value}${meaning}`,
+      `${indent}${last ? '└─ ' : '├─ '}${printable(field.name)}${value}${meaning}`,
       ...renderFields(field.children ?? [], indent + (last ? '   ' : '│  ')),
     ]
-  })
-
-/** A message may hold control characters that would steer the terminal. */
-const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
-  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
-    const code = character.charCodeAt(0).toString(16).padStart(4, '0')
-    return `\\u${code}`
   })
 
 /** The typed value as one line of JSON. */

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/lifecycle/index.ts'
 import { documents } from './documents.ts'
 
-/** Of all lines together. A name of the message stands in the paths of all that is within it. */
+/** All lines together. A name of the message stands in the paths of all that is within it. */
 const linesCharsMax = 4_194_304
 
 /** Explains messages that people paste, by what explains them on the command line. */

@@ -5,7 +5,7 @@ import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifec
 const compact = /^\s*eyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){2}(?:(?:\.[A-Za-z0-9_-]*){2})?\s*$/
 const signedParts = 3
 const linesMax = 10_000
-/** Of a longer path its end is told: a name may stand in every line. */
+/** The end of a longer path is told: a name may stand in every line. */
 const pathCharsMax = 200
 
 /** RFC 7519, clause 4.1, and the header of payloads behind codes of the Pix. */

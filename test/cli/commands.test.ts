@@ -43,7 +43,9 @@ const pairs: Inspector = {
         { name: 'both', children: [{ name, value, meaning: 'as written' }] },
       ],
       value: { [name]: value, big: 12n },
-      ...(options?.validateWith && { failure: { message: 'invalid', violations: [name] } }),
+      ...(options?.validateWith && {
+        failure: { message: `invalid: ${name}`, violations: [name] },
+      }),
     }
   },
 }
@@ -223,10 +225,10 @@ describe('inspect', () => {
 
   test('--validate ends with 1 when the message is invalid, and says why', async () => {
     const tree = await run(['inspect', '--validate'], { input: 'a=b' })
-    expect(tree).toMatchObject({ code: 1, err: 'trilho inspect: invalid\n' })
+    expect(tree).toMatchObject({ code: 1, err: 'trilho inspect: invalid: a\n' })
     expect(await run(['inspect', '--validate', '--json'], { input: 'a=b' })).toMatchObject({
       code: 1,
-      out: '{"error":{"message":"invalid","violations":["a"]},"a":"b","big":"12"}\n',
+      out: '{"error":{"message":"invalid: a","violations":["a"]},"a":"b","big":"12"}\n',
     })
     expect(await run(['inspect'], { input: 'a=b' })).toMatchObject({ code: 0 })
   })
@@ -246,6 +248,10 @@ describe('inspect', () => {
   test('never lets a message steer the terminal', async () => {
     const { out } = await run(['inspect'], { input: 'a=\u001b[2J\u0007' })
     expect(out).toContain('\\u001b[2J\\u0007')
+    const named = await run(['inspect'], { input: '\u001b[2J\u202e=b' })
+    expect(named.out).toContain('─ \\u001b[2J\\u202e: b')
+    const refused = await run(['inspect', '--validate'], { input: '\u001b[2J=b' })
+    expect(refused.err).toBe('trilho inspect: invalid: \\u001b[2J\n')
   })
 
   test('says what it cannot recognise, and what is wrong with what it can', async () => {

@@ -100,6 +100,15 @@ test('refuses what is no id, what is not there, and a limit past the bounds', as
   expect((await run('drop', lost)).code).toBe(0)
 })
 
+test('a message steers no terminal, whatever is in it', async () => {
+  const id = await bury('<a>\u001b]0;x\u0007\n\t\u009b2J</a>', 'a\u001b[2J')
+  expect((await run('list')).out).toContain('a\\u001b[2J')
+  const { out } = await run('show', id)
+  expect(out).toEndWith('<a>\\u001b]0;x\\u0007\n\t\\u009b2J</a>\n')
+  expect(out).toContain('a\\u001b[2J')
+  expect((await run('drop', id)).code).toBe(0)
+})
+
 test('shows what is compressed as it was', async () => {
   await broker.publish([
     {
