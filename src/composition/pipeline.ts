@@ -84,7 +84,7 @@ export const createPipeline = (
         warnOfClearText(logger, 'SPI_SECONDARY_URL', spi.secondaryUrl, 'payments')
       },
     },
-    createSend({ ispb, sql, broker, revision, sendNow, logger }),
+    createSend({ ispb, sql, broker, revision, sendNow, logger, noteReturn }),
     createResend({ sql }),
     createPayments({ ispb, sql, broker, revision, payees: stores.payees, noteReturn }),
     createRecurring({ sql }),

@@ -1,10 +1,11 @@
 /** Returns that the institution makes: the receiver is shown them, and told of their ends, like his own. */
 import { afterAll, expect, test } from 'bun:test'
 import { noteReturn } from '../../src/pix/index.ts'
-import { createPayments, createRefunds } from '../../src/spi/index.ts'
+import { createPayments, createRefunds, createSend } from '../../src/spi/index.ts'
 import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
 import { noPayees } from '../spi/payments/support.ts'
 import { testApp, testKey } from '../support/app.ts'
+import { quietLogger } from '../support/database.ts'
 import { subscribe } from '../support/webhooks.ts'
 import { startPix } from './support.ts'
 
@@ -26,6 +27,9 @@ const deps = {
 } as const
 const operator = testKey('spi:send', 'messages:read')
 const payments = testApp(createPayments({ ...deps, payees: noPayees }).routes ?? [], {
+  keys: [operator.record],
+})
+const send = testApp(createSend({ ...deps, logger: quietLogger }).routes ?? [], {
   keys: [operator.record],
 })
 const refunds = createRefunds(deps)
@@ -83,6 +87,41 @@ test('a refund of the institution is shown, filtered by and told of', async () =
   const [told] = await sql<{ data: string }[]>`
     select data from webhook_events where subject = ${endToEndId}`
   expect(JSON.parse(told?.data ?? '')).toMatchObject({ rtr_id: id, status: 'settled' })
+})
+
+test('those of one pacs.004 that is sent are shown and told of, and refused ones may be sent again', async () => {
+  const [one, two] = [await settled(), await settled()]
+  const stranger = await settled('98765432000198')
+  const minute = new Date().toISOString().replace(/\D/g, '').slice(0, 12)
+  const rtrId = `D12345678${minute}${crypto.randomUUID().slice(-11)}`
+  const give = (endToEndId: string, more: object = {}) => ({
+    original_end_to_end_id: endToEndId,
+    amount: 700,
+    return_reason: 'MD06',
+    ...more,
+  })
+  const ask = (transactions: readonly object[]) =>
+    send.call('POST', '/v1/spi/send', {
+      key: operator.key,
+      body: { message_type: 'PACS004', params: { transactions } },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    })
+  const first = give(one, { return_id: rtrId, remittance_information: 'Troca' })
+  expect((await ask([give(two, { return_reason: 'FR01' }), first, give(stranger)])).status).toBe(
+    202,
+  )
+  const made = { id: rtrId, rtrId, valor: '7.00', natureza: 'ORIGINAL', descricao: 'Troca' }
+  const shown = async () => (await get(`/${one}`)).devolucoes
+  expect(await shown()).toMatchObject([{ ...made, status: 'EM_PROCESSAMENTO' }])
+  expect((await get(`/${two}`)).devolucoes).toMatchObject([
+    { natureza: 'MED_FRAUDE', status: 'EM_PROCESSAMENTO' },
+  ])
+  await tell(report([{ endToEndId: one, instructionId: rtrId, status: 'RJCT', reason: 'AB09' }]))
+  expect(await shown()).toMatchObject([{ ...made, status: 'NAO_REALIZADO', motivo: 'AB09' }])
+  expect((await ask([{ ...first, amount: 300 }])).status).toBe(202)
+  expect(await shown()).toMatchObject([{ ...made, valor: '3.00', status: 'EM_PROCESSAMENTO' }])
+  await tell(report([{ endToEndId: one, instructionId: rtrId, status: 'ACSC' }]))
+  expect(await shown()).toMatchObject([{ ...made, valor: '3.00', status: 'DEVOLVIDO' }])
 })
 
 test.each([

@@ -308,8 +308,8 @@ export const addReturn = async (
 }
 
 /**
- * Notes a return that others have made than the receiver: it has its RtrId as its id. Of a payment to nobody whom we know
- * nothing is noted.
+ * Notes a return that others have made than the receiver: it has its RtrId as its id. One that was refused may be made
+ * again under its RtrId. Of a payment to nobody whom we know nothing is noted.
  */
 export const noteReturn = async (tx: Queryable, endToEndId: string) => {
   const { count } = await tx`
@@ -323,6 +323,11 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
   }): Promise<void> => {
     if (count === 0) return
     const { id, amountCents, reason, description = null, at } = made
+    const again = await tx`
+      update pix_returns set status = 'EM_PROCESSAMENTO', reason = null,
+        amount_cents = ${amountCents}, nature = ${natureOf(reason)}, description = ${description}
+      where return_id = ${id} and end_to_end_id = ${endToEndId} and status = 'NAO_REALIZADO'`
+    if (again.count > 0) return
     await addReturn(tx, {
       endToEndId,
       id,

@@ -27,7 +27,9 @@ import {
   enqueueMessages,
   SentAlreadyError,
 } from '../../messages/index.ts'
+import type { NoteReturn } from '../../payments/service.ts'
 import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
+import { isNoted, lockReturned } from './noting.ts'
 
 type Acceptance = { readonly built: Built; readonly caller: Caller }
 
@@ -43,14 +45,18 @@ const waitingMax = 5_000
  * Stores and queues messages with the answers of their Idempotency-Keys and their audit entries. Requests that come
  * while a transaction runs share the next; one that cannot be stored fails alone.
  */
-export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept => {
+export const createAcceptor = (
+  sql: Client,
+  broker: TransactionalBroker,
+  noteReturn: NoteReturn | undefined,
+): Accept => {
   const store = createGatherer<Acceptance, boolean | ApiError>({
     rowsMax,
     writersMax,
     waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (all) => {
-      const { stored, refused } = await storeAll(sql, broker, all)
+      const { stored, refused } = await storeAll(sql, { broker, noteReturn }, all)
       return all.map(({ built: { message } }) => refused.get(message.id) ?? stored.has(message.id))
     },
   })
@@ -72,27 +78,33 @@ const refuse = refuseWhenBusy(httpErrors.unavailable, 'Too many messages wait to
  */
 const storeAll = async (
   sql: Client,
-  broker: TransactionalBroker,
+  deps: StoreDeps,
   all: readonly Acceptance[],
 ): Promise<Stored> => {
   const first = firstOfEachKey(all, ({ caller }) => caller.idempotencyKey)
   const messages = first.map(({ built }) => built.message)
-  if (canEnqueueAtOnce(messages)) {
+  const built = first.map((one) => one.built)
+  if (canEnqueueAtOnce(messages) && !isNoted(built, deps.noteReturn)) {
     try {
       const riders = [claiming(first), allFree(first)]
-      return { stored: await enqueueAtOnce(sql, broker, messages, riders), refused: new Map() }
+      return { stored: await enqueueAtOnce(sql, deps.broker, messages, riders), refused: new Map() }
     } catch (error) {
       if (!isNotWhole(error)) throw error
     }
   }
   try {
-    return { stored: await sql.begin((tx) => storeFresh(tx, broker, first)), refused: new Map() }
+    return { stored: await sql.begin((tx) => storeFresh(tx, deps, first)), refused: new Map() }
   } catch (error) {
     if (!(error instanceof SentAlreadyError)) throw error
     const { refusals: refused } = error
     const left = first.filter(({ built }) => !refused.has(built.message.id))
-    return { stored: await sql.begin((tx) => storeFresh(tx, broker, left)), refused }
+    return { stored: await sql.begin((tx) => storeFresh(tx, deps, left)), refused }
   }
+}
+
+type StoreDeps = {
+  readonly broker: TransactionalBroker
+  readonly noteReturn: NoteReturn | undefined
 }
 
 type Stored = {
@@ -109,7 +121,7 @@ const allFree = ({ length }: readonly Acceptance[]): Rider => ({
 /** Claims first, and stores what is left. */
 const storeFresh = async (
   tx: Queryable,
-  broker: TransactionalBroker,
+  { broker, noteReturn }: StoreDeps,
   all: readonly Acceptance[],
 ): Promise<ReadonlySet<string>> => {
   let fresh: ReadonlySet<string> = new Set()
@@ -117,10 +129,13 @@ const storeFresh = async (
     fresh = new Set(free)
   })
   await goAlone(tx, claim)
-  const messages = all.map(({ built }) => built.message).filter(({ id }) => fresh.has(id))
+  const built = all.map((one) => one.built).filter(({ message }) => fresh.has(message.id))
+  const messages = built.map(({ message }) => message)
+  const note = await lockReturned(tx, built, noteReturn)
   const queued = await enqueueMessages(tx, broker, messages)
   const known = messages.find(({ id }) => !queued.has(id))
   if (known !== undefined) throw knownAlready(known)
+  await note()
   return queued
 }
 

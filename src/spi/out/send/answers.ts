@@ -7,6 +7,8 @@ export type Built = {
   readonly messageType: BuildableMessage
   readonly endToEndIds: readonly string[]
   readonly message: OutboundMessage
+  /** What it was built of. */
+  readonly params: unknown
 }
 
 export const auditEntry = ({ message }: Built, caller: Caller): AuditEntry => ({

@@ -44,6 +44,14 @@ export const withParties = (
     : completed(alone)
 }
 
+/** The text to the payer of one of the transactions. */
+export const remittanceOf = (params: unknown, position: number): string | undefined => {
+  const { transactions, ...alone } = recordOf(params)
+  const one = Array.isArray(transactions) ? recordOf(transactions[position]) : alone
+  const text = one['remittance_information']
+  return typeof text === 'string' ? text : undefined
+}
+
 /** The fields of an object; none of anything else. */
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}

@@ -4,6 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { NoteReturn } from '../../payments/service.ts'
 import type { SendNow } from '../stage/index.ts'
 import { sendRoutes } from './routes.ts'
 import { createSendService } from './service.ts'
@@ -17,6 +18,8 @@ export type SendFeatureDeps = {
   readonly revision: Revision
   /** Undefined: SPI_SYNC_ENABLED is false, or the message interface is not configured. */
   readonly sendNow?: SendNow | undefined
+  /** Learns of returns, in their transaction. */
+  readonly noteReturn?: NoteReturn
   readonly logger: Logger
   /** The real clock when absent. */
   readonly nowMs?: () => number

@@ -10,6 +10,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Answered, Caller } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
+import type { NoteReturn } from '../../payments/service.ts'
 import { random } from '../../random.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
@@ -42,6 +43,8 @@ export type SendDeps = {
   readonly revision: Revision
   /** Undefined: every message goes through the queue. */
   readonly sendNow: SendNow | undefined
+  /** Undefined: nobody is told of returns. */
+  readonly noteReturn?: NoteReturn | undefined
   readonly logger: Logger
   /** The clock that messages are built and judged by. */
   readonly nowMs?: () => number
@@ -60,7 +63,7 @@ export type SendService = {
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow, ispb, nowMs: clock = Date.now } = deps
-  const enqueue = createAcceptor(sql, broker)
+  const enqueue = createAcceptor(sql, broker, deps.noteReturn)
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
   const build: SendService['build'] = async (asked) => {
@@ -125,6 +128,7 @@ const builtOf = (
 ): Built => ({
   messageType: request.messageType,
   endToEndIds: message.endToEndIds,
+  params: request.params,
   message: outboundOf(message, {
     ispb,
     channel: request.channel,
