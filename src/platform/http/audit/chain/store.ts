@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { uuidMoment } from '#src/platform/runtime/index.ts'
 import type { SealedEntry } from './hash.ts'
@@ -56,13 +57,17 @@ export const entriesById = (
   ids: readonly string[],
 ): Promise<readonly SealedEntry[]> =>
   sql<SealedEntry[]>`
-    select id, actor, action, object, outcome, request_id as "requestId" from audit_log
-    where id = any(${textArray(ids)}::text::uuid[])`
+    select entry.* from unnest(${textArray(ids)}::text::uuid[]) as listed(id)
+    cross join lateral ${entryOf(sql, sql`listed.id`)}`
+
+const entryOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`(
+  select id, actor, action, object, outcome, request_id as "requestId" from audit_log
+  where id = ${id} limit 1) as entry`
 
 /**
  * Entries of spans that are sealed, which no link knows: they were committed after their span was. Links that are not
  * late touch each other, so the first of them that ends behind the span ends the search, and no late one that reaches
- * into the span ends much later.
+ * into the span ends much later. `except` compares them in one pass, however few or many the planner expects.
  */
 export const unsealedSince = (
   sql: Queryable,
@@ -76,11 +81,12 @@ export const unsealedSince = (
         and to_id <= greatest(${uuidBound(new Date(uuidMoment(toId).getTime() + lateMs))}::uuid, (
           select to_id from audit_links where to_id >= ${toId}::uuid and not is_late and ids is not null
           order by to_id limit 1))
+    ), unknown as materialized (
+      select id from audit_log where id >= ${fromId}::uuid and id < ${toId}::uuid
+      except select id from known
+      order by id limit ${limit}
     )
-    select a.id, a.actor, a.action, a.object, a.outcome, a.request_id as "requestId" from audit_log a
-    where a.id >= ${fromId}::uuid and a.id < ${toId}::uuid
-      and not exists (select from known where known.id = a.id)
-    order by a.id limit ${limit}`
+    select entry.* from unknown cross join lateral ${entryOf(sql, sql`unknown.id`)} order by id`
 
 /** @returns false if another process has written this link */
 export const addLink = async (
