@@ -56,13 +56,14 @@ export const createRelay = (deps: RelayDeps): Relay => {
     outbox.kick()
   }
 
-  const relayAll = async ({ signal }: Round): Promise<unknown> => {
+  const relayAll = async ({ signal, advance }: Round): Promise<unknown> => {
     const wasTold = isTold
     isTold = false
     if (!wasTold && !(await hasUnpublished(sql))) return isHearing ? nothingFound : undefined
     if (!wasTold) isHearing = false
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
       count = await relayBatch(deps)
+      advance()
     }
     return undefined
   }
@@ -79,9 +80,10 @@ export const createRelay = (deps: RelayDeps): Relay => {
       name: 'webhook events of another database',
       everyMs: sweepMs,
       isVital: true,
-      run: async ({ signal }) => {
+      run: async ({ signal, advance }) => {
         for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
           count = await bringEvents(from, sql, batchSizeMax)
+          advance()
           if (count > 0) hear()
         }
       },

@@ -1,14 +1,17 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename } from 'node:fs/promises'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
+import type { Lasting } from './batches.ts'
 import type { Client } from './database.ts'
 
 /** Rows that are in memory at once. */
 const rowsMax = 200
+
+type Archived = { readonly name: string; readonly directory: string; readonly file?: string }
 
 /**
  * Writes all rows of a table to `<directory>/<file>.jsonl.gz`: a line for each, columns as PostgreSQL's `row_to_json`
@@ -16,28 +19,51 @@ const rowsMax = 200
  */
 export const archiveTable = async (
   { sql, logger }: { readonly sql: Client; readonly logger: Logger },
-  name: string,
-  directory: string,
-  file = name,
+  { name, directory, file = name }: Archived,
+  round: Lasting | undefined,
 ): Promise<void> => {
   const lines = toldOf(logger, name, await estimateOf(sql, name), linesOf(sql, name))
-  await archiveLines(lines, directory, file)
+  await archiveLines(lines, directory, file, round)
 }
 
-/** Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk. */
+/**
+ * Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk.
+ *
+ * @param round goes on with each piece that is written
+ * @throws Error where the round ends before the file does: what was to be archived must stay
+ */
 export const archiveLines = async (
   lines: AsyncIterable<string>,
   directory: string,
   file: string,
+  round: Lasting | undefined,
 ): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, `${file}.jsonl.gz`)
   const partial = `${path}.partial`
-  await pipeline(Readable.from(lines), createGzip(), createWriteStream(partial, { mode: 0o600 }))
+  const pieces = Readable.from(withinRound(lines, file, round))
+  try {
+    await pipeline(pieces, createGzip(), createWriteStream(partial, { mode: 0o600 }))
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
   const handle = await open(partial)
   await handle.sync()
   await handle.close()
   await rename(partial, path)
+}
+
+async function* withinRound(
+  pieces: AsyncIterable<string>,
+  file: string,
+  round: Lasting | undefined,
+): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    if (round?.signal.aborted) throw new Error(`${file} is not whole: its round has ended`)
+    yield piece
+    round?.advance()
+  }
 }
 
 /** Rows that the planner thinks the table has: counting takes as long as writing. */

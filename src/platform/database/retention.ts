@@ -68,8 +68,7 @@ const dropTogether = async (
   }
   if (archiveDirectory !== undefined) {
     for (const part of parts) {
-      await archiveTable({ sql, logger }, part, archiveDirectory)
-      round?.advance()
+      await archiveTable({ sql, logger }, { name: part, directory: archiveDirectory }, round)
     }
   }
   if (beforeGone !== undefined) {
@@ -123,8 +122,9 @@ const emptyDefaults = async (
     // What is younger stays in the table and comes again with the next file.
     const at = new Date().toISOString().replace(/\D/g, '')
     for (const { name } of tables) {
-      const file = `${name}_default_${at}`
-      await archiveTable({ sql, logger }, `${name}_default`, archiveDirectory, file)
+      const part = `${name}_default`
+      const archived = { name: part, directory: archiveDirectory, file: `${part}_${at}` }
+      await archiveTable({ sql, logger }, archived, round)
     }
   }
   const gone = await deleteInBatches(

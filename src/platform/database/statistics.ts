@@ -19,9 +19,11 @@ export const createStatistics = ({
     everyMs,
     fleet: { sql },
     logger,
-    run: async ({ signal }) => {
+    run: async ({ signal, advance }) => {
       for (const name of await partitionedTables(sql)) {
-        if (!signal.aborted) await analyze(sql, name)
+        if (signal.aborted) return
+        await analyze(sql, name)
+        advance()
       }
     },
   })

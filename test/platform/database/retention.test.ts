@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensurePartitions } from '#src/platform/database/index.ts'
+import { sealEntries } from '#src/platform/http/audit/chain/seal.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { insertMessages, type NewMessage } from '#src/spi/messages/index.ts'
 import { forgetMessages, messageTables } from '#src/spi/messages/retention.ts'
@@ -111,6 +112,36 @@ test('the audit log keeps its months as long as it is told', async () => {
   await entry(now)
   expect(await forgetAudit(deps)).toEqual(['audit_log_p202102', 'audit_log_p202103'])
   expect(await count('audit_log')).toBe(1)
+})
+
+test('an archive advances its round by the piece; a round that ends leaves the month and no file', async () => {
+  const table = { name: 'audit_log', unit: 'month', bound: messageTables[0].bound } as const
+  await ensurePartitions(sql, table, 0, old)
+  await sql`
+    insert into audit_log (id, actor, action, object, outcome)
+    select id::uuid, 'key', 'spi.send', 'x', 'queued'
+    from unnest(${Array.from({ length: 1_000 }, () => Bun.randomUUIDv7('hex', old))}::text[]) id`
+  await sealEntries({ sql, logger })
+  const place = mkdtempSync(join(directory, 'audit-'))
+  const archived = { ...deps, archiveDirectory: place }
+  const ending = new AbortController()
+  let advanced = 0
+  const roundUntil = (last: number) => ({
+    signal: ending.signal,
+    advance: () => {
+      if (++advanced === last) ending.abort()
+    },
+    end: () => undefined,
+  })
+  // A piece is the one link.
+  await expect(forgetAudit(archived, roundUntil(3))).rejects.toThrow('not whole')
+  const left = (await sql`select from audit_log_p202103`).count
+  expect([advanced, left]).toEqual([3, 1_000])
+  // An earlier test left an empty month before it.
+  expect(readdirSync(place).sort()).toEqual([
+    'audit_chain_000000000001-000000000001.jsonl.gz',
+    'audit_log_p202102.jsonl.gz',
+  ])
 })
 
 test('days go one by one, and a month that ends after them stays', async () => {

@@ -34,7 +34,7 @@ export const forgetAudit = async (
   const bound = uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
   const { sql, archiveDirectory } = deps
   // While the entries are there.
-  if (archiveDirectory !== undefined) await archiveChain(sql, archiveDirectory, bound)
+  if (archiveDirectory !== undefined) await archiveChain(sql, archiveDirectory, bound, round)
   const dropped = await dropExpired(
     deps,
     { tables: [table], keys: { audit_log: 'id' }, isOpen: (sql) => sql`false` },
@@ -79,8 +79,8 @@ export const createAudit = ({
       everyMs: sealEveryMs,
       logger,
       fleet: { sql, isBrief: true },
-      run: async () => {
-        await sealEntries({ sql, logger })
+      run: async (round) => {
+        await sealEntries({ sql, logger, round })
       },
     }),
     createJob({
@@ -88,8 +88,8 @@ export const createAudit = ({
       everyMs: sealLateEveryMs,
       fleet: { sql },
       logger,
-      run: async () => {
-        await sealLate({ sql, logger })
+      run: async (round) => {
+        await sealLate({ sql, logger, round })
       },
     }),
     createJob({

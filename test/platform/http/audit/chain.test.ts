@@ -47,6 +47,17 @@ const kinds = async () => {
   return found
 }
 
+/** A round that ends with its so manieth piece. */
+const roundOf = (piecesMax = Number.POSITIVE_INFINITY) => {
+  const ending = new AbortController()
+  let advanced = 0
+  const advance = () => {
+    if (++advanced === piecesMax) ending.abort()
+  }
+  const round = { signal: ending.signal, advance, end: () => undefined }
+  return { round, advanced: () => advanced }
+}
+
 let ids: string[]
 beforeEach(async () => {
   await sql`truncate audit_log, audit_links`
@@ -151,6 +162,30 @@ test('what is committed after its time was sealed is sealed late, within an hour
   expect(await verify()).toMatchObject({ late: 1, findings: [] })
   await sql`update audit_log set object = 'another' where id = ${late}`
   expect(await kinds()).toEqual([`altered ${late}`])
+})
+
+test('however much is late, one round seals all of it', async () => {
+  await sealAll()
+  await sql`
+    insert into audit_log (id, actor, action, object, outcome)
+    select (${idAt(nowMs - lateMs / 2, 0).slice(0, 24)}::text || lpad(to_hex(n), 12, '0'))::uuid,
+      'key', 'spi.send', 'thing', 'queued' from generate_series(1, 4500) n`
+  const { round, advanced } = roundOf()
+  expect(await sealLate({ sql, logger, round, nowMs: () => nowMs })).toBe(4_500)
+  expect(advanced()).toBe(2)
+  expect(await verify({}, nowMs + 2 * lateMs)).toMatchObject({ late: 4_500, findings: [] })
+})
+
+test('a round tells of each link that it seals, and ends between two', async () => {
+  await sql`truncate audit_log, audit_links`
+  await sql`
+    insert into audit_log (id, actor, action, object, outcome)
+    select (${idAt(yesterday, 0).slice(0, 24)}::text || lpad(to_hex(n), 12, '0'))::uuid,
+      'key', 'spi.send', 'thing', 'queued' from generate_series(1, 4500) n`
+  const { round, advanced } = roundOf(2)
+  expect(await sealEntries({ sql, logger, round, nowMs: () => nowMs })).toBe(4_000)
+  expect(advanced()).toBe(2)
+  expect(await seal()).toBe(500)
 })
 
 test('processes that seal at once make one chain, in which no entry stands twice', async () => {

@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { archiveLines, type Client } from '#src/platform/database/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import { hexOf } from './hash.ts'
 import {
   ArchiveError,
@@ -91,6 +92,7 @@ export const archiveChain = async (
   sql: Client,
   directory: string,
   before: string,
+  round: Round | undefined,
 ): Promise<void> => {
   const span = await forgettable(sql, before)
   if (span === undefined) return
@@ -99,7 +101,8 @@ export const archiveChain = async (
   const first = written >= span.first ? written + 1n : span.first
   if (first > span.last) return
   const file = `audit_chain_${numbered(first)}-${numbered(span.last)}`
-  await archiveLines(linesUntil(exportLinks(sql, first - 1n), span.last), directory, file)
+  const lines = linesUntil(exportLinks(sql, first - 1n), span.last)
+  await archiveLines(lines, directory, file, round)
 }
 
 const archivedUntil = async (directory: string): Promise<string | undefined> => {

@@ -1,4 +1,5 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { uuidMoment } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
@@ -19,7 +20,12 @@ const entriesMax = 2_000
 export const settleMs = 30_000
 const first = '00000000-0000-7000-8000-000000000000'
 
-type Sealing = { readonly sql: Client; readonly logger: Logger; readonly nowMs?: () => number }
+type Sealing = {
+  readonly sql: Client
+  readonly logger: Logger
+  readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
+  readonly nowMs?: () => number
+}
 
 /**
  * Seals what was written: each link holds the hashes of a span of entries, each over the one before. One process at a
@@ -27,9 +33,14 @@ type Sealing = { readonly sql: Client; readonly logger: Logger; readonly nowMs?:
  *
  * @returns how many entries it sealed
  */
-export const sealEntries = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
+export const sealEntries = async ({
+  sql,
+  logger,
+  round,
+  nowMs = Date.now,
+}: Sealing): Promise<number> => {
   let total = 0
-  for (;;) {
+  while (round?.signal.aborted !== true) {
     // Before the span: whoever has linked it meanwhile has taken the number that follows.
     const before = await lastLink(sql)
     const fromId = (await sealedUntil(sql)) ?? first
@@ -41,20 +52,34 @@ export const sealEntries = async ({ sql, logger, nowMs = Date.now }: Sealing): P
     const { entries, toId } = withinMonth(found, endId)
     if (!(await link(sql, before, { fromId, toId }, entries, false, logger))) return total
     total += entries.length
+    round?.advance()
   }
+  return total
 }
 
-/** Seals what was committed into spans that were sealed already. @returns how many */
-export const sealLate = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
-  const before = await lastLink(sql)
-  const toId = await sealedUntil(sql)
-  if (toId === undefined) return 0
-  const span = { fromId: uuidBound(new Date(nowMs() - lateMs)), toId }
-  const found = await unsealedSince(sql, span, entriesMax + 1)
-  if (found.length === 0) return 0
-  const late = withinMonth(found, toId)
-  const isOurs = await link(sql, before, { ...span, toId: late.toId }, late.entries, true, logger)
-  return isOurs ? late.entries.length : 0
+/** Seals what was committed into spans of the last hour that were sealed already. @returns how many */
+export const sealLate = async ({
+  sql,
+  logger,
+  round,
+  nowMs = Date.now,
+}: Sealing): Promise<number> => {
+  let total = 0
+  let fromId = uuidBound(new Date(nowMs() - lateMs))
+  while (round?.signal.aborted !== true) {
+    const before = await lastLink(sql)
+    const endId = await sealedUntil(sql)
+    if (endId === undefined || fromId >= endId) return total
+    const found = await unsealedSince(sql, { fromId, toId: endId }, entriesMax + 1)
+    if (found.length === 0) return total
+    const { entries, toId } = withinMonth(found, endId)
+    if (!(await link(sql, before, { fromId, toId }, entries, true, logger))) return total
+    total += entries.length
+    if (entries.length === found.length) return total
+    fromId = toId
+    round?.advance()
+  }
+  return total
 }
 
 /** What one link may seal: retention drops entries by the month, and then those of whole links. */
