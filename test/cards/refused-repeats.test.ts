@@ -41,6 +41,20 @@ test.each([
   expect(reversal?.amount).toBe('000000004000')
 })
 
+test('and what it does not know then was never done', async () => {
+  network.on(({ mti }, peer) => {
+    if (mti === '0220') return
+    const codes: Readonly<Record<string, string>> = { '0221': '51', '0400': '25', '0401': '25' }
+    peer.answer({ responseCode: codes[mti] ?? '00', authCode: 'A00001' })
+  })
+  const { id } = await rig.authorize('tok_visa_approved', { capture: true })
+  await away(true)
+  expect((await rig.post(`/v1/transactions/${id}/refund`)).status).toBe(202)
+  await away(false)
+  const record = await rig.settled(id)
+  expect([record.status, record['needs_attention']]).toEqual(['captured', undefined])
+})
+
 test('of an authorization, whose merchant was told yes', async () => {
   answering('0120', '51')
   await away(true)

@@ -10,7 +10,7 @@ import {
 } from '../reversals/index.ts'
 import type { AdvisedOperation } from '../reversals/schema.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
-import { attention } from '../transactions/card-events.ts'
+import { attention, uncertain } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import {
   type CardEvent,
@@ -225,7 +225,7 @@ const takeBackFirst = async (
     operationCents: amountCents,
   }
   const after = changed(before, event, isFirst ? {} : numbers, before.updatedAt)
-  const events = [{ type: event, data: { stan: stan ?? null } }]
+  const events = [{ type: event, data: { stan: stan ?? null, ...uncertain } }]
   await changeTransactions(tx, [{ before, after, events }], emission)
   const reversal = reversalOf(after, doubt)
   await insertReversals(tx, [isFirst ? reversal : { ...reversal, originalMti: '0220' }])
