@@ -281,8 +281,8 @@ export const end = async (sql: Queryable, claim: Claim, ended: End): Promise<boo
   ).count === 1
 
 /**
- * Keeps the result of totals that the network told of its own accord; the same ones told again change nothing, others
- * are somebody's business again where they differ.
+ * Keeps the result of totals that the network told of its own accord. The same ones told again change nothing, unless
+ * our book has made another result of them; others are somebody's business again where they differ.
  */
 export const endTold = async (
   sql: Queryable,
@@ -297,7 +297,8 @@ export const endTold = async (
     on conflict (network, day, currency) do update
     set status = excluded.status, ours = excluded.ours, theirs = excluded.theirs, ended_at = now(),
       lease_until = null, resolved_at = null, resolved_by = null, resolved_reason = null
-    where r.theirs is distinct from excluded.theirs`
+    where r.theirs is distinct from excluded.theirs
+      or (r.status in ('balanced', 'different') and r.status <> excluded.status)`
 }
 
 /** Ends those of a network that were not answered in time. @returns how many */

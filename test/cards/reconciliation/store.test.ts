@@ -189,3 +189,20 @@ test('a currency that is first booked during the wait after what was told is com
   ])
   expect(await store.claimDue(sql, 'neta', 600)).toMatchObject({ currency: 'USD' })
 })
+
+test('what is told again has the result that it has by now, and is somebody’s business where that differs', async () => {
+  const again = async (status: 'balanced' | 'different') => {
+    const theirs = storedTotals(await totalsOf(sql, { ...ofDay, currency: 'USD' }), false)
+    const ours = storedTotals(await totalsOf(sql, ofDay), false)
+    await store.endTold(sql, ofDay, { status, ours, theirs })
+    const [row] = await sql`
+      select status, ours -> 'debit' ->> 'count' as count, resolved_at from card_reconciliations`
+    return row
+  }
+  await again('balanced')
+  await book(1n)
+  expect(await again('different')).toEqual({ status: 'different', count: '1', resolved_at: null })
+  await sql`update card_reconciliations set resolved_at = now()`
+  expect(await again('different')).toMatchObject({ resolved_at: expect.any(Date) })
+  expect(await again('balanced')).toMatchObject({ status: 'balanced', resolved_at: null })
+})
