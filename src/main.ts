@@ -1,7 +1,7 @@
 import { migrations } from '../drizzle/index.ts'
 import { structure } from '../drizzle/structure.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
+import { cardsBookOf, createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
 import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
 import { createProcessIo, type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
@@ -316,6 +316,8 @@ const cards = (
   const emission = shared === database ? emitWithin : emitElsewhere
   const common = { emission: shared && emission, logger, metrics }
   const cardSettings = { ...settings, vault, reversals }
+  const sealer = sealerOf(values)
+  const keeping = sql && sealer && { sql, sealer }
   if (!roles.has('cards')) {
     const none = { host: undefined }
     const networks = createCardNetworks({
@@ -324,13 +326,16 @@ const cards = (
       networkB: { ...networkB, ...none },
       logger,
       metrics,
+      keeping,
     })
+    const { name, sealed } = networks.feature
+    const without = createCards({ ...common, sql: undefined, networks, settings: cardSettings })
     return [
-      withoutRole(createCards({ ...common, sql: undefined, networks, settings: cardSettings })),
+      // Whatever a process does, the commands look after all that the database holds.
+      { name, ...(sealed && { sealed }) },
+      { ...withoutRole(without), ...(sql && { book: () => cardsBookOf(sql) }) },
     ]
   }
-  const sealer = sealerOf(values)
-  const keeping = sql && sealer && { sql, sealer }
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics, keeping })
   const { away } = rooms?.cards ?? {}
   return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings, away })]

@@ -1,3 +1,4 @@
+export { bookOf as cardsBookOf } from './book.ts'
 export { createCards } from './cards.ts'
 export { cardSettings, networkASettings, networkBSettings } from './config.ts'
 export { iso8583Inspector } from './inspect.ts'

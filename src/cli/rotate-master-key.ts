@@ -15,7 +15,8 @@ type Outcome = ResealCounts & { readonly what: string }
 /** Seals everything in the database with the present master key. */
 export const rotateMasterKeyCommand: Command = {
   name: 'rotate-master-key',
-  summary: 'Seals wallet keys, webhook secrets and certificate keys with the present master key.',
+  summary:
+    'Seals the keys of wallets, certificates and card networks, and webhook secrets, with the present master key.',
   usage: '[--json]',
   description: `First restart every gateway with the new key in TRILHO_MASTER_KEY and the old one in
 TRILHO_MASTER_KEY_PREVIOUS; then run this with the same two, while they work. It may be interrupted and run again.

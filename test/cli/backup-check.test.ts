@@ -3,9 +3,10 @@ import postgres from 'postgres'
 import type { BookLine, Check } from '#src/platform/lifecycle/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
 import { structure } from '../../drizzle/structure.ts'
+import { createLinkKeyStores, ModuleKey } from '../../src/cards/security/index.ts'
 import { structureOf } from '../../src/cli/backup-check/structure.ts'
 import { commandHere } from '../support/command-here.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { engines, startEngine } from '../support/engines.ts'
 import type { Run } from '../support/program.ts'
 
@@ -48,6 +49,33 @@ test('a whole copy passes; what is open and where it ends is told', async () => 
   expect(out).toMatch(/^webhook events +1 +2026-03-02T10:00:00.000Z$/m)
   expect(out).toContain('the copy ends at 2026-03-02T10:00:00.000Z')
   expect(out).not.toContain('Pages')
+  await close()
+})
+
+test('whatever this process is to do, what cards have in the database is looked after', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const { of } = createLinkKeyStores(sql, createSealer(key), quietLogger)
+  await of('neta').offer(new Map([['mac', new ModuleKey('0123456789ABCDEF')]]), () => undefined)
+  const env = { DATABASE_DSN: dsn, TRILHO_ROLES: 'api' }
+  const asApi = async (name: string, more: Readonly<Record<string, string>>) => {
+    const { code, out, err } = await commandHere([name, '--json'], { ...env, ...more })
+    if (out === '') throw new Error(err)
+    return { code, ...JSON.parse(out) }
+  }
+  const whole = await asApi('backup-check', { TRILHO_MASTER_KEY: masterKey })
+  expect(whole.book.map(({ what }: BookLine) => what)).toContain('card transactions')
+  const check = { name: 'Sealed card network keys', status: 'ok' }
+  expect([whole.code, whole.checks]).toEqual([
+    0,
+    expect.arrayContaining([expect.objectContaining(check)]),
+  ])
+  const newKey = Buffer.from(key.map((byte) => byte + 1)).toString('base64')
+  const both = { TRILHO_MASTER_KEY: newKey, TRILHO_MASTER_KEY_PREVIOUS: masterKey }
+  const rotated = await asApi('rotate-master-key', both)
+  expect([rotated.code, rotated.sealed]).toEqual([
+    0,
+    expect.arrayContaining([{ what: 'card network keys', resealed: 1, current: 0, unreadable: 0 }]),
+  ])
   await close()
 })
 
