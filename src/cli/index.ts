@@ -20,6 +20,7 @@ import { inspectCommand } from './inspect.ts'
 import { keysCommand } from './keys.ts'
 import { listsCommand } from './lists.ts'
 import { migrateCommand } from './migrate.ts'
+import { networksCommand } from './networks.ts'
 import type { Io, Program } from './program.ts'
 import { readyCommand } from './ready.ts'
 import { rebuildCommand } from './rebuild.ts'
@@ -51,6 +52,7 @@ const commands: readonly Command[] = [
   rsfnCommand,
   reconcileCommand,
   rebuildCommand,
+  networksCommand,
   dlqCommand,
   simCommand,
 ]

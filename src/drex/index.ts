@@ -53,6 +53,7 @@ import { createBalanceWatch } from './wallets/balance-watch.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
 export { drexSettings } from './config.ts'
+export { forgetRemembered, listRemembered, type Remembered } from './remembered.ts'
 
 export type DrexDeps = {
   readonly settings: DrexSettings

@@ -1,6 +1,7 @@
 /** The block that a chain is known by later: it is remembered on the word of several nodes, never on that of one. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { commandHere } from '../support/command-here.ts'
 import type { Lie } from './lying-node.ts'
 import { type Bench, createBench } from './support.ts'
 
@@ -83,4 +84,39 @@ test('a node that is far ahead: what comes in is no history for that', async () 
     select history_until::float8 as until from drex_positions`
   await bench.until(async () => (await begun()).length === 1)
   expect((await begun())[0]!.until).toBeLessThan(1_000)
+}, 60_000)
+
+test('what a node lied is forgotten by a command, once nobody follows the network: it is known anew', async () => {
+  const { chain, database } = bench
+  const networks = async (...argv: string[]) => {
+    const { code, out, err } = await commandHere(['networks', ...argv], {
+      DATABASE_DSN: database.dsn,
+    })
+    return { code, told: out + err }
+  }
+  const status = async () => (await bench.networkStatus()) ?? ''
+  await look([chain.url])
+  await bench.until(async () => (await remembered()) !== undefined)
+  const [right] = await database.sql`select * from drex_network_state`
+  const refused = await networks('forget', 'drex_testnet')
+  expect([refused.code, refused.told]).toEqual([1, expect.stringContaining('follows drex_testnet')])
+
+  await bench.drex().stop?.()
+  const lie = `0x${'ab'.repeat(32)}`
+  await database.sql`update drex_network_state set checkpoint_hash = ${lie}, genesis_hash = ${lie}`
+  await bench.restart({ DREX_WATCH_BLOCKS: '2' })
+  void bench.drex().start?.()
+  await bench.until(async () => (await status()) === 'wrong_network')
+  expect((await networks('show')).told).toContain(lie)
+  expect((await networks('forget', 'drex_mainnet')).code).toBe(1)
+  expect((await networks('forget', 'drex_testnet', '--genesis', '0x1')).code).toBe(2)
+  const genesis = String(right?.['genesis_hash'])
+  await bench.until(
+    async () => (await networks('forget', 'drex_testnet', '--genesis', genesis)).code === 0,
+  )
+  await bench.until(async () => (await status()) === 'running')
+  await bench.until(async () => (await remembered()) === right?.['checkpoint_hash'])
+  const audited = await database.sql`
+    select object, outcome from audit_log where action = 'drex.forget'`
+  expect([...audited]).toEqual([{ object: 'drex_testnet', outcome: 'first block replaced' }])
 }, 60_000)

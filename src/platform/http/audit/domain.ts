@@ -33,6 +33,7 @@ export const auditActions = [
   'drex.approve',
   'drex.resolve',
   'drex.resend',
+  'drex.forget',
   'drex.delivery',
   'drex.delivery.cancel',
   'drex.lien',
