@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ispbForm } from '#codecs/taxpayer'
-import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
+import { nextCursor, pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
 
 const limitMax = 500
 const limitDefault = 50
@@ -62,10 +62,7 @@ export const documents = {
         description: 'One page.',
         schema: z.object({
           participants: z.array(participant),
-          next_cursor: z
-            .string()
-            .nullable()
-            .describe('`cursor` of the next page; null on the last'),
+          next_cursor: nextCursor,
           ...list,
         }),
       },

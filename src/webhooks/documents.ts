@@ -5,6 +5,7 @@ import {
   type EventDocument,
   idParams,
   instant,
+  nextCursor,
   pageQuery,
   type RouteContract,
   type RouteDocument,
@@ -262,7 +263,7 @@ export const documents = {
     'Deliveries.',
     z.object({
       deliveries: z.array(delivery),
-      next_cursor: z.string().nullable(),
+      next_cursor: nextCursor,
       next_before: z.string().nullable().meta({ description: 'The same, by its former name.' }),
     }),
     { ...ofOne, query: deliveriesQuery },
@@ -273,7 +274,7 @@ export const documents = {
     'List deliveries of what happened to one thing, newest first',
     200,
     'Deliveries to the endpoints that the key may see.',
-    z.object({ deliveries: z.array(delivery), next_cursor: z.string().nullable() }),
+    z.object({ deliveries: z.array(delivery), next_cursor: nextCursor }),
     { query: deliveriesOfQuery },
   ),
   delivery: document(

@@ -5,7 +5,7 @@ import { type Report, shapeOf, shownName, type ViolationRule } from './violation
 const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance'
 const harmlessXsi = new Set(['schemaLocation', 'noNamespaceSchemaLocation'])
 
-type Run = { readonly document: XmlDocument; readonly report: Report }
+export type Run = { readonly document: XmlDocument; readonly report: Report }
 
 /** Checks the attributes of one element, without namespace declarations. */
 export const checkAttributes = (run: Run, node: number, type: CompiledType): void => {

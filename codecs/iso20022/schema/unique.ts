@@ -1,8 +1,5 @@
-import type { XmlDocument } from '#codecs/xml'
+import type { Run } from './attributes.ts'
 import type { CompiledUnique, ElementName } from './compiled.ts'
-import type { Report } from './violation.ts'
-
-type Run = { readonly document: XmlDocument; readonly report: Report }
 
 /**
  * Reports each element selected by `xs:unique` that repeats the fields of an earlier one. An element that lacks a field

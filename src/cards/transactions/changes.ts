@@ -1,7 +1,7 @@
 import { type CardEvent, type CardState, transition } from './domain.ts'
 import type { CardTransaction } from './store.ts'
 
-type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
+export type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
 
 /**
  * The transaction after the event, with the fields that the event brings.

@@ -1,8 +1,7 @@
+import type { Fields } from '../transactions/changes.ts'
 import { isAdvising } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import type { CardTransaction } from '../transactions/store.ts'
-
-export type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
 
 /** The fields that an approved capture sets; `before` is the transaction while it is under way. */
 export const capturedBy = (before: CardTransaction, at: Date): Fields => ({

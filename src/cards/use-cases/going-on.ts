@@ -11,7 +11,7 @@ import {
 import type { AdvisedOperation } from '../reversals/schema.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { attention, uncertain } from '../transactions/card-events.ts'
-import { changed } from '../transactions/changes.ts'
+import { changed, type Fields } from '../transactions/changes.ts'
 import {
   type CardEvent,
   type CardOperation,
@@ -20,7 +20,7 @@ import {
 } from '../transactions/domain.ts'
 import { type CardTransaction, lockTransaction, type NewCardEvent } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
-import { capturedBy, type Fields, refundedBy } from './amounts.ts'
+import { capturedBy, refundedBy } from './amounts.ts'
 import { stillNeedsAttention } from './attention.ts'
 import { reversalOf } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'

@@ -4,7 +4,9 @@ import type { Page } from './table.tsx'
 /** Rows of a page; the lists of the API have bounds of their own. */
 export const pageSize = 50
 
-type Answer<T> = Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }
+export type Answer<T> = Readonly<Record<string, readonly T[]>> & {
+  readonly next_cursor: string | null
+}
 
 /**
  * Reads a list of the API page by page.

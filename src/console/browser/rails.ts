@@ -3,6 +3,7 @@ import { amountsAsked, centsAsked, tokensAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { minorOf, reais, tokens } from './format.ts'
+import type { Answer } from './page-from.ts'
 import type { Page } from './table.tsx'
 import { words } from './words.ts'
 
@@ -117,8 +118,6 @@ const transferRow = (one: Transfer): Row => ({
   amount: tokens(one.amount, one.currency),
   at: one.created_at,
 })
-
-type Answer<T> = Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }
 
 const pageOf =
   <T>(path: string, member: string, rowOf: (one: T) => Row): RailList['page'] =>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import {
   type ErrorDefinition,
+  pageResponses,
   type RouteContract,
   type RouteDocument,
   text,
@@ -104,7 +105,6 @@ export const documentsOf = (
   const done = { description: 'The directory has it.', schema: item }
   const asked = { description: unanswered, schema: item }
   const exampleFrom = { id: `${list.operation}#/${member}/0/id` }
-  const page = z.object({ [member]: z.array(item), next_cursor: z.string().nullable() })
   const one = { params: disputeParams, exampleFrom }
   const all = {
     create: {
@@ -120,7 +120,7 @@ export const documentsOf = (
       scope: 'dict:read',
       ...list,
       query: disputesQuery,
-      responses: { 200: { description: 'A page of them', schema: page } },
+      responses: pageResponses(member, item, 'A page of them'),
     },
     find: {
       at: `GET ${base}/{id}`,

@@ -23,7 +23,14 @@ import { templateNames } from '../templates/index.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { exampleAsset, exampleCall, exampleRegistration } from './examples.ts'
 import { type Audited, once } from './once.ts'
-import { addressSchema, anyContract, networkSchema, pageSchema, walletsFrom } from './shared.ts'
+import {
+  addressSchema,
+  anyContract,
+  networkQuery,
+  networkSchema,
+  pageOnly,
+  walletsFrom,
+} from './shared.ts'
 import { templatesRoute } from './templates.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
@@ -90,8 +97,6 @@ const callResultSchema = z.union([
   }),
 ])
 
-const pageQuery = z.strictObject(pageSchema)
-const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const addressParams = z.object({ address: addressSchema })
 const callParams = z.object({ address: addressSchema, id })
 
@@ -165,7 +170,7 @@ const documents = {
     scope: 'contracts:read',
     operation: 'listContracts',
     summary: 'Contracts, newest first',
-    query: pageQuery,
+    query: pageOnly,
     responses: pageResponses('contracts', contractSchema, 'One page'),
   },
   getContract: {

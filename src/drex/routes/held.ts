@@ -14,7 +14,7 @@ import { checksumAddress } from '../evm/address.ts'
 import type { HeldTransactions } from '../held.ts'
 import { requireAllWallets } from '../wallets/rights.ts'
 import { once } from './once.ts'
-import { networkSchema, pageSchema, transactionHash } from './shared.ts'
+import { networkSchema, pageOnly, transactionHash } from './shared.ts'
 
 const bodyBytesMax = 4_096
 
@@ -40,8 +40,6 @@ const heldSchema = z
   })
   .meta({ id: 'HeldTransaction' })
 
-const pageQuery = z.strictObject(pageSchema)
-
 const decisionSchema = z
   .strictObject({
     decision: z.enum(['send', 'sent']),
@@ -63,7 +61,7 @@ const documents = {
     summary: 'What may be on the chain already',
     description:
       'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
-    query: pageQuery,
+    query: pageOnly,
     responses: pageResponses('held', heldSchema, 'One page'),
   },
   resolveHeldTransaction: {

@@ -14,9 +14,8 @@ import {
 import { networkInfo } from '../networks.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import { addressSchema, networkSchema } from './shared.ts'
+import { addressSchema, networkQuery, networkSchema } from './shared.ts'
 
-const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const walletParams = z.object({ wallet: addressSchema })
 const decimal = z.string().meta({ example: '1500.00' })
 

@@ -19,7 +19,7 @@ import type { Operation } from '../operations/store.ts'
 import type { Step } from '../transfers/store.ts'
 import { refusals } from './agreements.ts'
 import { once } from './once.ts'
-import { addressSchema, networkSchema, pageSchema } from './shared.ts'
+import { addressSchema, networkSchema, pageOnly } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
 const bodyBytesMax = 16_384
@@ -56,8 +56,6 @@ const operationSchema = z
       .meta({ description: 'Of one that is confirmed: `proposal_id` of a proposed swap' }),
   })
   .meta({ id: 'Operation' })
-
-const pageQuery = z.strictObject(pageSchema)
 
 const documents = {
   createOperation: {
@@ -110,7 +108,7 @@ const documents = {
     scope: 'drex:read',
     operation: 'listOperations',
     summary: 'Operations, newest first',
-    query: pageQuery,
+    query: pageOnly,
     responses: pageResponses('operations', operationSchema, 'One page'),
   },
   getOperation: {

@@ -12,6 +12,7 @@ const metadataBytesMax = 4_096
 export { addressSchema }
 
 export const networkSchema = z.enum(networkIds)
+export const networkQuery = z.strictObject({ network: networkSchema.optional() })
 
 export const metadataSchema = jsonMembers(64).refine(
   (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
@@ -43,6 +44,7 @@ export const anyWallet = { id: 'listWallets#/wallets/0/wallet_id' }
 export const anyContract = { address: 'listContracts#/contracts/0/address' }
 
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
+export const pageOnly = z.strictObject(pageSchema)
 
 /** Who makes something, for its row. */
 export const makerOf = ({ owner, keyId }: Caller) => ({ account: owner, createdBy: keyId })

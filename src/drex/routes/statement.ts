@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   idParams,
   instant,
+  nextCursor,
   pageOf,
   pageQuery,
   type Route,
@@ -73,7 +74,7 @@ const statementSchema = z
         'What the currency told then beyond the movements; anything but 0.00 is an alarm',
     }),
     movements: z.array(movementSchema),
-    next_cursor: z.string().nullable(),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'WalletStatement' })
 

@@ -18,7 +18,7 @@ import { checksumAddress } from '../evm/address.ts'
 import type { Streams } from '../streams/service.ts'
 import type { Stream } from '../streams/store.ts'
 import { once } from './once.ts'
-import { addressSchema, anyContract, networkSchema, pageSchema } from './shared.ts'
+import { addressSchema, anyContract, networkQuery, networkSchema, pageSchema } from './shared.ts'
 
 const indexedMax = 3
 
@@ -50,7 +50,6 @@ const streamSchema = z
 
 const addressParams = z.object({ address: addressSchema })
 const streamParams = z.object({ address: addressSchema, id })
-const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const listQuery = z.strictObject({ ...pageSchema, network: networkSchema.optional() })
 
 const documents = {

@@ -11,10 +11,9 @@ import {
   type ExplainedTransaction,
   logsMax,
 } from '../transactions.ts'
-import { networkSchema, transactionHash } from './shared.ts'
+import { networkQuery, networkSchema, transactionHash } from './shared.ts'
 
 const params = z.object({ hash: transactionHash })
-const query = z.strictObject({ network: networkSchema.optional() })
 /** Bytes of a call or of a log that are shown. */
 const shownBytesMax = 4_096
 
@@ -77,7 +76,7 @@ const document = {
     'Asked of a node, whoever made it, if a wallet or contract of yours has a part in it: signed it, is called by it, or is named by one of its events. Calls and events are explained by the ABIs that you have registered, and by those of the templates.',
   params,
   exampleFrom: { hash: 'listTransfers?status=confirmed#/transfers/0/tx_hash' },
-  query,
+  query: networkQuery,
   responses: { 200: { description: 'The transaction', schema } },
   errors: [drexErrors.network_not_configured, drexErrors.network_unreachable],
 } as const satisfies RouteContract

@@ -22,7 +22,7 @@ import { requireAllWallets } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
-import { addressSchema, anyWallet, makerOf, metadataSchema, pageSchema } from './shared.ts'
+import { addressSchema, anyWallet, makerOf, metadataSchema, pageOnly } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
 const common = { label: text(100), metadata: metadataSchema.default({}) }
@@ -81,8 +81,6 @@ const walletSchema = z
   })
   .meta({ id: 'Wallet' })
 
-const pageQuery = z.strictObject(pageSchema)
-
 const documents = {
   createWallet: {
     at: 'POST /v1/wallets',
@@ -107,7 +105,7 @@ const documents = {
     scope: 'wallets:read',
     operation: 'listWallets',
     summary: 'Wallets, oldest first',
-    query: pageQuery,
+    query: pageOnly,
     responses: pageResponses('wallets', walletSchema, 'One page'),
   },
   getWallet: {
@@ -141,7 +139,7 @@ const documents = {
     summary: 'What a wallet sent, and the transfers to it, newest first',
     params: idParams,
     exampleFrom: anyWallet,
-    query: pageQuery,
+    query: pageOnly,
     responses: pageResponses('transactions', trackedSchema, 'One page'),
     errors: [drexErrors.wallet_not_found],
   },

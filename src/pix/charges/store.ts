@@ -97,10 +97,10 @@ export const addCharge = async (tx: Queryable, charge: Charge): Promise<boolean>
 }
 
 /**
- * The one charge of a txid, asked for in order: while the table is empty any index that begins with the account looks as
+ * The one row of a txid, asked for in order: while the table is empty any index that begins with the account looks as
  * good, and a plan that is made then is kept.
  */
-const named = (sql: Queryable, account: string, txid: string) => sql`
+export const ofTxid = (sql: Queryable, account: string, txid: string) => sql`
   account = ${account} and txid between ${txid} and ${txid} order by txid`
 
 /** Locks it until the transaction ends. */
@@ -110,7 +110,7 @@ export const lockCharge = async (
   txid: string,
 ): Promise<Charge | undefined> => {
   const [row] = await tx<ChargeRow[]>`
-    select ${columns(tx)} from pix_charges where ${named(tx, account, txid)} for update`
+    select ${columns(tx)} from pix_charges where ${ofTxid(tx, account, txid)} for update`
   return row && chargeOf(row)
 }
 
@@ -120,7 +120,7 @@ export const findCharge = async (
   txid: string,
 ): Promise<Charge | undefined> => {
   const [row] = await sql<ChargeRow[]>`
-    select ${columns(sql)} from pix_charges where ${named(sql, account, txid)}`
+    select ${columns(sql)} from pix_charges where ${ofTxid(sql, account, txid)}`
   return row && chargeOf(row)
 }
 

@@ -1,4 +1,5 @@
 import { constants, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { ofTxid } from '../charges/store.ts'
 import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import { type Attempt, type Collection, openStatuses } from './domain.ts'
 
@@ -87,17 +88,13 @@ const writeAttempts = async (
       history = excluded.history`
 }
 
-/** In order, as a charge is: whatever the table held when the plan was made, its own index is taken. */
-const named = (sql: Queryable, account: string, txid: string) => sql`
-  account = ${account} and txid between ${txid} and ${txid} order by txid`
-
 export const findCollection = async (
   sql: Queryable,
   account: string,
   txid: string,
 ): Promise<Collection | undefined> => {
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from pix_collections c where ${named(sql, account, txid)}`
+    select ${columns(sql)} from pix_collections c where ${ofTxid(sql, account, txid)}`
   return (await whole(sql, rows))[0]
 }
 
@@ -107,7 +104,7 @@ export const lockCollection = async (
   account: string,
   txid: string,
 ): Promise<Collection | undefined> => {
-  await tx`select from pix_collections where ${named(tx, account, txid)} for update`
+  await tx`select from pix_collections where ${ofTxid(tx, account, txid)} for update`
   return findCollection(tx, account, txid)
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pixKeyKind, toAscii } from '#codecs/brcode'
 import { isTaxId, taxIdForm } from '#codecs/taxpayer'
-import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { changesDirection } from '#src/platform/runtime/index.ts'
 import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
 import { receiverErrors } from '../errors.ts'
@@ -121,18 +121,7 @@ export const documents = {
     operation: 'listPixReceivers',
     summary: 'List the Pix keys that accounts charge with',
     query: receiversQuery,
-    responses: {
-      200: {
-        description: 'One page, in the order of the keys.',
-        schema: z.object({
-          receivers: z.array(receiver),
-          next_cursor: z
-            .string()
-            .nullable()
-            .describe('`cursor` of the next page; null on the last'),
-        }),
-      },
-    },
+    responses: pageResponses('receivers', receiver, 'One page, in the order of the keys.'),
   },
   find: {
     at: 'GET /v1/pix/receivers/{key}',

@@ -5,6 +5,7 @@ import {
   actorOf,
   httpErrors,
   idParams,
+  nextCursor,
   pageOf,
   pageQuery,
   type Route,
@@ -69,7 +70,7 @@ const list = z.object({
   classes: z
     .array(z.object({ code: z.string().nullable(), topic: z.string().nullable(), count: z.int() }))
     .meta({ description: `How many there are of each, among the newest ${classedMax}.` }),
-  next_cursor: z.string().nullable(),
+  next_cursor: nextCursor,
 })
 const retried = z.object({ retried: z.int() })
 

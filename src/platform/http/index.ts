@@ -95,6 +95,7 @@ export {
 export {
   cursor,
   cursorOf,
+  nextCursor,
   pageOf,
   pageQuery,
   pageResponse,

@@ -81,11 +81,16 @@ export const pageResponse = <T extends { readonly id: string | number | bigint }
   return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
 }
 
+export const nextCursor = z
+  .string()
+  .nullable()
+  .describe('`cursor` of the next page; null on the last')
+
 /** What the document says of such an answer. */
 export const pageResponses = (name: string, item: z.ZodType, description = 'A page') => ({
   200: {
     description,
-    schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
+    schema: z.object({ [name]: z.array(item), next_cursor: nextCursor }),
   },
 })
 

@@ -6,6 +6,7 @@ import {
   activitySchema,
   idParams,
   instant,
+  nextCursor,
   pageQuery,
   type RouteContract,
   traceId,
@@ -105,7 +106,7 @@ const listEnvelope = z.object({
     .describe(
       `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that, or that more transactions than that have such amounts, or have such a status while more messages than that meet the other conditions; what was more is not counted again for ten seconds`,
     ),
-  next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
+  next_cursor: nextCursor,
 })
 
 const detail = record

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reason } from '#src/events/index.ts'
-import { pageQuery, type RouteContract } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteContract } from '#src/platform/http/index.ts'
 import { chargeStates, mandateStates, stepsMax } from './domain.ts'
 
 const limitMax = 500
@@ -19,7 +19,6 @@ const chargesQuery = z.strictObject({
   ...page,
 })
 
-const nextCursor = z.string().nullable().describe('`cursor` of the next page; null on the last')
 const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
 const created = {
   created_at: z.iso.datetime().meta({ description: 'When the first message about it was stored.' }),
@@ -103,12 +102,7 @@ export const documents = {
     summary: 'Mandates of Pix Automático, newest first',
     description: begins,
     query: mandatesQuery,
-    responses: {
-      200: {
-        description: 'Mandates',
-        schema: z.object({ mandates: z.array(mandate), next_cursor: nextCursor }),
-      },
-    },
+    responses: pageResponses('mandates', mandate, 'Mandates'),
   },
   mandate: {
     at: 'GET /v1/pix/mandates/{mandateId}',
@@ -135,12 +129,7 @@ export const documents = {
     summary: 'Charges of Pix Automático, newest first',
     description: begins,
     query: chargesQuery,
-    responses: {
-      200: {
-        description: 'Charges',
-        schema: z.object({ charges: z.array(charge), next_cursor: nextCursor }),
-      },
-    },
+    responses: pageResponses('charges', charge, 'Charges'),
   },
   charge: {
     at: 'GET /v1/pix/charges/{endToEndId}',

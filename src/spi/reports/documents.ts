@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idParams, pageQuery, type RouteContract } from '#src/platform/http/index.ts'
+import { idParams, pageQuery, pageResponses, type RouteContract } from '#src/platform/http/index.ts'
 import { xmlTypes } from '../api/message-body.ts'
 import { isOfFuture } from '../messages/value-rules.ts'
 import { dayForm, isAhead } from './days.ts'
@@ -98,7 +98,6 @@ const figuresQuery = z.strictObject({
 })
 
 const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
-const nextCursor = z.string().nullable().describe('`cursor` of the next page; null on the last')
 
 const report = z
   .object({
@@ -228,12 +227,7 @@ export const documents = {
     operation: 'listReports',
     summary: 'Reports that were asked for, newest first',
     query: reportsQuery,
-    responses: {
-      200: {
-        description: 'Reports',
-        schema: z.object({ reports: z.array(report), next_cursor: nextCursor }),
-      },
-    },
+    responses: pageResponses('reports', report, 'Reports'),
   },
   find: {
     at: 'GET /v1/pix/reports/{id}',
@@ -252,12 +246,7 @@ export const documents = {
     description:
       'The entries of every camt.054 that was received since the version that has this, asked for or not, each compared with the messages stored here when it came. A report whose signature does not fit tells nothing.',
     query: entriesQuery,
-    responses: {
-      200: {
-        description: 'Entries',
-        schema: z.object({ entries: z.array(entry), next_cursor: nextCursor }),
-      },
-    },
+    responses: pageResponses('entries', entry, 'Entries'),
   },
   differences: {
     at: 'GET /v1/pix/differences',

@@ -4,6 +4,7 @@ import {
   idParams,
   instant,
   pageQuery,
+  pageResponses,
   type RouteContract,
   text,
 } from '#src/platform/http/index.ts'
@@ -113,11 +114,7 @@ export const keyDocuments = {
     summary: 'API keys of the account, newest first',
     description: 'Those of the database, revoked ones too; no secret.',
     query: keysQuery,
-    responses: answer(
-      200,
-      'The keys',
-      z.object({ keys: z.array(view), next_cursor: z.string().nullable() }),
-    ),
+    responses: pageResponses('keys', view, 'The keys'),
   },
   find: {
     at: 'GET /v1/keys/{id}',
