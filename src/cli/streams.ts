@@ -7,7 +7,7 @@ type Stream = {
 }
 
 /** The runtime queues what a pipe has no room for, and an exit throws the queue away: whoever exits waits before. */
-export const createOutput = (stream: Stream) => {
+const createOutput = (stream: Stream) => {
   // Each failure is told to the write that it is about.
   stream.on('error', () => {})
   let failure: Error | undefined
