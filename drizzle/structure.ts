@@ -256,6 +256,8 @@ export const structure: readonly string[] = [
   'index webhook_deliveries_exhausted on webhook_deliveries',
   'index webhook_deliveries_listed on webhook_deliveries',
   'index webhook_deliveries_once on webhook_deliveries',
+  'index webhook_endpoints_disabled on webhook_endpoints',
+  'index webhook_endpoints_listed on webhook_endpoints',
   'index webhook_endpoints_of_types on webhook_endpoints',
   'index webhook_endpoints_topic on webhook_endpoints',
   'index webhook_endpoints_topics_listed on webhook_endpoints',

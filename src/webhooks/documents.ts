@@ -89,6 +89,15 @@ const deliveriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
+/** Whoever asks for no page gets so many at once: all, but for institutions with very many. */
+const endpointsMax = 1_000
+const endpointsQuery = z.strictObject({
+  needs_attention: z.literal('true').optional().meta({
+    description:
+      'Those that were disabled by what they answered, or have deliveries that nobody took.',
+  }),
+  ...pageQuery(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z [!-~]{1,100}$/, endpointsMax, endpointsMax),
+})
 const deliveriesOfQuery = z.strictObject({
   subject: text(200).meta({
     description:
@@ -199,11 +208,11 @@ export const documents = {
   list: document(
     'GET /v1/webhooks',
     'listWebhooks',
-    'List webhooks',
+    'List webhooks, oldest first',
     200,
-    'All of them.',
-    z.object({ webhooks: z.array(seen) }),
-    {},
+    `All of them, or where there are more than ${endpointsMax}, a page.`,
+    z.object({ webhooks: z.array(seen), next_cursor: z.string().nullable() }),
+    { query: endpointsQuery },
   ),
   find: document(
     'GET /v1/webhooks/{id}',

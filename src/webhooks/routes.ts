@@ -116,9 +116,12 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       checkTarget(request.url)
       return respond(await service.create({ ...request, secret }, caller))
     }),
-    route(documents.list, async ({ c }) =>
-      Response.json({ webhooks: await viewsOf(service.store, await service.list(rightsOf(c))) }),
-    ),
+    route(documents.list, async ({ c, query: { limit, cursor: after, needs_attention } }) => {
+      const page = { limit: limit + 1, after, needsAttention: needs_attention === 'true' }
+      const rows = await service.list(rightsOf(c), page)
+      const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
+      return Response.json({ webhooks: await viewsOf(service.store, items), next_cursor: next })
+    }),
     route(documents.find, async (asked) => {
       const [view] = await viewsOf(service.store, [await found(asked)])
       return Response.json(view)

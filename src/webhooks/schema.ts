@@ -46,6 +46,10 @@ export const webhookEndpoints = pgTable(
       .where(sql`topic is not null`),
     // Those that take types: few beside those of topics, of which the API Pix makes one for each Pix key.
     index('webhook_endpoints_of_types').on(table.account).where(sql`topic is null`),
+    index('webhook_endpoints_listed').on(table.account, table.createdAt, table.id, table.createdBy),
+    index('webhook_endpoints_disabled')
+      .on(table.account)
+      .where(sql`disabled_reason in ('gone', 'failing')`),
   ],
 )
 

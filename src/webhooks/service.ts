@@ -99,7 +99,10 @@ export type WebhookService = {
   readonly store: EndpointStore
   /** Undefined: the account has no such endpoint. @throws ApiError `restricted` */
   readonly find: (id: string, by: WebhookRights) => Promise<EndpointRow | undefined>
-  readonly list: (by: WebhookRights) => Promise<readonly EndpointRow[]>
+  readonly list: (
+    by: WebhookRights,
+    page: Parameters<EndpointStore['list']>[1],
+  ) => ReturnType<EndpointStore['list']>
   /** The answer holds the secret where none was given and WEBHOOK_SECRET is not set: then we make one. */
   readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered>
   readonly change: (
@@ -186,7 +189,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   return {
     store,
     find: async (id, by) => requireOwn(await store.find(id), by),
-    list: (by) => store.list(visibleTo(by)),
+    list: (by, page) => store.list(visibleTo(by), page),
     ...onceOf(deps, invalidate, waiting.note),
     note: waiting.note,
     change: async (id, change, actor) => {

@@ -33,6 +33,18 @@ export type EndpointChange = {
   readonly active?: boolean | undefined
 }
 
+/** Which of them a page shows. */
+type EndpointPage = {
+  readonly limit: number
+  /** Time, a blank, and the id of an endpoint. */
+  readonly after: string | undefined
+  /** Only those that were disabled by what they answered, or have deliveries that nobody took. */
+  readonly needsAttention?: boolean
+}
+
+/** @property at - when it was made, in UTC, with its microseconds */
+export type ListedEndpoint = EndpointRow & { readonly at: string }
+
 export type DeliveryRow = {
   readonly id: string
   readonly eventId: string
@@ -93,6 +105,26 @@ export const endpointStatements = (sql: Queryable) => ({
   ...deliveryRows(sql),
 })
 
+/** Those that were disabled by what they answered, or have deliveries that nobody took. */
+const troubled = (sql: Queryable, { account }: Visible) => sql`(
+  with recursive exhausted as (
+    select min(endpoint_id) as id from webhook_deliveries where status = 'exhausted'
+    union all
+    select (
+      select min(endpoint_id) from webhook_deliveries
+      where status = 'exhausted' and endpoint_id > exhausted.id
+    ) from exhausted where id is not null
+  ), named as (
+    select id from exhausted where id is not null
+    union
+    select id from webhook_endpoints
+    where account = ${account} and disabled_reason in ('gone', 'failing')
+  )
+  select e.* from named cross join lateral (
+    select * from webhook_endpoints where id = named.id limit 1
+  ) e
+) troubled`
+
 const endpointRows = (sql: Queryable) => ({
   add: async (
     row: Omit<
@@ -110,10 +142,23 @@ const endpointRows = (sql: Queryable) => ({
     return added
   },
 
-  list: (visible: Visible): Promise<readonly EndpointRow[]> =>
-    sql<EndpointRow[]>`
-      select ${endpointColumns(sql)} from webhook_endpoints where ${isVisible(sql, visible)}
-      order by created_at, id`,
+  /** The oldest first. */
+  list: (
+    visible: Visible,
+    { limit, after, needsAttention = false }: EndpointPage,
+  ): Promise<readonly ListedEndpoint[]> => {
+    const [at, id] = after?.split(' ') ?? []
+    const isBehind =
+      at === undefined || id === undefined
+        ? sql``
+        : sql`and (created_at, id) > (${at}::text::timestamptz, ${id})`
+    const from = needsAttention ? sql`${troubled(sql, visible)}` : sql`webhook_endpoints`
+    return sql<ListedEndpoint[]>`
+      select ${endpointColumns(sql)},
+        to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
+      from ${from} where ${isVisible(sql, visible)} ${isBehind}
+      order by created_at, id limit ${rowCount(sql, limit)}`
+  },
 
   /** At most so many that are active. */
   active: (max: number): Promise<readonly EndpointRow[]> =>

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await signIn(one, key)
     await show(page, '/payments')
     await quiet()
-    const waiting = '/console/api/v1/webhooks'
+    const waiting = '/console/api/v1/webhooks?needs_attention=true&limit=51'
     expect(asked).toContain(waiting)
     // With the page, and for what the stream tells at first, which a slow moment may part.
     expect(asked.filter((path) => path === waiting).length).toBeLessThanOrEqual(4)

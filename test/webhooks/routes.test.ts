@@ -207,6 +207,34 @@ describe('what an operator asks of an endpoint', () => {
     })
   })
 
+  test('it is listed among those that need attention, as one that is gone is', async () => {
+    const gone = await hooks.subscribe(receiver.url)
+    const paused = await hooks.subscribe(receiver.url, { active: false })
+    await database.sql`
+      update webhook_endpoints set active = false, disabled_reason = 'gone' where id = ${gone}`
+    const { webhooks } = await json(hooks.call('GET', '?needs_attention=true'))
+    expect(webhooks.map(({ id }: { id: string }) => id)).toEqual([endpoint, gone])
+    for (const id of [gone, paused]) await hooks.call('DELETE', `/${id}`)
+  })
+
+  test('endpoints are listed in pages, the oldest first, each once', async () => {
+    const more = [await hooks.subscribe(receiver.url), await hooks.subscribe(receiver.url)]
+    await database.sql`update webhook_endpoints set created_at = '2026-01-02T03:04:05.000006Z'`
+    const all = await json(hooks.call('GET', ''))
+    expect(all.next_cursor).toBeNull()
+    const seen: unknown[] = []
+    for (let cursor = ''; ; ) {
+      const page = await json(hooks.call('GET', `?limit=1${cursor}`))
+      seen.push(...page.webhooks)
+      if (page.next_cursor === null) break
+      cursor = `&cursor=${page.next_cursor}`
+    }
+    expect(seen).toEqual(all.webhooks)
+    expect(seen.length).toBeGreaterThan(more.length)
+    expect((await hooks.call('GET', '?cursor=bm9uZQ')).status).toBe(400)
+    for (const id of more) await hooks.call('DELETE', `/${id}`)
+  })
+
   test('a delivery shows the very body that is sent, and where', async () => {
     const [one] = await listed()
     const { request, attempt_log } = await json(hooks.call('GET', `/deliveries/${one?.id}`))

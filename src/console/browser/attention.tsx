@@ -322,16 +322,13 @@ const endpointColumns: readonly Column<Endpoint>[] = [
   },
 ]
 
-const isTaken = ({ health, disabled_reason: reason }: Endpoint): boolean =>
-  health.exhausted === 0 && (reason === null || reason === 'request')
-
 const endpoints = waiting<{ webhooks: readonly Endpoint[] }, Endpoint>({
   title: w.endpoints,
   concern: overviewWords.endpoints,
   scope: 'webhooks:read',
-  path: '/v1/webhooks',
+  path: `/v1/webhooks?needs_attention=true&limit=${askedMax}`,
   columns: endpointColumns,
-  rowsOf: ({ webhooks }) => webhooks.filter((one) => !isTaken(one)),
+  rowsOf: ({ webhooks }) => webhooks,
   keyOf: ({ id }) => id,
 })
 

@@ -1,10 +1,11 @@
+import { useState } from 'preact/hooks'
 import { may, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
+import type { Session } from './api.ts'
 import { count } from './format.ts'
-import { Shown } from './parts.tsx'
+import { pageFrom } from './page-from.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, momentColumn, Table } from './table.tsx'
+import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { createAct } from './webhook-acts.tsx'
 import { webhookWords as w } from './webhook-words.ts'
 
@@ -61,10 +62,8 @@ const columns: readonly Column<Endpoint>[] = [
 
 /** Who is told of what happens, and how that goes. */
 export const Webhooks = ({ session }: { readonly session: Session }) => {
-  const loaded = useLoaded('webhooks', () =>
-    getJson<{ webhooks: readonly Endpoint[] }>('/v1/webhooks'),
-  )
-  const { ask, dialog } = useActs(loaded.again)
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((former) => former + 1))
   return (
     <>
       <header class="head">
@@ -75,17 +74,14 @@ export const Webhooks = ({ session }: { readonly session: Session }) => {
           </button>
         )}
       </header>
-      <Shown loaded={loaded}>
-        {({ webhooks }) =>
-          webhooks.length === 0 ? (
-            <p class="empty">{w.none}</p>
-          ) : (
-            <div class="card list">
-              <Table columns={columns} rows={webhooks} keyOf={({ id }) => id} />
-            </div>
-          )
-        }
-      </Shown>
+      <PagedTable
+        name={`webhooks ${turn}`}
+        // The oldest first: a new one is the last.
+        load={pageFrom<Endpoint>('/v1/webhooks', 'webhooks', { limit: '500' })}
+        columns={columns}
+        empty={w.none}
+        keyOf={({ id }) => id}
+      />
       {dialog}
     </>
   )
