@@ -43,11 +43,13 @@ import {
 } from '../../src/dict/entries/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
-const stored = isLong ? 1_000_000 : 20_000
+const stored = isLong ? 1_000_000 : 60_000
 /** Rows of a page. */
 const listed = 20
 /** Pages that a statement may read, whatever is stored: thirty for each row of its page. */
 const pagesMax = 30 * listed
+/** A difference and its like are found by their keys. */
+const differencePagesMax = 10 * listed
 /** One that stores or changes a row writes to each of its indexes. */
 const storePagesMax = 100
 /** One that forgets takes a thousand rows out of their table and index. */
@@ -278,8 +280,11 @@ const store = async (sql: Client): Promise<Made> => {
   return { id: found, key, transactionId: e2e, place: [createdAt, found] }
 }
 
+const forgets = (text: string): boolean => /delete from dict_(?:comparisons|differences)/.test(text)
+
 const budgetOf = (text: string): number => {
-  if (/delete from dict_(?:comparisons|differences)/.test(text)) return forgetPagesMax
+  if (forgets(text)) return forgetPagesMax
+  if (/^\s*select .* from dict_differences/s.test(text)) return differencePagesMax
   return /^\s*(?:insert|update)/.test(text) ? storePagesMax : pagesMax
 }
 
@@ -294,5 +299,6 @@ holdPageBudgets<Made>({
   },
   store,
   work,
+  walks: forgets,
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })

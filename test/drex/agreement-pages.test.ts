@@ -44,5 +44,4 @@ holdPageBudgets<number>({
   },
   isTooDear: ({ pagesPerCall }) => pagesPerCall > pagesMax,
   isAnalyzed: true,
-  isBelowTables: true,
 })

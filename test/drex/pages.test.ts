@@ -25,5 +25,4 @@ holdPageBudgets<Hex>({
   },
   isTooDear: ({ pagesPerCall }) => pagesPerCall > pagesMax,
   isAnalyzed: true,
-  isBelowTables: true,
 })

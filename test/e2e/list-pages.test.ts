@@ -143,5 +143,4 @@ holdPageBudgets<undefined>({
   },
   work,
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
-  isBelowTables: true,
 })

@@ -17,6 +17,12 @@ const topics = 20_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000
 
+/** What is read of one delivery. */
+const pagesOfOneMax = 50
+
+const isWalk = (text: string): boolean =>
+  text.includes('as materialized') && text.includes('subject >')
+
 type Made = { readonly events: readonly string[]; readonly delivery: string }
 
 const endpoint = 'whk_1'
@@ -68,7 +74,14 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   }
   const page = { limit: listed, before: undefined }
   for (const createdBy of [null, 'a']) {
-    await store.deliveriesOf('s7', { account: 'default', createdBy }, page)
+    const visible = { account: 'default', createdBy }
+    await store.deliveriesOf('s7', visible, page)
+    for (const needsAttention of [false, true]) {
+      const [first] = await store.list(visible, { limit: 1, after: undefined, needsAttention })
+      const after =
+        first === undefined ? `${new Date().toISOString()} w` : `${first.at} ${first.id}`
+      await store.list(visible, { limit: listed, after, needsAttention })
+    }
   }
   await store.delivery(delivery)
   await store.replay(delivery)
@@ -117,7 +130,12 @@ holdPageBudgets<Made>({
   },
   store,
   work,
+  walks: isWalk,
   isTooDear: ({ text, pagesPerCall }) =>
     pagesPerCall >
-    (text.includes('as materialized') && text.includes('subject >') ? walkPagesMax : pagesMax),
+    (isWalk(text)
+      ? walkPagesMax
+      : text.includes('webhook_attempts where')
+        ? pagesOfOneMax
+        : pagesMax),
 })

@@ -8,7 +8,7 @@ import { holdPageBudgets, isLong } from '../../../support/page-budgets.ts'
 const stored = isLong ? 1_000_000 : 60_000
 /** Links of a page. */
 const listed = 20
-const pagesMax = 50 * listed
+const pagesMax = 20 * listed
 
 const everyMs = 60_000
 const firstMs = Date.parse('2025-01-01T00:00:00Z')
