@@ -3,11 +3,12 @@ import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { CardNetworks, TakeAdvice } from '../networks/index.ts'
+import type { CardNetworks, Network, TakeAdvice } from '../networks/index.ts'
+import { insertMovements } from '../reconciliation/index.ts'
 import { storable } from '../text.ts'
 import { refundsOf } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
-import { transition } from '../transactions/domain.ts'
+import { isStarted, transition } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import {
   type AdviceData,
@@ -20,6 +21,7 @@ import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
 import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
+import { bookedByReversal, isSale } from './booking.ts'
 import { takeBackWithin } from './late-approvals.ts'
 
 /** Response codes: taken; no such transaction. */
@@ -96,13 +98,19 @@ const takeWithin = async (
   if (before === undefined || (await isAdvised(tx, id, data))) return 'taken'
   if (before.status === 'pending' && before.operation === undefined) return 'undecided'
   if (data.mti === '0220' && isUnderWay(before, message)) return 'undecided'
-  const rules = deps.networks.byName(before.network)?.answers
+  const network = deps.networks.byName(before.network)
+  const rules = network?.answers
   const { responseCode } = message
   const isApproved = responseCode !== undefined && rules?.of(responseCode) !== 'declined'
   const isRefund = data.mti === '0220' && message.processingCode?.startsWith('20') === true
   const refunds = isRefund ? await refundsOf(tx, id) : undefined
-  const after = afterAdvice(data.mti, before, message, isApproved, refunds, deps.now())
+  const at = deps.now()
+  const sale = saleOf(network, before)
+  const after = afterAdvice(data.mti, before, message, isApproved, { refunds, sale }, at)
   await note(tx, before, after, data, deps.emission)
+  if (after.status === 'voided' && before.status === 'authorized') {
+    await insertMovements(tx, bookedByReversal(network, before, message, at))
+  }
   if (data.mti !== '0120' || !isApproved || after !== before) return 'taken'
   const isUncertain = rules?.of(responseCode) !== 'approved'
   return takeBackWithin(deps, tx, before, { answers: 'payment', stan: before.stan, isUncertain })
@@ -114,7 +122,7 @@ const afterAdvice = (
   before: CardTransaction,
   message: CardMessage,
   isApproved: boolean,
-  refunds: readonly Capture[] | undefined,
+  booked: Booked,
   at: Date,
 ): CardTransaction => {
   if (mti === '0620') return before
@@ -122,7 +130,7 @@ const afterAdvice = (
   const agrees =
     mti === '0120'
       ? agreesOnHold(before, message, isApproved)
-      : agreesOnBooking(before, message, refunds) === isApproved
+      : agreesOnBooking(before, message, booked) === isApproved
   const isKnown = message.responseCode !== undefined && agrees
   return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
 }
@@ -141,18 +149,36 @@ const agreesOnHold = (
   return isHeld ? isApproved && amountIn(message, before) === before.amountCents : true
 }
 
-/** Whether what the network tells of is a capture of the book, or one of the refunds where it tells of one. */
+/** What the book has beside captures. */
+type Booked = {
+  /** Where the network tells of one. */
+  readonly refunds: readonly Capture[] | undefined
+  /** The authorization where it is a sale. */
+  readonly sale: readonly Capture[]
+}
+
+const saleOf = (
+  network: Pick<Network, 'content'> | undefined,
+  { status, stan, transmission, amountCents }: CardTransaction,
+): readonly Capture[] => {
+  const isBooked = status === 'authorized' || status === 'captured'
+  const isOfSale = isBooked && network !== undefined && isSale(network)
+  return isOfSale ? [{ stan, transmission, cents: Number(amountCents) }] : []
+}
+
+/** Whether what the network tells of is a sale or capture of the book, or one of the refunds where it tells of one. */
 const agreesOnBooking = (
   before: CardTransaction,
   message: CardMessage,
-  refunds: readonly Capture[] | undefined,
+  { refunds, sale }: Booked,
 ): boolean => {
   const cents = amountIn(message, before)
   if (before.status === 'voided' || cents === undefined) return false
-  const captures = capturesOf(before) ?? []
+  const captures = [...sale, ...(capturesOf(before) ?? [])]
+  const earlier = sale.length === 0 ? [before] : []
   const amounts =
     refunds === undefined
-      ? amountsNamed(message, captures, [before], [before.capturedCents, lastCaptured(before)])
+      ? amountsNamed(message, captures, earlier, [before.capturedCents, lastCaptured(before)])
       : amountsNamed(message, refunds, [before, ...captures], [before.refundedCents])
   return amounts.includes(cents)
 }
@@ -202,12 +228,12 @@ const namedBy = ({ originalData }: CardMessage): Numbers | undefined => {
   }
 }
 
-/** Whether the answer to what the booking is about has not come yet. */
-const isUnderWay = (
-  { operation, operationStan: stan, operationTransmission: transmission }: CardTransaction,
-  message: CardMessage,
-): boolean =>
-  operation !== undefined && isSame({ stan, transmission }, namedBy(message) ?? ownOf(message))
+/** Whether the answer to what the booking is about has not come yet, and nobody has given it up. */
+const isUnderWay = (before: CardTransaction, message: CardMessage): boolean => {
+  const { operation, operationStan: stan, operationTransmission: transmission } = before
+  if (operation === undefined || (before.needsAttention && !isStarted(operation))) return false
+  return isSame({ stan, transmission }, namedBy(message) ?? ownOf(message))
+}
 
 const note = async (
   tx: Transaction,

@@ -1,3 +1,4 @@
+import type { CardMessage } from '#codecs/iso8583'
 import type { Network } from '../networks/index.ts'
 import { type Movement, type MovementFees, settlementDay } from '../reconciliation/index.ts'
 import type { BookedKind, MovementKind } from '../reconciliation/totals.ts'
@@ -109,6 +110,22 @@ export const bookedBy = (
     ...(moved === undefined ? [] : [moved]),
     ...countedBy(network, operation, before, partCents),
   ].map(([kind, numbers]) => ({ ...common, kind, ...numbers, ...chargedFor(fees)(kind) }))
+}
+
+/** What the network has booked that told of its reversal of the whole authorization. */
+export const bookedByReversal = (
+  network: Books | undefined,
+  before: CardTransaction,
+  { settlementDate }: Pick<CardMessage, 'settlementDate'>,
+  at: Date,
+): readonly Movement[] => {
+  const verdict = {
+    kind: 'approved',
+    responseCode: '',
+    authCode: undefined,
+    settlementDate,
+  } as const
+  return bookedBy(network, 'void', before, verdict, at)
 }
 
 type Charged = (kind: BookedKind) => Pick<Movement, 'fees'>

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { type CardMessage, formatOriginalData } from '#codecs/iso8583'
 import { standingAfter } from '../../../src/cards/reconciliation/movements.ts'
 import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
 
 setDefaultTimeout(60_000)
 
@@ -77,4 +79,45 @@ test('parts are booked one by one, and then what they left, and what stands is t
   await voidOf(id)
   expect(await booked(id)).toEqual([...parts, { kind: 'debit_reversal', cents: 4_500 }])
   expect(await standing()).toEqual([[other, 10_000n]])
+})
+
+const tell = async (message: Partial<CardMessage>): Promise<void> => {
+  const before = network.answers.length
+  network.tell({ currency: '986', amount: '000000010000', responseCode: '00', ...message })
+  await until(() => network.answers.length > before)
+  expect(network.answers.at(-1)?.responseCode).toBe('00')
+}
+
+test('a sale that the network has reversed of its own accord is taken back in the book, once', async () => {
+  answering('00')
+  const { id, rrn } = await rig.authorize('tok_visa_approved')
+  await voidOf(id, 2_500)
+  const reversal = { rrn: String(rrn), stan: '900001', transmissionDateTime: '1122120000' }
+  await tell({ ...reversal, mti: '0420' })
+  await tell({ ...reversal, mti: '0421' })
+  expect((await rig.settled(id)).status).toBe('voided')
+  expect(await booked(id)).toEqual([
+    { kind: 'debit', cents: 10_000 },
+    { kind: 'debit_reversal', cents: 2_500 },
+    { kind: 'debit_reversal', cents: 7_500 },
+  ])
+})
+
+test('a sale that the network has booked is the one in the book, or somebody’s business', async () => {
+  answering('00')
+  const { id, rrn, stan } = await rig.authorize('tok_visa_approved')
+  const transmissionDateTime = network.seen.find((one) => one.rrn === rrn)?.transmissionDateTime
+  const ids = { acquirerId: '', forwarderId: '' }
+  const sale = {
+    mti: '0200',
+    stan: String(stan),
+    transmissionDateTime: transmissionDateTime ?? '',
+    ...ids,
+  }
+  const booking = { mti: '0220', rrn: String(rrn), transmissionDateTime: '1122120000' } as const
+  await tell({ ...booking, stan: '900010' })
+  await tell({ ...booking, stan: '900011', originalData: formatOriginalData(sale) })
+  expect((await rig.settled(id))['needs_attention']).toBeUndefined()
+  await tell({ ...booking, stan: '900012', amount: '000000009999' })
+  expect((await rig.settled(id))['needs_attention']).toBe(true)
 })

@@ -224,6 +224,22 @@ test('a booking of a capture whose answer is on its way is answered once that ha
   network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
 })
 
+test('a booking of what was given up for a person is noted for whoever that is', async () => {
+  const record = await rig.authorize('tok_visa_approved', { capture: true })
+  await rig.database.sql`
+    update card_transactions set operation = 'reversing_refund', operation_stan = '000901',
+      operation_transmission = '1122120000', operation_cents = 4000, needs_attention = true
+    where id = ${record.id}`
+  const numbers = { stan: '000901', transmissionDateTime: '1122120000' }
+  const booking = decisionOn(record, { mti: '0220', processingCode: '200000', ...numbers })
+  expect(await tell({ ...booking, amount: '000000004000' })).toBe('00')
+  expect(await advicesOf(record.id)).toBe(1)
+  expect(await read(record.id)).toMatchObject({
+    operation: 'reversing_refund',
+    needs_attention: true,
+  })
+})
+
 test('a refund that the network has booked is the one in the book, or somebody’s business', async () => {
   const record = await rig.authorize('tok_visa_approved', { capture: true })
   const refund = decisionOn(record, { mti: '0220', processingCode: '200000' })
