@@ -1,7 +1,11 @@
-export { type BookLine, bookCountedMax } from './book.ts'
-export type { Check } from './check.ts'
 export { askGateway, curlOf, type Demo, type DemoGateway } from './demo.ts'
-export type { Feature, WholeApi } from './feature.ts'
+export {
+  type BookLine,
+  bookCountedMax,
+  type Check,
+  type Feature,
+  type WholeApi,
+} from './feature.ts'
 export { createGateway, type Gateway, type GatewayUrls } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
 export {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Check } from './check.ts'
+import type { Check } from './feature.ts'
 
 const timeoutMs = 3_000
 const portDefaults: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }

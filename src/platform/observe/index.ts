@@ -5,6 +5,7 @@ export {
   type LogLevel,
   logFormats,
   logLevels,
+  timestamp,
 } from './logger.ts'
 export { type MetricValues, mergeMetrics, type WorkerMetrics } from './merge.ts'
 export {
@@ -23,7 +24,6 @@ export {
   observeSeconds,
   type TimeSeries,
 } from './series.ts'
-export { timestamp } from './timestamp.ts'
 export { createTracing } from './tracing/feature.ts'
 export { inRequestSpan, serverOf } from './tracing/http-client.ts'
 export {

@@ -1,6 +1,5 @@
 import pino from 'pino'
 import { scrubFields, scrubLine } from '../security/sensitive/index.ts'
-import { timestamp } from './timestamp.ts'
 import { currentTraceId } from './tracing/tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -109,4 +108,17 @@ const requestLine = (fields: RequestFields): string => {
     fields.more === undefined ? '' : `,${JSON.stringify(scrubFields(fields.more)).slice(1, -1)}`
   const duration = Math.round(fields.durationMs * 1000) / 1000
   return `{"level":"info","ts":"${timestamp()}",${trace}"request_id":"${fields.requestId}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
+}
+
+let stampMs = 0
+let stamp = ''
+
+/** The time in ISO 8601, UTC, to the millisecond; formatted once per millisecond. */
+export const timestamp = (): string => {
+  const nowMs = Date.now()
+  if (nowMs !== stampMs) {
+    stampMs = nowMs
+    stamp = new Date(nowMs).toISOString()
+  }
+  return stamp
 }

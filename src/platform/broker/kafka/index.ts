@@ -1,6 +1,5 @@
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { inTime } from '#src/platform/runtime/index.ts'
-import type { BrokerDeps } from '../deps.ts'
 import type { Engine } from '../engine.ts'
 import { BrokerUnavailableError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
@@ -12,7 +11,7 @@ const pingTimeoutMs = 400
 /** When Kafka is away, a scrape goes on after this time without these figures. */
 const backlogTimeoutMs = 3_000
 
-export type KafkaBrokerDeps = BrokerDeps & ClusterDeps & { readonly metrics?: Metrics }
+export type KafkaBrokerDeps = ClusterDeps & { readonly metrics?: Metrics }
 
 /** Topics in Apache Kafka, 3.5 or newer. Nothing is connected before `start`, which does not wait for Kafka. */
 export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {

@@ -7,8 +7,7 @@ import {
   type Queryable,
   type Rider,
 } from '#src/platform/database/index.ts'
-import type { Metrics } from '#src/platform/observe/index.ts'
-import type { BrokerDeps } from '../deps.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError } from '../errors.ts'
 import { refuseTooLarge } from '../partition.ts'
 import { type Broker, type Delivery, type OutgoingMessage, topics } from '../types.ts'
@@ -19,7 +18,8 @@ import { createNotifier, type Notifier } from './notifier.ts'
 import { insertMessages, isLetter, queueing } from './publish.ts'
 import { createReading } from './reading.ts'
 
-export type PostgresBrokerDeps = BrokerDeps & {
+export type PostgresBrokerDeps = {
+  readonly logger: Logger
   readonly sql: Client
   /** The same database: what consumes opens two connections of its own. */
   readonly dsn: string

@@ -1,4 +1,0 @@
-import type { Logger } from '../observe/index.ts'
-
-/** What every broker needs. */
-export type BrokerDeps = { readonly logger: Logger }
