@@ -115,6 +115,7 @@ import m111 from './0111_spi_messages_lines.sql' with { type: 'text' }
 import m112 from './0112_drex_transactions_waiting.sql' with { type: 'text' }
 import m113 from './0113_pix_txid_is_free.sql' with { type: 'text' }
 import m114 from './0114_webhook_endpoints_listed.sql' with { type: 'text' }
+import m115 from './0115_pix_returns_open.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -232,4 +233,5 @@ export const migrations: readonly Migration[] = [
   { name: '0112_drex_transactions_waiting', sql: m112 },
   { name: '0113_pix_txid_is_free', sql: m113 },
   { name: '0114_webhook_endpoints_listed', sql: m114 },
+  { name: '0115_pix_returns_open', sql: m115 },
 ]

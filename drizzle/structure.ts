@@ -226,6 +226,7 @@ export const structure: readonly string[] = [
   'index pix_recurrences_listed on pix_recurrences',
   'index pix_recurrences_location on pix_recurrences',
   'index pix_recurrences_waiting on pix_recurrences',
+  'index pix_returns_open on pix_returns',
   'index pix_returns_return_id on pix_returns',
   'index pix_tokens_expires_at on pix_tokens',
   'index spi_entries_booked on spi_entries',

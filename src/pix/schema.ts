@@ -250,5 +250,6 @@ export const pixReturns = pgTable(
   (table) => [
     primaryKey({ columns: [table.endToEndId, table.id] }),
     uniqueIndex('pix_returns_return_id').on(table.returnId),
+    index('pix_returns_open').on(table.requestedAt).where(sql`status = 'EM_PROCESSAMENTO'`),
   ],
 )

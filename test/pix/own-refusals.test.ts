@@ -153,3 +153,36 @@ test('what a charge refuses has ended as a payment, too', async () => {
   expect(await paymentBy(refused)).toMatchObject({ outcome: 'rejected', refusal: 'DUPL' })
   expect(await statusOf(refused)).toBe('RECUSADO')
 })
+
+test('what a release did not tell of, that noted nothing of its own refusals, ends by a look', async () => {
+  const txid = await made()
+  const endToEndId = await pay(txid)
+  await reply(endToEndId, 'RJCT')
+  const settled = await pay(await made())
+  await tell(report([{ endToEndId: settled, status: 'ACCC' }]))
+  const path = `/pix/${settled}/devolucao/d1`
+  const asked = await call('PUT', path, { valor: '1.00' })
+  await send()
+  const ids = { endToEndId: settled, instructionId: asked.json.rtrId }
+  await tell(report([{ ...ids, status: 'RJCT', reason: 'AC03' }]))
+  expect((await call('GET', path)).json.status).toBe('NAO_REALIZADO')
+  const waiting = await pay(await made())
+  await sql`
+    update pix_received set status = 'PENDENTE', received_at = now() - interval '20 days'
+    where end_to_end_id = ${endToEndId}`
+  await sql`
+    update pix_returns set status = 'EM_PROCESSAMENTO', reason = null,
+      requested_at = now() - interval '20 days'
+    where end_to_end_id = ${settled}`
+  await sql`
+    update pix_received set received_at = now() - interval '20 days' where end_to_end_id = ${waiting}`
+  await sql`delete from job_leases where name = 'remembered answers'`
+  const other = await workerOn(database, {}, undefined, undefined, receivables)
+  await other.feature.start?.()
+  await until(async () => (await statusOf(endToEndId)) !== 'PENDENTE')
+  await other.stop()
+  expect(await statusOf(endToEndId)).toBe('NAO_REALIZADO')
+  expect((await remove(txid)).status).toBe(200)
+  expect((await call('GET', path)).json).toMatchObject({ status: 'NAO_REALIZADO', motivo: 'AC03' })
+  expect(await statusOf(waiting)).toBe('PENDENTE')
+})

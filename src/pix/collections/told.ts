@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { pendingAmong } from '../received/store.ts'
+import { pendingAmong } from '../received/pending.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
 import { cancellationEnding, type MandateFact } from '../requests/hearing.ts'

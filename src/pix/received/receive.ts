@@ -12,6 +12,7 @@ import type { Calendar } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
 import { type IncomingEnd, type IncomingPayment, refusalOf } from './domain.ts'
 import { receivedEvent, returnedEvent } from './events.ts'
+import { openWithin, pendingOf, pendingWithin } from './pending.ts'
 import {
   addReceived,
   type EndedReturn,
@@ -20,8 +21,6 @@ import {
   knownRefusals,
   lockNamed,
   type NewReceived,
-  pendingOf,
-  pendingWithin,
   pixByIds,
   type ReceiverRow,
   receiversFor,
@@ -37,6 +36,8 @@ export type Receivables = {
   ) => Promise<ReadonlyMap<string, string | undefined>>
   /** Payments that were received in this time and have no end yet. */
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
+  /** Payments without an end, and with returns without one, that were begun in this time, the oldest first. */
+  readonly open: typeof openWithin
   readonly end: (tx: Queryable, ends: readonly IncomingEnd[], at: Date) => Promise<void>
 }
 
@@ -70,6 +71,7 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
     ])
   },
   pending: pendingWithin,
+  open: openWithin,
   end: endReceivables(emit),
 })
 

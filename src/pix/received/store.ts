@@ -65,46 +65,6 @@ export const lockNamed = async (
     ) c`
 }
 
-/** Returns those of these charges that have a payment whose end is not known yet. */
-export const pendingOf = async (
-  tx: Queryable,
-  chargeIds: readonly string[],
-): Promise<Set<string>> => {
-  const rows = await tx<{ id: string }[]>`
-    select id from unnest(${textArray(chargeIds)}::text::uuid[]) as wanted(id)
-      cross join lateral (
-        select from pix_received where charge_id = wanted.id and status = 'PENDENTE' limit 1
-      ) pending`
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** Returns those of these payments that have no end yet. */
-export const pendingAmong = async (
-  tx: Queryable,
-  endToEndIds: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  if (endToEndIds.length === 0) return new Set()
-  const rows = await tx<{ id: string }[]>`
-    select end_to_end_id as id from pix_received
-    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE'`
-  return new Set(rows.map(({ id }) => id))
-}
-
-const pendingMax = 1_000
-
-/** Returns payments received in this time that have no end yet, the last ones if there are too many. */
-export const pendingWithin = async (
-  sql: Queryable,
-  from: Date,
-  to: Date,
-): Promise<readonly string[]> => {
-  const rows = await sql<{ id: string }[]>`
-    select end_to_end_id as id from pix_received
-    where status = 'PENDENTE' and received_at >= ${from} and received_at < ${to}
-    order by received_at desc limit ${pendingMax}`
-  return rows.map(({ id }) => id)
-}
-
 /** What we answered to payments that we know already; undefined where we did not refuse. */
 export const knownRefusals = async (
   tx: Queryable,

@@ -12,6 +12,7 @@ import {
 } from '../../messages/index.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { Receivables } from './received.ts'
+import { createStuckWalk } from './stuck.ts'
 
 const everyMs = 60_000
 /** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
@@ -31,6 +32,7 @@ export type PendingDeps = LateDeps & {
 export const createPending = (deps: PendingDeps): Job => {
   const { sql, logger } = deps
   let place = firstPlace
+  const endStuck = deps.receivables && createStuckWalk(sql, deps.receivables)
   return createJob({
     name: 'remembered answers',
     everyMs,
@@ -42,6 +44,7 @@ export const createPending = (deps: PendingDeps): Job => {
         reportLate(late, deps)
       }
       await endMissed(deps)
+      await endStuck?.(new Date(Date.now() - endedWithinMs))
       for (let walks = 0; walks < walksMax; walks++) {
         const { ended, place: next } = await sql.begin((tx) => endUnawaited(tx, place, deps))
         for (const { sent, change } of ended) deps.metrics.onStatusChange(sent.type, change.status)

@@ -55,6 +55,16 @@ export type Receivables = {
   ) => Promise<ReadonlyMap<string, string | undefined>>
   /** @returns EndToEndIds of payments that were received in this time and have no end yet */
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
+  /**
+   * @returns EndToEndIds of payments that have no end yet, or returns without one, begun in this time, the oldest first; and
+   * where to go on: undefined if these are all
+   */
+  readonly open: (
+    sql: Queryable,
+    from: Date,
+    to: Date,
+    limit: number,
+  ) => Promise<{ readonly ids: readonly string[]; readonly next: Date | undefined }>
   readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>
 }
 

@@ -1,0 +1,73 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+
+/** Returns those of these charges that have a payment whose end is not known yet. */
+export const pendingOf = async (
+  tx: Queryable,
+  chargeIds: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await tx<{ id: string }[]>`
+    select id from unnest(${textArray(chargeIds)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select from pix_received where charge_id = wanted.id and status = 'PENDENTE' limit 1
+      ) pending`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Returns those of these payments that have no end yet. */
+export const pendingAmong = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (endToEndIds.length === 0) return new Set()
+  const rows = await tx<{ id: string }[]>`
+    select end_to_end_id as id from pix_received
+    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE'`
+  return new Set(rows.map(({ id }) => id))
+}
+
+const pendingMax = 1_000
+
+/** Returns payments received in this time that have no end yet, the last ones if there are too many. */
+export const pendingWithin = async (
+  sql: Queryable,
+  from: Date,
+  to: Date,
+): Promise<readonly string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    select end_to_end_id as id from pix_received
+    where status = 'PENDENTE' and received_at >= ${from} and received_at < ${to}
+    order by received_at desc limit ${pendingMax}`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Returns payments without an end, and those with a return without one, that were begun in this time, the oldest first.
+ *
+ * @returns `next`: where to go on; undefined if these are all
+ */
+export const openWithin = async (
+  sql: Queryable,
+  from: Date,
+  to: Date,
+  limit: number,
+): Promise<{ readonly ids: readonly string[]; readonly next: Date | undefined }> => {
+  const lists = [
+    await sql<Begun[]>`
+      select end_to_end_id as id, received_at as at from pix_received
+      where status = 'PENDENTE' and received_at >= ${from} and received_at < ${to}
+      order by received_at limit ${limit}`,
+    await sql<Begun[]>`
+      select end_to_end_id as id, requested_at as at from pix_returns
+      where status = 'EM_PROCESSAMENTO' and requested_at >= ${from} and requested_at < ${to}
+      order by requested_at limit ${limit}`,
+  ]
+  const places = lists.flatMap((list) => (list.length < limit ? [] : [lastOf(list, from)]))
+  const next = places.toSorted((a, b) => a.getTime() - b.getTime())[0]
+  return { ids: [...new Set(lists.flat().map(({ id }) => id))], next }
+}
+
+type Begun = { readonly id: string; readonly at: Date }
+
+/** Later than where the list begins, or it would be read for ever. */
+const lastOf = (list: readonly Begun[], from: Date): Date =>
+  new Date(Math.max(list.at(-1)?.at.getTime() ?? 0, from.getTime() + 1))
