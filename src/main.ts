@@ -364,6 +364,7 @@ export const program: Program = {
       ...loaded,
       problems: problems.length > 0 ? problems : jointProblems(values),
       platform: values.platform,
+      database: values.database.dsn,
       databases: databaseDsns(values),
       connectionsMax: values.database.connectionsMax,
       auditRetentionDays: values.database.auditRetentionDays,

@@ -13,6 +13,7 @@ import {
   type Command,
   type CommandArguments,
   demandDatabases,
+  demandSettings,
   exitCodes,
   print,
   UsageError,
@@ -54,7 +55,8 @@ after they were written.`,
     'trilho audit verify audit.jsonl',
   ],
   positionalsMax: filesMax,
-  run: (args, io, program) => actionOf(actions, args)(args, io, () => program.load(io.env)),
+  run: (args, io, program) =>
+    actionOf(actions, args)(args, io, () => demandSettings(program.load(io.env))),
 }
 
 type Action = (args: CommandArguments, io: Io, load: () => LoadedProgram) => Promise<number>

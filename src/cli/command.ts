@@ -66,7 +66,13 @@ export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(loaded
   return loaded
 }
 
-/** @throws Error when no database is configured */
+/** @throws Error when DATABASE_DSN is not set */
+export const demandDatabase = ({ database }: LoadedProgram): string => {
+  if (database === undefined) throw new Error('no database is configured: set DATABASE_DSN')
+  return database
+}
+
+/** For what is about each of them. @throws Error when no database is configured */
 export const demandDatabases = ({ databases }: LoadedProgram): readonly [string, ...string[]] => {
   const [first, ...others] = databases
   if (first === undefined) throw new Error('no database is configured: set DATABASE_DSN')

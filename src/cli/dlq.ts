@@ -14,7 +14,7 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandDatabases,
+  demandDatabase,
   demandSettings,
   print,
   UsageError,
@@ -52,7 +52,7 @@ other texts of the message remain. drop ends what the message was to do: a payme
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
     const loaded = demandSettings(program.load(io.env))
-    const [dsn] = demandDatabases(loaded)
+    const dsn = demandDatabase(loaded)
     const hasKafka = loaded.platform.brokerAddresses !== undefined
     const subjects = createLetterSubjects(emitEvents, { end: endReceivables(emitEvents) })
     return withDatabase(dsn, io, (sql) =>

@@ -20,6 +20,7 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
+  demandSettings,
   exitCodes,
   print,
   UsageError,
@@ -85,8 +86,7 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const { databases, platform } = program.load(io.env)
-    const [dsn] = databases
+    const { database: dsn, platform } = demandSettings(program.load(io.env))
     const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
     if (path !== undefined)
       return action(

@@ -23,7 +23,7 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandDatabases,
+  demandDatabase,
   demandSettings,
   print,
   UsageError,
@@ -72,7 +72,7 @@ const nameOf = (args: CommandArguments): ListName => {
 
 /** With the database of DATABASE_DSN. */
 const within = <T>(io: Io, program: Program, use: (sql: Client) => Promise<T>): Promise<T> => {
-  const [dsn] = demandDatabases(demandSettings(program.load(io.env)))
+  const dsn = demandDatabase(demandSettings(program.load(io.env)))
   return withDatabase(dsn, io, use)
 }
 

@@ -43,6 +43,8 @@ export type LoadedProgram = {
   readonly warnings: readonly string[]
   readonly effective: readonly EffectiveSetting[]
   readonly platform: PlatformSettings
+  /** The connection string of DATABASE_DSN: cards alone may have another. */
+  readonly database: string | undefined
   /** The connection strings that hold our schema, each once. */
   readonly databases: readonly string[]
   /** Connections that a process opens to each at most. */

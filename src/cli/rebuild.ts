@@ -1,7 +1,7 @@
 import { rebuildRecurring } from '#src/spi/index.ts'
 import {
   type Command,
-  demandDatabases,
+  demandDatabase,
   demandSettings,
   exitCodes,
   print,
@@ -21,7 +21,7 @@ message that is not kept any more stays as it is.`,
   options: { json: { doc: 'One JSON object.' } },
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {
-    const [dsn] = demandDatabases(demandSettings(program.load(io.env)))
+    const dsn = demandDatabase(demandSettings(program.load(io.env)))
     const done = await withDatabase(dsn, io, (sql) =>
       inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress)),
     )

@@ -12,6 +12,7 @@ import {
 } from '#src/platform/config/index.ts'
 import { databaseSettings } from '#src/platform/database/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
+import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -68,6 +69,7 @@ const program = (databases: readonly string[] = []): Program => ({
     return {
       ...loaded,
       platform: loaded.values.platform,
+      database: databases[0],
       databases,
       connectionsMax: 2,
       auditRetentionDays: 400,
@@ -184,6 +186,34 @@ describe('keys', () => {
     expect((await run(['keys', 'list', ...at])).out).toMatch(
       new RegExp(`${id} +shop +default +revoked`),
     )
+  })
+
+  test('are refused with settings that are wrong, and so is the audit log', async () => {
+    const env = { SPI_SIZE: '12', TRILHO_ENVIRONMENT: 'prod' }
+    const create = ['keys', 'create', '--name', 'n', '--scopes', '*']
+    for (const argv of [create, [...create, ...file()], ['audit', 'verify'], ['audit', 'export']]) {
+      const { code, out, err } = await run(argv, {
+        env,
+        databases: ['postgres://nowhere.invalid/a'],
+      })
+      expect([code, out]).toEqual([78, ''])
+      expect(err).toContain('TRILHO_ENVIRONMENT')
+    }
+  })
+
+  test('are never kept in the database of cards, nor is what else no gateway looks for there', async () => {
+    const env = { CARDGW_DATABASE_URL: 'postgres://nowhere.invalid/cards' }
+    for (const argv of [
+      ['keys', 'list'],
+      ['dlq', 'list'],
+      ['lists', 'show', 'holidays'],
+      ['reconcile', '--day', '2026-03-02'],
+      ['rebuild'],
+    ]) {
+      const { code, err } = await commandHere(argv, env)
+      expect([argv, code]).toEqual([argv, argv[0] === 'keys' ? 2 : 1])
+      expect(err).toContain('set DATABASE_DSN')
+    }
   })
 
   test('belong to the account that is named', async () => {

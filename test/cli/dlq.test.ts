@@ -19,7 +19,7 @@ afterAll(async () => {
 const run = async (...argv: string[]) => {
   const io = { out: '', err: '' }
   const program = {
-    load: () => ({ problems: [], databases: [dsn], platform: {} }),
+    load: () => ({ problems: [], database: dsn, platform: {} }),
   } as unknown as Program
   const code = await dlqCommand.run(
     parseCommandLine(dlqCommand, argv),

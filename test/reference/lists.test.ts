@@ -37,7 +37,7 @@ const run = async (...argv: string[]) => {
   const io = { out: '', err: '' }
   const program = {
     version: 'test',
-    load: () => ({ problems: [], databases: [dsn], platform: {} }),
+    load: () => ({ problems: [], database: dsn, platform: {} }),
   } as unknown as Program
   const code = await listsCommand.run(
     parseCommandLine(listsCommand, argv),

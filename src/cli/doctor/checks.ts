@@ -47,11 +47,10 @@ const checkPort = ({
 /** Keys can be read, and there is one that works now: in the file, or in the database. */
 export const checkKeys = async (
   { apiKeysFile }: PlatformSettings,
-  databases: readonly string[],
+  dsn: string | undefined,
   logger: Logger,
 ): Promise<Check> => {
   const name = 'API keys'
-  const [dsn] = databases
   if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, logger)
   if (apiKeysFile === undefined) {
     return {

@@ -80,7 +80,7 @@ const liveChecks = async (
   return [
     ...checkPorts(loaded.platform),
     ...(await checkFiles()),
-    await checkKeys(loaded.platform, loaded.databases, logger),
+    await checkKeys(loaded.platform, loaded.database, logger),
     ...(
       await Promise.all(
         loaded.databases.map((dsn) =>

@@ -299,7 +299,7 @@ test('retention leaves files with the hashes of what it drops, which go on from 
 describe('the command', () => {
   const run = async (...argv: string[]) => {
     let out = ''
-    const program = { load: () => ({ databases: [dsn] }) } as unknown as Program
+    const program = { load: () => ({ problems: [], databases: [dsn] }) } as unknown as Program
     const io = {
       env: {},
       isTerminal: false,
