@@ -1,3 +1,4 @@
+import { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
@@ -112,7 +113,7 @@ const sendWithinMs = 10_000
 
 /**
  * Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written, or if this
- * process stood still since the transaction was changed.
+ * process stood still since the transaction was changed; of what fails by itself after that, nobody knows.
  *
  * @param hasSecrets the message has what is stored nowhere
  */
@@ -127,21 +128,26 @@ export const send = async (
   hasSecrets = false,
 ): Promise<Verdict> => {
   let verdict: Verdict
+  let message: CardMessage | undefined
   try {
     const up = network.whenUp()
     if (up !== undefined) await away(up)
     if (now().getTime() - transaction.updatedAt.getTime() > sendWithinMs) {
       verdict = { kind: 'not_sent', why: 'too_late' }
     } else {
-      const answered = await away(exchange(network, build(), asked))
+      message = build()
+      const answered = await away(exchange(network, message, asked))
       verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
     }
   } catch (err) {
     logger.error(
       { err, transaction_id: transaction.id },
-      `the message of a card ${operation} cannot be written`,
+      `the message of a card ${operation} was not written, or its answer not read`,
     )
-    verdict = { kind: 'not_sent', why: 'message_invalid' }
+    verdict =
+      message === undefined || err instanceof CodecError
+        ? { kind: 'not_sent', why: 'message_invalid' }
+        : { kind: 'unknown', why: 'connection_lost' }
   } finally {
     pan.fill(0)
   }
