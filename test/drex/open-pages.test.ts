@@ -1,4 +1,5 @@
-/** What a list of a time reads where more transfers are on their way than there are in it, before and after. */
+/** What lists read where more transfers wait than there are in them. */
+import { countHeld, listHeld } from '../../src/drex/engine/held-store.ts'
 import { listTransfers } from '../../src/drex/transfers/store.ts'
 import { anyTransfer, listed } from '../support/list-filters.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
@@ -30,6 +31,8 @@ holdPageBudgets<undefined>({
     const seen = { account: 'a', networks: ['drex_testnet'] } as const
     const ofTime = { ...anyTransfer, status: 'pending' } as const
     await listTransfers(sql, ofTime, seen)
+    await listHeld(sql, { afterId: undefined, limit: listed })
+    await countHeld(sql)
     await listTransfers(sql, { ...ofTime, to: at(0.1) }, seen)
     // Fewer than a page holds: the walk ends where the time begins.
     const from = at(0.9)

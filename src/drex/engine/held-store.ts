@@ -5,7 +5,7 @@ import {
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
-import type { NetworkId } from '../config.ts'
+import { type NetworkId, networkIds } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
 import { insertCorrections } from './correction-store.ts'
 import { before, deploymentOf } from './store.ts'
@@ -152,14 +152,19 @@ const columns = (sql: Queryable) => sql`
   t.created_at as "createdAt", (t.held ->> 'since')::timestamptz as since,
   t.held -> 'candidates' as candidates, ${deploymentOf(sql)}`
 
+/** All that ever was held and has an id after this: by the index of that, however much else waits. */
+const everHeld = (sql: Queryable, afterId: string) => sql`
+  unnest(${[...networkIds]}::text[]) n(network) cross join lateral (
+    select * from drex_transactions
+    where network = n.network and held is not null and id > ${afterId} order by id offset 0) t`
+
 export const listHeld = async (
   sql: Client,
   page: { readonly afterId: string | undefined; readonly limit: number },
 ): Promise<readonly Held[]> => {
   const rows = await sql<HeldRow[]>`
-    select ${columns(sql)} from drex_transactions t
-    where held is not null and status in (${before(sql, 'signed')}) and id > ${page.afterId ?? ''}
-    order by id limit ${page.limit}`
+    select ${columns(sql)} from ${everHeld(sql, page.afterId ?? '')}
+    where t.status in (${before(sql, 'signed')}) order by t.id limit ${page.limit}`
   return rows.map(withCall)
 }
 
@@ -191,10 +196,10 @@ type HeldCount = {
 }
 
 export const countHeld = (sql: Client): Promise<readonly HeldCount[]> => sql<HeldCount[]>`
-    select network, count(*)::int as count,
-      (count(*) filter (where held -> 'candidates' = '[]'))::int as untold
-    from drex_transactions
-    where held is not null and status in (${before(sql, 'signed')}) group by network`
+    select t.network, count(*)::int as count,
+      (count(*) filter (where t.held -> 'candidates' = '[]'))::int as untold
+    from ${everHeld(sql, '')}
+    where t.status in (${before(sql, 'signed')}) group by t.network`
 
 export const countHeldOf = async (
   sql: Client,
