@@ -119,9 +119,18 @@ export const shownAs = <C>(
   }
 }
 
+/** In which whoever is asked has yet to answer. */
+export const unansweredStatuses = [
+  'open',
+  'acknowledged',
+] as const satisfies readonly DisputeStatus[]
+
+export const isUnanswered = (status: DisputeStatus): boolean =>
+  unansweredStatuses.some((one) => one === status)
+
 /** Whether a person decides: the directory asks for no other answer than ours. */
 export const needsPerson = ({ role, status, wanted }: Dispute): boolean =>
-  wanted === null && role === 'asked' && (status === 'open' || status === 'acknowledged')
+  wanted === null && role === 'asked' && isUnanswered(status)
 
 /** Which of them a page shows, newest first. */
 export type DisputeFilter = {

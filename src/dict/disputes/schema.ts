@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/database/columns.ts'
+import { constants, instant } from '#src/platform/database/columns.ts'
+import { unansweredStatuses } from './domain.ts'
 
 /** Infraction reports and refund requests that this institution is a party of. */
 export const dictDisputes = pgTable(
@@ -42,7 +43,9 @@ export const dictDisputes = pgTable(
     // What we ask for and have no end of is asked for once.
     uniqueIndex('dict_disputes_asked')
       .on(table.kind, table.transactionId, table.reason)
-      .where(sql`role = 'asking' and status in ('requested', 'open', 'acknowledged')`),
+      .where(
+        sql`role = 'asking' and status in (${constants(['requested', ...unansweredStatuses])})`,
+      ),
     // Money goes back once by one request, and one return answers one request.
     uniqueIndex('dict_disputes_return')
       .on(table.returnId)
@@ -56,7 +59,9 @@ export const dictDisputes = pgTable(
     ),
     index('dict_disputes_needing')
       .on(table.kind, table.createdAt, table.id)
-      .where(sql`wanted is null and role = 'asked' and status in ('open', 'acknowledged')`),
+      .where(
+        sql`wanted is null and role = 'asked' and status in (${constants(unansweredStatuses)})`,
+      ),
     index('dict_disputes_transaction').on(table.transactionId, table.kind),
     index('dict_disputes_waiting')
       .on(table.kind, table.triedAt)

@@ -1,7 +1,13 @@
 import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
-import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  constants,
+  type Queryable,
+  rowCount,
+  textRows,
+} from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
-import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
+import { type Dispute, type DisputeFilter, type DisputeKind, unansweredStatuses } from './domain.ts'
 
 type Row = Omit<Dispute, 'content' | 'wanted'> & {
   readonly content: string
@@ -161,7 +167,7 @@ const sourceOf = (
 
 /** As the index of those says. */
 const waiting = (sql: Queryable) => sql`
-  wanted is null and role = 'asked' and status in ('open', 'acknowledged')`
+  wanted is null and role = 'asked' and status in (${constants(sql, unansweredStatuses)})`
 
 /** Some that wait for the directory, or for money, and were not tried for a while. */
 export const openDisputes = async (
@@ -185,7 +191,7 @@ export const isDisputed = async (
 ): Promise<boolean> => {
   const rows = await sql`
     select from ${ofPayment(sql, transactionId)}
-    where kind = ${kind} and id <> ${id}::uuid and status in ('open', 'acknowledged') limit 1`
+    where kind = ${kind} and id <> ${id}::uuid and status in (${constants(sql, unansweredStatuses)}) limit 1`
   return rows.length > 0
 }
 

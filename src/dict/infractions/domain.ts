@@ -1,6 +1,12 @@
 import type { Contact, InfractionReport, InfractionResult } from '#codecs/dict'
 import { dayMs } from '#src/platform/runtime/days.ts'
-import type { Dispute, Kind, Seen, Wanted } from '../disputes/domain.ts'
+import {
+  type Dispute,
+  isUnanswered,
+  type Kind,
+  type Seen,
+  type Wanted,
+} from '../disputes/domain.ts'
 
 /** What a report holds beside what all disputes have. */
 export type ReportContent = {
@@ -59,9 +65,7 @@ const answerDays = 7
 
 /** Until when a report is to be closed by who was asked. */
 export const answerUntil = ({ status, createdAt }: Report): Date | null =>
-  status === 'open' || status === 'acknowledged'
-    ? new Date(createdAt.getTime() + answerDays * dayMs)
-    : null
+  isUnanswered(status) ? new Date(createdAt.getTime() + answerDays * dayMs) : null
 
 const statuses = {
   OPEN: 'open',
