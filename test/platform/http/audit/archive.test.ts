@@ -171,12 +171,28 @@ test('what a killed export left of a link is cut off by the next', async () => {
   await exportAudit(sql, file)
   const whole = readFileSync(file, 'utf8')
   const ends = [...whole.matchAll(/\n/g)].map(({ index }) => index + 1)
-  for (const end of [0, 1, ends[0]!, ends[3]!, ends[5]! + 40, ends[10]!, whole.length - 1]) {
+  for (const end of [0, ends[0]!, ends[3]!, ends[5]! + 40, ends[10]!, whole.length - 1]) {
     writeFileSync(file, whole.slice(0, end))
     if (end !== 0 && end !== ends[3]) expect(await findingsOf(file)).toContain(`file ${file}`)
     await exportAudit(sql, file)
     expect(readFileSync(file, 'utf8') === whole).toBe(true)
   }
+})
+
+test('a file that is no export stays as it is, and so does one that an unknown chain would go on from', async () => {
+  const others = ['secret', '{"id":"cus_1","key":"x"}', '{"link":"https://example.com"}', '\0']
+  for (const content of others) {
+    writeFileSync(file, content)
+    await expect(exportAudit(sql, file)).rejects.toThrow('is no export')
+    expect(readFileSync(file, 'utf8')).toBe(content)
+  }
+  writeFileSync(file, '')
+  await exportAudit(sql, file)
+  const torn = readFileSync(file, 'utf8').slice(0, -9)
+  writeFileSync(file, torn)
+  await sql`truncate audit_links`
+  await expect(exportAudit(sql, file)).rejects.toThrow('no link 2')
+  expect(readFileSync(file, 'utf8') === torn).toBe(true)
 })
 
 test('a chain that was written anew does not go on from the file that was exported before', async () => {

@@ -23,16 +23,18 @@ export type Exported = {
 /**
  * Appends to a file what was sealed since, whole links at a time; what an interrupted call left of a link is cut off.
  *
- * @throws Error where the chain does not go on from the file's last link: one of the two was changed
+ * @throws Error where the chain does not go on from the file's last link: one of the two was changed; or where the file
+ *   is no export, and then it stays as it is
  */
 export const exportAudit = async (sql: Client, path: string): Promise<Exported> => {
   const file = await open(path, 'a+', 0o600)
   try {
     const { last, end } = await endOf(path)
-    await file.truncate(end)
     let head = last
     let [links, entries] = [0, 0]
     for await (const link of goingOn(exportLinks(sql, last?.seq ?? 0n), last, path)) {
+      // What is cut off comes again with this link; without one it may be all that is left.
+      if (links === 0) await file.truncate(end)
       await file.appendFile(link.lines)
       links++
       entries += link.entries

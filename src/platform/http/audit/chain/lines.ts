@@ -124,6 +124,7 @@ export class ArchiveError extends Error {
   }
 }
 
+const noExport = (path: string) => new ArchiveError(`${path} is no export`)
 const torn = (path: string) => new ArchiveError(`${path} ends within a link`, true)
 
 /** The links of an archive, in its order. @throws ArchiveError for what is none */
@@ -190,9 +191,10 @@ const linesIn = async function* (path: string): AsyncGenerator<Line> {
       yield { text: rest.toString('utf8', 0, at), end }
       rest = rest.subarray(at + 1)
     }
-    if (rest.length > lineBytesMax) throw new ArchiveError(`${path} is no export`)
+    if (rest.length > lineBytesMax) throw noExport(path)
   }
-  if (rest.length > 0) throw torn(path)
+  // Without one whole line it may be anybody's: it must not be taken for what a stopped writer left.
+  if (rest.length > 0) throw end === 0 ? noExport(path) : torn(path)
 }
 
 export const isCompressed = async (path: string): Promise<boolean> => {
