@@ -22,6 +22,8 @@ const leaseMarginMs = 10_000
 const messagesMax = 100
 /** Without DE 15 a second cut-over within this time is the first one, told over another connection. */
 const cutOverSecondsMin = 3_600
+/** No holidays are longer: a business day that is told to begin later is none, as all until then would go on as one. */
+const cutOverAheadDaysMax = 14
 
 type Reconciled = Pick<
   Network,
@@ -117,9 +119,11 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
       const network = reconciled.find((one) => one.name === name)
       if (network?.reconciliation?.isByNetwork !== true) return true
       try {
-        const told = settlementDay(settlementDate, now())
+        const at = now()
+        const told = settlementDay(settlementDate, at)
+        const last = addDays(at.toISOString().slice(0, 10), cutOverAheadDaysMax)
         await endDay(network, (open, ageSeconds) =>
-          told !== undefined
+          told !== undefined && told <= last
             ? told
             : ageSeconds >= cutOverSecondsMin
               ? addDays(open, 1)

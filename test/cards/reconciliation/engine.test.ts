@@ -197,10 +197,13 @@ test('the network ends a day by DE 15, or once an hour without it', async () => 
     ['1120', '2026-11-21'],
     ['1124', '2026-11-24'],
     ['9999', '2026-11-24'],
+    // No night ends a day two months ahead, which would keep the days until then from ending.
+    ['0131', '2026-11-24'],
+    ['1203', '2026-12-03'],
   ] as const) {
     expect(await rig.cutOver('neta', told)).toBe(true)
     expect([told, await open()]).toEqual([told, day])
   }
-  expect((await rows()).map(({ day }) => day)).toEqual(['2026-11-20', '2026-11-21'])
+  expect((await rows()).map(({ day }) => day)).toEqual(['2026-11-20', '2026-11-21', '2026-11-24'])
   expect(await rig.cutOver('netb', '1125')).toBe(true)
 })
