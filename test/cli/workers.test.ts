@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMetrics } from '#src/platform/observe/index.ts'
@@ -90,4 +90,63 @@ test('a worker that hangs before it listens is ended', async () => {
   const { supervisor } = supervise([process.execPath, hanging], { stallMs: 600 })
   await expect(supervisor.start()).rejects.toThrow('ended before it listened')
   await supervisor.stop('SIGKILL')
+}, 20_000)
+
+test('a worker that worked for long is started again at once, however often it failed before', async () => {
+  const serving = script(
+    'lasting',
+    `process.send({ kind: 'listening', urls: {} })
+    setInterval(() => {}, 1_000)`,
+  )
+  const pauses: unknown[] = []
+  const pids: number[] = []
+  const { supervisor } = supervise([process.execPath, serving], {
+    logger: {
+      ...quietLogger,
+      info: ({ pid }) => pids.push(Number(pid)),
+      error: ({ again_in_ms }) => pauses.push(again_in_ms),
+    },
+  })
+  await supervisor.start()
+  process.kill(Number(pids[0]), 'SIGKILL')
+  await until(() => pids.length === 2)
+  process.kill(Number(pids[1]), 'SIGKILL')
+  await until(() => pids.length === 3)
+  const now = performance.now.bind(performance)
+  const later = spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+  process.kill(Number(pids[2]), 'SIGKILL')
+  await until(() => pauses.length === 3)
+  later.mockRestore()
+  expect(pauses).toEqual([1_000, 2_000, 1_000])
+  await supervisor.stop('SIGKILL')
+}, 20_000)
+
+test('once it is told to stop no worker is started', async () => {
+  const started: number[] = []
+  let lines = ''
+  const slow = script(
+    'slow',
+    `process.on('SIGTERM', () => {
+      process.send({ kind: 'listening', urls: {} })
+      setTimeout(() => process.exit(0), 200)
+    })
+    console.log('starts')
+    setInterval(() => {}, 1_000)`,
+  )
+  const { supervisor } = supervise([process.execPath, slow], {
+    count: 2,
+    environmentOf: (number) => {
+      started.push(number)
+      return { PATH: process.env['PATH'] ?? '' }
+    },
+    onLines: (text) => {
+      lines += text
+    },
+  })
+  const start = supervisor.start()
+  start.catch(() => {})
+  await until(() => lines.includes('starts'))
+  expect(await supervisor.stop('SIGTERM')).toBe(true)
+  await expect(start).rejects.toThrow('ended before it listened')
+  expect(started).toEqual([1])
 }, 20_000)

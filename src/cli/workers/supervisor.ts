@@ -65,11 +65,9 @@ const newWorker = (number: number): Worker => ({
   unanswered: 0,
 })
 
-/** The pause before its next start, unless this one went well. */
-const lengthen = (worker: Worker): void => {
-  const isSound = performance.now() - worker.startedMs > soundMs
-  worker.againMs = isSound ? againFirstMs : Math.min(2 * worker.againMs, againMaxMs)
-}
+/** The pause after the life that has just ended. */
+const pauseAfter = ({ startedMs, againMs }: Worker): number =>
+  performance.now() - startedMs > soundMs ? againFirstMs : againMs
 
 /** Starts it after its pause, and again where the system cannot: that it ended is answered where it ends. */
 const beginLater = (worker: Worker, logger: Logger, begin: () => Promise<unknown>): void => {
@@ -81,7 +79,7 @@ const beginLater = (worker: Worker, logger: Logger, begin: () => Promise<unknown
       beginLater(worker, logger, begin)
     })
   }, worker.againMs)
-  lengthen(worker)
+  worker.againMs = Math.min(2 * worker.againMs, againMaxMs)
 }
 
 /** Starts workers and keeps them going: one that ends is started again, after a pause that grows. */
@@ -103,8 +101,9 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
 
   const tellCrew = (): void => tellAll(workers, level)
 
-  /** @throws what the system says where it starts no process now */
+  /** @throws what the system says where it starts no process now, WorkerEndedError once all are to stop */
   const begin = async (worker: Worker): Promise<Readonly<Record<string, string>>> => {
+    if (isStopping) throw new WorkerEndedError(worker.number, 0)
     Object.assign(worker, { startedMs: performance.now(), unanswered: 0 })
     const listening = Promise.withResolvers<Readonly<Record<string, string>>>()
     const child = spawn(options, worker.number, (message) => {
@@ -130,7 +129,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
 
   const onEnd = (worker: Worker, code: number): void => {
     const signal = worker.child?.signalCode ?? undefined
-    Object.assign(worker, { child: undefined, isListening: false })
+    Object.assign(worker, { child: undefined, isListening: false, againMs: pauseAfter(worker) })
     collector.retire(worker)
     if (isStopping || !isRunning) return
     tellCrew()
@@ -144,9 +143,7 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
 
   const stopWatching = watchPulse(options, workers)
 
-  const kill = (): void => {
-    for (const { child } of workers) child?.kill('SIGKILL')
-  }
+  const kill = (): void => killAll(workers)
   return {
     kill,
     start: async () => {
@@ -167,6 +164,10 @@ export const createSupervisor = (options: SupervisorOptions): Supervisor => {
       return codes.every((code) => code === undefined || code === 0)
     },
   }
+}
+
+const killAll = (workers: readonly Worker[]): void => {
+  for (const { child } of workers) child?.kill('SIGKILL')
 }
 
 const tellAll = (workers: readonly Worker[], level: LogLevel | undefined): void => {
