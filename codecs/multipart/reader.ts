@@ -2,7 +2,7 @@ import { CodecError, trimmed } from '#codecs/bytes'
 import { checkBoundary } from './boundary.ts'
 
 // body      = [preamble CRLF] delimiter CRLF part *(CRLF delimiter CRLF part) CRLF close [CRLF epilogue]
-// delimiter = "--" boundary *LWSP        close = "--" boundary "--" *LWSP
+// delimiter = "--" boundary *LWSP        close = "--" boundary "--" *LWSP, alone on its line
 // part      = *(header CRLF) [CRLF *octet]
 // RFC 2046 section 5.1.1.
 
@@ -71,6 +71,8 @@ export class MultipartReader {
   #state: State = 'preamble'
   #headers: ReadonlyMap<string, string> = new Map()
   #parts = 0
+  /** No more bytes come. */
+  #isOver = false
 
   /**
    * @param bodyBytes - given if the only chunk will be the whole body: parts are then views of one copy of it
@@ -99,8 +101,14 @@ export class MultipartReader {
     return out
   }
 
-  /** @throws CodecError `multipart_truncated` when the closing delimiter has not come */
-  end(): void {
+  /**
+   * @returns the last part, if only the end of the body has shown that the closing delimiter is one
+   * @throws CodecError `multipart_truncated` when the closing delimiter has not come
+   */
+  end(): MultipartPart[] {
+    const out: MultipartPart[] = []
+    this.#isOver = true
+    while (this.#step(out));
     if (this.#state !== 'epilogue') {
       throw this.#fail(
         'multipart_truncated',
@@ -109,6 +117,7 @@ export class MultipartReader {
         0,
       )
     }
+    return out
   }
 
   #fail(code: string, at: number, message: string, limit: number): CodecError {
@@ -240,18 +249,19 @@ export class MultipartReader {
   #endingAt(at: number, from: number): Found {
     const buffer = this.#buffer
     const end = this.#end
-    if (from + 1 < end && buffer[from] === hyphen && buffer[from + 1] === hyphen) {
-      return { at, ending: 'close', next: from + 2 }
-    }
-    let next = from
+    const isClosing = from + 1 < end && buffer[from] === hyphen && buffer[from + 1] === hyphen
+    const behind = isClosing ? from + 2 : from
+    let next = behind
     while (next < end && (buffer[next] === space || buffer[next] === tab)) next++
-    if (next - from > paddingBytesMax) return { at, ending: 'none', next }
+    if (next - behind > paddingBytesMax) return { at, ending: 'none', next }
     if (next + 1 < end) {
       const isBreak = buffer[next] === cr && buffer[next + 1] === lf
-      return { at, ending: isBreak ? 'open' : 'none', next: next + 2 }
+      if (!isBreak) return { at, ending: 'none', next }
+      return { at, ending: isClosing ? 'close' : 'open', next: next + 2 }
     }
-    const mayGoOn =
-      next === end || buffer[next] === cr || (next === from && buffer[next] === hyphen)
+    const isEnding = next === end || buffer[next] === cr
+    if (isClosing && isEnding && this.#isOver) return { at, ending: 'close', next: end }
+    const mayGoOn = isEnding || (next === from && buffer[next] === hyphen)
     return { at, ending: mayGoOn ? 'undecided' : 'none', next }
   }
 }
@@ -269,9 +279,7 @@ export const decodeMultipart = (
   limits: MultipartLimits = multipartLimits,
 ): MultipartPart[] => {
   const reader = new MultipartReader(boundary, limits, body.length)
-  const parts = reader.push(body)
-  reader.end()
-  return parts
+  return [...reader.push(body), ...reader.end()]
 }
 
 const blankLine = new Uint8Array([cr, lf, cr, lf])

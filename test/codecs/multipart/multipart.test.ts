@@ -107,6 +107,21 @@ describe('reading', () => {
     }
   })
 
+  test('a closing delimiter stands alone on its line', () => {
+    const body = (end: string) => bytes(`--b\r\n\r\none\r\n--b--xyz\r\ntwo\r\n--b--${end}`)
+    for (const end of ['', ' \t', '\r\n', ' \r\nafter', '\r\n--b--xyz']) {
+      const whole = decodeMultipart(body(end), 'b')
+      expect(whole.map((one) => text(one.body))).toEqual(['one\r\n--b--xyz\r\ntwo'])
+      const reader = new MultipartReader('b')
+      const cut = [...body(end)].flatMap((byte) => reader.push(new Uint8Array([byte])))
+      expect([...cut, ...reader.end()].map((one) => text(one.body))).toEqual([
+        'one\r\n--b--xyz\r\ntwo',
+      ])
+    }
+    expect(codeOf(() => decodeMultipart(body('x'), 'b'))).toBe('multipart_truncated')
+    expect(codeOf(() => decodeMultipart(body('\rx'), 'b'))).toBe('multipart_truncated')
+  })
+
   test('the body of a part is a copy', () => {
     const body = bytes(batch)
     const [part] = decodeMultipart(body, boundary)
