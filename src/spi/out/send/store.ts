@@ -2,10 +2,10 @@ import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { trustedVerdicts } from '../../messages/domain.ts'
 import type { Channel } from '../../messages/index.ts'
 
-/** Transactions with one EndToEndId. */
-const sameIdMax = 100
+/** Transactions with one EndToEndId, of which the payment is among the first: what comes later cites it. */
+const sameIdMax = 1_000
 
-/** The channel on which we received a payment; undefined when we do not know the payment. */
+/** The channel on which we received a payment, the last of them; undefined when we do not know the payment. */
 export const channelOfPayment = async (
   sql: Queryable,
   endToEndId: string,
@@ -13,7 +13,7 @@ export const channelOfPayment = async (
   const [row] = await sql<{ channel: Channel | null }[]>`
     select m.channel from (
         select message_id from spi_transactions where end_to_end_id = ${endToEndId}
-        order by end_to_end_id desc, message_id desc limit ${sameIdMax}
+        order by end_to_end_id, message_id limit ${sameIdMax}
       ) t
       cross join lateral (
         select id, channel, direction, type from spi_messages where id = t.message_id limit 1

@@ -148,6 +148,9 @@ test('the answer to a payment takes the channel on which that came, the answer t
   const accept = (id: string) => ({ original_end_to_end_id: id, status: 'ACSP' })
   expect(await channelFor(accept(first))).toBe('SECONDARY')
   expect(await channelFor(accept(second))).toBe('PRIMARY')
+  // However much cites it.
+  for (let n = 0; n < 120; n++) await received(first, 'pacs.002', 'PRIMARY')
+  expect(await channelFor(accept(first))).toBe('SECONDARY')
   expect(await channelFor({ transactions: [accept(first), accept(second)] })).toBe('SECONDARY')
   const minute = new Date().toISOString().replace(/\D/g, '').slice(0, 12)
   const returnId = `D87654321${minute}00000000071`
