@@ -14,7 +14,7 @@ const violation = z
   })
   .meta({ id: 'SchemaViolation' })
 
-export const validateBody = z.object({ message: z.string() })
+export const validateBody = z.strictObject({ message: z.string() })
 
 export const validateDocumentation: RouteContract = {
   at: 'POST /v1/validate',

@@ -25,6 +25,12 @@ describe.each([true, false])('POST /v1/validate, learning: %p', (learning) => {
     expect(shapes.at(-1) !== undefined).toBe(learning)
   })
 
+  test('refuses a member that it does not know', async () => {
+    const response = await validate(pacs008({ signature }), { mesage: '' })
+    expect(response.status).toBe(400)
+    expect((await json(response)).errors).toMatchObject([{ rule: 'unrecognized_keys' }])
+  })
+
   test('has the same verdicts in whatever order', async () => {
     const right = pacs008({ signature })
     const wrong = right.replace('12345678909', '1')

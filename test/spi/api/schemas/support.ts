@@ -20,8 +20,8 @@ export const appWith = (folder: string | undefined, learning = true) => {
   const { record, key } = testKey('spi:transform')
   const schemas = createSchemas({ settings: { folder, revision: '5.11.1', learning }, logger })
   const app = testApp(schemas.routes ?? [], { keys: [record] })
-  const validate = async (xml: string): Promise<Response> =>
-    await app.call('POST', '/v1/validate', { key, body: { message: xml } })
+  const validate = async (xml: string, more: object = {}): Promise<Response> =>
+    await app.call('POST', '/v1/validate', { key, body: { message: xml, ...more } })
   const get = async (path: string) => json(await app.call('GET', path, { key }))
   return { validate, get, schemas }
 }
