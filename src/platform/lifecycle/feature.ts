@@ -79,7 +79,7 @@ export type Feature = {
   readonly start?: () => void | Promise<void>
   /** Still serves, but asks callers to go elsewhere: the process stops after so many milliseconds. */
   readonly leave?: (withinMs: number) => void
-  /** Stops taking new work (polling, claiming); called before the listeners close. */
+  /** Stops taking new work (polling, claiming), while the listeners close; the caller limits the time. */
   readonly drain?: () => void | Promise<void>
   /** Finishes running work and closes; the caller limits the time. */
   readonly stop?: () => void | Promise<void>

@@ -100,7 +100,8 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       {
         name: 'listeners',
         start: () => openListeners(options, () => lifecycle.isDraining(), listeners, stalls),
-        stop: () => close([...listeners.payments, ...listeners.pix]),
+        // Not behind what drains for long: running requests need the time, too.
+        drain: () => close([...listeners.payments, ...listeners.pix]),
       },
     ],
   })

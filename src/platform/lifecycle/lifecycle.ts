@@ -10,6 +10,9 @@ export type Part = {
   readonly stop?: (() => void | Promise<void>) | undefined
 }
 
+/** What draining may take of the time that is left, and then each that stops: some is left to all behind it. */
+const partOfRest = 0.6
+
 export type Lifecycle = {
   /** Starts the parts in order; when one fails, stops those that have started and throws the error. */
   start(): Promise<void>
@@ -36,7 +39,7 @@ export const createLifecycle = (options: {
     const endMs = performance.now() + stopTimeoutMs
     const run = async (name: string, step: Part['stop']): Promise<boolean> => {
       if (step === undefined) return true
-      return within(endMs - performance.now(), step).catch((error: unknown) => {
+      return within((endMs - performance.now()) * partOfRest, step).catch((error: unknown) => {
         logger.error({ part: name, err: error }, 'stop failed')
         return false
       })

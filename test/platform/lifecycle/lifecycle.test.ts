@@ -7,6 +7,7 @@ import {
 } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { createAuthenticator } from '#src/platform/security/index.ts'
+import { until } from '../../support/until.ts'
 
 const logger = createLogger({ level: 'error', sink: { write: () => {} } })
 const never = new Promise<void>(() => {})
@@ -53,6 +54,29 @@ describe('parts', () => {
     expect(await lifecycle.stop()).toBe(false)
     expect(events.at(-1)).toBe('stop a')
   })
+})
+
+test('one that drains or stops for ever leaves the others time', async () => {
+  const events: string[] = []
+  const stopping = (name: string) => ({
+    name,
+    stop: async () => {
+      await Bun.sleep(20)
+      events.push(name)
+    },
+  })
+  const parts = [
+    stopping('leases'),
+    { name: 'stuck', stop: () => never },
+    stopping('consumer'),
+    { name: 'jobs', drain: () => never },
+  ]
+  const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 2_000 })
+  await lifecycle.start()
+  const beganMs = performance.now()
+  expect(await lifecycle.stop()).toBe(false)
+  expect(performance.now() - beganMs).toBeLessThan(2_000)
+  expect(events).toEqual(['consumer', 'leases'])
 })
 
 describe('health', () => {
@@ -208,6 +232,22 @@ describe('the gateway', () => {
     expect(leaveMs).toBe(300)
     expect(await stopped).toBe(true)
     await expect(fetch(`${httpUrl}/v1/pix`)).rejects.toThrow()
+  })
+
+  test('takes no new connection while something drains', async () => {
+    const drains = Promise.withResolvers<void>()
+    const gateway = gatewayOf([{ ...spi, drain: () => drains.promise }], 0)
+    const { httpUrl } = await gateway.start()
+    const stopped = gateway.stop()
+    await until(
+      async () =>
+        await fetch(`${httpUrl}/v1/pix`).then(
+          () => false,
+          () => true,
+        ),
+    )
+    drains.resolve()
+    expect(await stopped).toBe(true)
   })
 
   test('does not wait when it is to stop at once', async () => {
