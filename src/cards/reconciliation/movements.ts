@@ -71,21 +71,23 @@ export const standingAfter = async (
   },
 ): Promise<UploadedMovement | undefined> => {
   const [movement] = await sql<UploadedMovement[]>`
-    select m.id, m.kind, m.amount_cents - case when m.stan = t.stan and m.transmission = t.transmission
-        then (
-          -- The void of a part has numbers of its own.
-          select coalesce(sum(p.amount_cents), 0)::bigint from card_movements p
-          where p.transaction_id = m.transaction_id and p.kind = 'debit_reversal' and p.day = m.day
-            and not exists (
-              select from card_movements d
-              where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
-                and d.transmission = p.transmission))
-        else 0 end as cents, m.transaction_id as "transactionId", m.stan,
+    select m.id, m.kind, m.amount_cents - coalesce((
+        -- The void of a part has numbers of its own, and is of the sale that is the authorization.
+        select sum(p.amount_cents)::bigint from card_movements p
+        where p.transaction_id = m.transaction_id and p.kind = 'debit_reversal' and p.day = m.day
+          and exists (
+            select from card_transactions t
+            where t.id = m.transaction_id and t.stan = m.stan and t.transmission = m.transmission)
+          and not exists (
+            select from card_movements d
+            where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
+              and d.transmission = p.transmission)), 0) as cents,
+      m.transaction_id as "transactionId", m.stan,
       m.transmission, exists (
         select from card_reversals a
         where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice' and a.stan = m.stan
       ) as "isAdvised"
-    from card_movements m left join card_transactions t on t.id = m.transaction_id
+    from card_movements m
     where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
       and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')
       and not exists (
