@@ -116,6 +116,8 @@ import m112 from './0112_drex_transactions_waiting.sql' with { type: 'text' }
 import m113 from './0113_pix_txid_is_free.sql' with { type: 'text' }
 import m114 from './0114_webhook_endpoints_listed.sql' with { type: 'text' }
 import m115 from './0115_pix_returns_open.sql' with { type: 'text' }
+import m116 from './0116_deliveries_of_status.sql' with { type: 'text' }
+import m117 from './0117_deliveries_indexes_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -234,4 +236,6 @@ export const migrations: readonly Migration[] = [
   { name: '0113_pix_txid_is_free', sql: m113 },
   { name: '0114_webhook_endpoints_listed', sql: m114 },
   { name: '0115_pix_returns_open', sql: m115 },
+  { name: '0116_deliveries_of_status', sql: m116 },
+  { name: '0117_deliveries_indexes_replaced', sql: m117 },
 ]

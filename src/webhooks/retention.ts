@@ -3,11 +3,13 @@ import {
   deletedMax,
   deleteInBatches,
   looksLikeOne,
+  textRows,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
+import { deliveryStatuses } from './store.ts'
 
 const eventsEveryMs = 3_600_000
 const removedEveryMs = 60_000
@@ -83,19 +85,26 @@ export const forgetRemoved = async (sql: Client, round?: Round): Promise<number>
   // Each step finds the next endpoint in the index: a delivery more costs nothing.
   const removed = await sql<{ id: string }[]>`
     with recursive delivered_to as (
-      select min(endpoint_id) as id from webhook_deliveries
+      select of_status, (select min(endpoint_id) from webhook_deliveries where status = of_status) as id
+      from ${textRows(sql, deliveryStatuses)} as s(of_status)
       union all
-      select (select min(endpoint_id) from webhook_deliveries where endpoint_id > d.id)
+      select of_status, (
+        select min(endpoint_id) from webhook_deliveries where status = of_status and endpoint_id > d.id
+      )
       from delivered_to d where d.id is not null
     )
-    select id from delivered_to
-    where id is not null and not exists (select from webhook_endpoints e where e.id = delivered_to.id)`
+    select distinct id from delivered_to
+    where id is not null
+      and not exists (select from webhook_endpoints e where e.id = delivered_to.id offset 0)`
   let total = 0
   for (const { id } of removed) {
     total += await deleteInBatches(async () => {
       const gone = await sql`
         delete from webhook_deliveries where id = any(array(
-          select id from webhook_deliveries where endpoint_id = ${id} limit ${deletedMax}))`
+          select d.id from ${textRows(sql, deliveryStatuses)} as s(of_status) cross join lateral (
+            select id from webhook_deliveries where status = of_status and endpoint_id = ${id}
+            order by created_at limit ${deletedMax}
+          ) d limit ${deletedMax}))`
       return gone.count
     }, round)
   }

@@ -110,10 +110,13 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_due')
       .on(table.endpointId, table.nextAttemptAt)
       .where(sql`status = 'pending'`),
-    index('webhook_deliveries_listed').on(table.endpointId, table.createdAt),
-    index('webhook_deliveries_exhausted')
-      .on(table.endpointId, table.createdAt)
-      .where(sql`status = 'exhausted'`),
+    // Few of a status may stand among many of another.
+    index('webhook_deliveries_of_status').on(
+      table.status,
+      table.endpointId,
+      table.createdAt,
+      table.id,
+    ),
   ],
 )
 

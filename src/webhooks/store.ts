@@ -50,7 +50,7 @@ export type DeliveryRow = {
   readonly eventId: string
   readonly endpointId: string
   readonly eventType: string
-  readonly status: 'pending' | 'delivered' | 'exhausted'
+  readonly status: (typeof deliveryStatuses)[number]
   readonly attempts: number
   readonly nextAttemptAt: Date
   readonly createdAt: Date
@@ -84,12 +84,7 @@ const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
 const eventOfDelivery = (sql: Queryable) => sql`
   cross join lateral (select type from webhook_events where id = d.event_id limit 1) v`
 
-/** Spelt out, so that the indexes of few deliveries among many serve. */
-const withStatus = {
-  pending: (sql: Queryable) => sql`and status = 'pending'`,
-  delivered: (sql: Queryable) => sql`and status = 'delivered'`,
-  exhausted: (sql: Queryable) => sql`and status = 'exhausted'`,
-}
+export const deliveryStatuses = ['pending', 'delivered', 'exhausted'] as const
 
 /** How many deliveries wait, and how many nobody took; each counted so far only. */
 export type EndpointHealth = { readonly pending: number; readonly exhausted: number }
@@ -210,11 +205,12 @@ const endpointRows = (sql: Queryable) => ({
       select given.id, (
         select count(*)::int from (
           select from webhook_deliveries where endpoint_id = given.id and status = 'pending'
-          limit ${rowCount(sql, countedMax)}) counted
+          -- In the order of the index of these alone, or a plan may look through all deliveries.
+          order by next_attempt_at limit ${rowCount(sql, countedMax)}) counted
       ) as pending, (
         select count(*)::int from (
           select from webhook_deliveries where endpoint_id = given.id and status = 'exhausted'
-          limit ${rowCount(sql, countedMax)}) counted
+          order by created_at limit ${rowCount(sql, countedMax)}) counted
       ) as exhausted
       from ${textRows(sql, ids)} as given(id)`
     return new Map(rows.map(({ id, pending, exhausted }) => [id, { pending, exhausted }]))
@@ -272,15 +268,17 @@ const deliveryRows = (sql: Queryable) => ({
     const [at, id] = before?.split(' ') ?? []
     return sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)} from (
-        select * from webhook_deliveries
-        where endpoint_id = ${endpointId}
-          ${status === null ? sql`` : withStatus[status](sql)}
-          ${
-            at === undefined || id === undefined
-              ? sql``
-              : sql`and (created_at, id) < (${at}::text::timestamptz, ${id})`
-          }
-        order by created_at desc, id desc limit ${rowCount(sql, limit)}
+        select one.* from ${textRows(sql, status === null ? deliveryStatuses : [status])} as s(of_status)
+        cross join lateral (
+          select * from webhook_deliveries
+          where status = of_status and endpoint_id = ${endpointId}
+            ${
+              at === undefined || id === undefined
+                ? sql``
+                : sql`and (created_at, id) < (${at}::text::timestamptz, ${id})`
+            }
+          order by created_at desc, id desc limit ${rowCount(sql, limit)}
+        ) one order by created_at desc, id desc limit ${rowCount(sql, limit)}
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
@@ -357,13 +355,17 @@ const deliveryRows = (sql: Queryable) => ({
         update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(),
           updated_at = now()
         where id = any(array(
-          select id from webhook_deliveries d
-          where endpoint_id = ${endpointId} and created_at >= ${since} and created_at < ${before}
-            and updated_at < ${until}
-            and (status = 'exhausted' or (status = 'pending' and attempts > 0 and exists (
-              select from webhook_attempts a
-              where a.delivery_id = d.id and a.next_attempt_at = d.next_attempt_at)))
-          order by created_at limit ${replayedMax} for update of d skip locked))
+          select d.id from ${textRows(sql, ['pending', 'exhausted'])} as s(of_status)
+          cross join lateral (
+            select id, created_at from webhook_deliveries d
+            where status = of_status and endpoint_id = ${endpointId}
+              and created_at >= ${since} and created_at < ${before} and updated_at < ${until}
+              and (status = 'exhausted' or (attempts > 0 and exists (
+                select from webhook_attempts a
+                where a.delivery_id = d.id and a.next_attempt_at = d.next_attempt_at)))
+            order by created_at limit ${replayedMax} for update of d skip locked
+          ) d
+          order by d.created_at limit ${replayedMax}))
         returning created_at
       )
       select count(*)::int as count, max(created_at) as last from replayed`

@@ -3,7 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
 import { bringEvents, fanOut, markPublished, takeOutbox } from '../../src/webhooks/outbox.ts'
 import { claimDue, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
-import { forgetEvents, forgetSequences } from '../../src/webhooks/retention.ts'
+import { forgetEvents, forgetRemoved, forgetSequences } from '../../src/webhooks/retention.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
@@ -17,6 +17,9 @@ const topics = 20_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000
 
+/** The outcome of an attempt writes to its delivery, whose index entries are all new, and to the log. */
+const outcomePagesMax = 60 * listed
+const pagesOfListMax = 20 * listed
 /** What is read of one delivery. */
 const pagesOfOneMax = 50
 
@@ -26,6 +29,10 @@ const isWalk = (text: string): boolean =>
 type Made = { readonly events: readonly string[]; readonly delivery: string }
 
 const endpoint = 'whk_1'
+/** It takes nothing. */
+const awayEndpoint = 'whk_2'
+/** It takes all but the first that it was sent. */
+const oldEndpoint = 'whk_3'
 const url = 'https://a.example'
 
 const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
@@ -67,11 +74,14 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
       if (!(error instanceof Undone)) throw error
     })
   for (const status of [null, 'pending', 'exhausted', 'delivered'] as const) {
-    const page = await store.deliveries(endpoint, { status, limit: listed, before: undefined })
-    const last = page.at(-1)
-    const before = last === undefined ? undefined : `${last.at} ${last.id}`
-    await store.deliveries(endpoint, { status, limit: listed, before })
+    for (const one of [endpoint, awayEndpoint, oldEndpoint]) {
+      const page = await store.deliveries(one, { status, limit: listed, before: undefined })
+      const last = page.at(-1)
+      const before = last === undefined ? undefined : `${last.at} ${last.id}`
+      await store.deliveries(one, { status, limit: listed, before })
+    }
   }
+  await store.healthOf([endpoint, awayEndpoint, oldEndpoint], listed)
   const page = { limit: listed, before: undefined }
   for (const createdBy of [null, 'a']) {
     const visible = { account: 'default', createdBy }
@@ -86,6 +96,9 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   await store.delivery(delivery)
   await store.replay(delivery)
   await forgetEvents(sql, 3_650)
+  await forgetRemoved(sql)
+  const since = new Date(Date.now() - 3_600_000)
+  await store.replayFailed(endpoint, { since, before: new Date(), until: since })
   await forgetSequences(sql, 3_650)
   await bringEvents(sql, sql, 1)
   await store.active(listed)
@@ -107,7 +120,7 @@ const store = async (sql: Client): Promise<Made> => {
       ) moments
     ) ids;
     insert into webhook_endpoints (id, url, events)
-    select 'whk_' || n, 'https://example.org', '{pacs.008}' from generate_series(1, 2) n;
+    select 'whk_' || n, 'https://example.org', '{pacs.008}' from generate_series(1, 3) n;
     insert into webhook_endpoints (id, url, topic, events)
     select 'whk_key_' || n, 'https://example.org/' || repeat('x', 400), 'api-pix/pix/' || n,
       array['api-pix/pix/' || n] from generate_series(1, ${topics}) n;
@@ -117,10 +130,22 @@ const store = async (sql: Client): Promise<Made> => {
     insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at, next_attempt_at)
     select 'dlv_' || n, id, '${endpoint}', case when n % 1000 = 0 then 'exhausted'
         when n > ${stored} - 60 then 'pending' else 'delivered' end, at, at from made;
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at, next_attempt_at)
+    select 'dlv_of_' || n, id, '${awayEndpoint}', 'pending', at, at from made;
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at, next_attempt_at)
+    select 'dlv_old_' || n, id, '${oldEndpoint}', case when n < 60 then 'pending' else 'delivered' end, at, at from made;
     insert into webhook_attempts (delivery_id, at, duration_ms) select 'dlv_' || n, at, 5 from made;`)
   const rows = await sql<{ id: string }[]>`
     select id from made order by md5(n::text) limit ${listed}`
   return { events: rows.map(({ id }) => id), delivery: 'dlv_7' }
+}
+
+const budgetOf = (text: string): number => {
+  if (isWalk(text)) return walkPagesMax
+  if (text.includes('webhook_attempts where')) return pagesOfOneMax
+  if (text.includes('insert into webhook_attempts')) return outcomePagesMax
+  // A page of one status, or of all.
+  return text.includes('of_status') ? pagesOfListMax : pagesMax
 }
 
 holdPageBudgets<Made>({
@@ -131,11 +156,5 @@ holdPageBudgets<Made>({
   store,
   work,
   walks: isWalk,
-  isTooDear: ({ text, pagesPerCall }) =>
-    pagesPerCall >
-    (isWalk(text)
-      ? walkPagesMax
-      : text.includes('webhook_attempts where')
-        ? pagesOfOneMax
-        : pagesMax),
+  isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })

@@ -1,0 +1,3 @@
+-- expand
+DROP INDEX "webhook_deliveries_listed";
+DROP INDEX "webhook_deliveries_exhausted";
