@@ -117,9 +117,7 @@ export const createPix = (given: PixDeps): PixFeature => {
     recurrences:
       deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
-    ...(host === undefined || kid === undefined
-      ? {}
-      : { health: () => signingHealth(deps.signing, kid) }),
+    ...(host === undefined ? {} : { health: () => signingHealth(deps.signing, kid) }),
     start: async () => {
       if (runsJobs) await Promise.all(jobs.map((job) => job.start()))
     },

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createPrivateKey } from 'node:crypto'
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { signingHealth } from '../../src/pix/payloads/signing.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { chargeBody, freshTxid, host, kid, pair, signingCertificate, startPix } from './support.ts'
 
@@ -90,4 +91,24 @@ test.each([
 test('one whose key is removed after it was listed is gone', async () => {
   hold(familyMember(3, issueCertificate('12345678 QRC removed')))
   expect((await read()).status).toBe(503)
+})
+
+test('where no certificate is named, health says so, and charges are made and read once one is', async () => {
+  const canSign = () => Promise.reject(new Error('nobody asks'))
+  expect(await signingHealth({ canSign }, undefined)).toEqual({
+    status: 'degraded',
+    ready: true,
+    reason: 'payloads cannot be signed',
+    detail: { settings: ['PIX_SIGNING_KID'] },
+  })
+  hold()
+  const before = await pix.call('PUT', `/pix/v2/cob/${freshTxid()}`, {
+    token,
+    body: chargeBody(key),
+  })
+  expect(before.status).toBe(201)
+  const payload = () => pix.call('GET', before.json.location.slice(host.length))
+  expect((await payload()).status).toBe(503)
+  hold(signingCertificate)
+  expect((await payload()).status).toBe(200)
 })

@@ -41,12 +41,12 @@ export const createSign = (
 /** Charges are made meanwhile, and shown once there is a certificate: the process takes requests. */
 export const signingHealth = async (
   { canSign }: Pick<SignPayload, 'canSign'>,
-  kid: string,
+  kid: string | undefined,
 ): Promise<HealthCheck> => {
-  const isAble = await canSign(kid).catch(() => false)
-  return isAble
-    ? { status: 'ok', ready: true }
-    : { status: 'degraded', ready: true, reason: 'payloads cannot be signed', detail: { kid } }
+  const isAble = kid !== undefined && (await canSign(kid).catch(() => false))
+  if (isAble) return { status: 'ok', ready: true }
+  const detail = kid === undefined ? { settings: ['PIX_SIGNING_KID'] } : { kid }
+  return { status: 'degraded', ready: true, reason: 'payloads cannot be signed', detail }
 }
 
 /** A payload tells when it was read to the second: whoever reads it within that second may be given the same bytes. */
