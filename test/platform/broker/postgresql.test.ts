@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import {
   type ConsumeOptions,
@@ -550,4 +550,26 @@ describe('PostgreSQL broker', () => {
     expect(ageSeconds).toBeGreaterThanOrEqual(3_600)
     await broker.stop()
   })
+})
+
+test('of messages whose readers ended, only the one that is handed out is unpacked', async () => {
+  const broker = await open()
+  const topic = 'suspects'
+  const texts = Array.from({ length: 9 }, (_, at) => `suspect ${at}`)
+  await broker.publish(texts.map((text) => textMessage(topic, text)))
+  await database.sql`update broker_queue set attempt = 2 where topic = ${topic}`
+  const unpacked = spyOn(Bun, 'zstdDecompressSync')
+  const unpackedBefore: number[] = []
+  const seen: string[] = []
+  reading(broker, topic, {
+    handler: async ([one]) => {
+      unpackedBefore.push(unpacked.mock.calls.length)
+      seen.push(Buffer.from(one?.value ?? []).toString())
+    },
+  })
+  await until(() => seen.length === texts.length)
+  await broker.stop()
+  unpacked.mockRestore()
+  expect(seen).toEqual(texts)
+  expect(unpackedBefore).toEqual(texts.map((_, at) => at + 1))
 })

@@ -27,7 +27,7 @@ export type MemberDeps = {
   readonly settledWithin: Set<bigint>
 }
 
-/** Rows that were in hand when this many processes ended are handed out alone. */
+/** Rows that were in hand when this many processes ended are handed out alone, and no other is unpacked beside them. */
 const suspectAfter = 2
 const settleAgainMs = 200
 
@@ -137,7 +137,7 @@ const handOut = (
   const own = rowsOf(lane, rows)
   const isSuspect = (row: QueuedRow | undefined): boolean => (row?.attempt ?? 0) >= suspectAfter
   const [first] = own
-  const end = own.findIndex((row) => isSuspect(row) !== isSuspect(first))
+  const end = isSuspect(first) ? 1 : own.findIndex(isSuspect)
   const given = end === -1 ? own : own.slice(0, end)
   const last = given.at(-1)
   lane.inHand = undefined
