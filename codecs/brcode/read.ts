@@ -55,6 +55,7 @@ type PixCodeKind = 'static' | 'dynamic' | 'authorization'
  *
  * @property template - the id, 26 to 51, of the template that holds it
  * @property keyKind - undefined when the key has no known form or its check digits differ
+ * @property withdrawalProvider - ISPB of who provides the cash of a Pix Saque; in static codes only
  * @property url - address of the charge, without scheme
  * @property recurrenceUrl - address of the recurrence; present in composite codes only
  * @property singleUse - 01 is `12`: the code can be paid once
@@ -67,6 +68,7 @@ type PixReading = {
   readonly key: string | undefined
   readonly keyKind: PixKeyKind | undefined
   readonly info: string | undefined
+  readonly withdrawalProvider: string | undefined
   readonly url: string | undefined
   readonly recurrenceUrl: string | undefined
   readonly singleUse: boolean
@@ -267,6 +269,7 @@ const readPix = (indexed: Indexed, template: number, warnings: BrCodeWarning[]):
     key,
     keyKind,
     info: readInfo(indexed, childOf(tape, template, 2)),
+    withdrawalProvider: optionalText(indexed, childOf(tape, template, 3)),
     url: isDynamic ? readAddress(indexed, urlAt) : undefined,
     recurrenceUrl: recurrenceAt === noParent ? undefined : readAddress(indexed, recurrenceAt),
     singleUse: readSingleUse(tape),

@@ -31,7 +31,7 @@ export const qrcodeErrors = defineErrors({
     status: 422,
     title: 'Code not payable',
     meaning:
-      'There is nothing to pay by the code now; reason says why: untrusted, no_charge, status, expired or malformed. Nothing was paid.',
+      'There is nothing to pay by the code now; reason says why: untrusted, no_charge, static_withdrawal, status, expired or malformed. Nothing was paid.',
     remedy: 'Ask the receiver for a new code.',
   },
   qrcode_location_unavailable: {

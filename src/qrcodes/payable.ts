@@ -51,6 +51,10 @@ export const createPayables = (resolve: Resolver): ReadPayable => {
     if (pix?.kind !== 'static' || pix.key === undefined) {
       throw notPayable('no_charge', 'The code asks for no Pix payment.')
     }
+    if (pix.withdrawalProvider !== undefined) {
+      const message = 'The code asks for cash (Pix Saque), and only a dynamic one is paid as such.'
+      throw notPayable('static_withdrawal', message)
+    }
     return {
       kind: 'static',
       key: pix.key,

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createPrivateKey } from 'node:crypto'
 import { CompactSign, exportJWK } from 'jose'
 import { buildDynamicBrCode, buildStaticBrCode } from '#codecs/brcode'
+import { sealed, tlv } from '../codecs/brcode/support.ts'
 import { expectOwnedByAccount } from '../support/app.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { debtor, type Json, payer, startDict } from './support.ts'
@@ -202,6 +203,16 @@ describe('by code', () => {
     expect(json).toMatchObject({ amount: '12.30', method: 'static_code', transaction_id: 'LOJA1' })
     expect((await pay({ qr_code, amount: 1_230 })).status).toBe(202)
     expect(await refused({ qr_code, amount: 1_229 })).toEqual([422, 'amount_differs', undefined])
+  })
+
+  test('a static code of a Pix Saque is not paid as if nobody handed out cash', async () => {
+    const template = tlv('26', tlv('00', 'br.gov.bcb.pix') + tlv('01', key) + tlv('03', '12345678'))
+    const qr_code = sealed(`000201${template}5204000053039865802BR5904Joao6008BRASILIA62070503***`)
+    expect(await refused({ qr_code, amount: 77 })).toEqual([
+      422,
+      'qrcode_not_payable',
+      'static_withdrawal',
+    ])
   })
 
   test('a static code without an amount needs one', async () => {

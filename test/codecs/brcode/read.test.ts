@@ -25,6 +25,13 @@ describe('the published examples', () => {
     })
   })
 
+  test('a static code of a Pix Saque tells who provides the cash', () => {
+    const value = `${tlv('00', 'br.gov.bcb.pix')}${tlv('01', 'a@b.example')}${tlv('03', '12345678')}`
+    const pix = pixOf(sealed(`${head}${tlv('26', value)}${tail}`))
+    expect(pix).toMatchObject({ kind: 'static', withdrawalProvider: '12345678' })
+    expect(pixOf(official.static)?.withdrawalProvider).toBeUndefined()
+  })
+
   test('a dynamic code holds the address of the charge and is for one payment', () => {
     expect(pixOf(official.dynamic)).toMatchObject({
       kind: 'dynamic',
