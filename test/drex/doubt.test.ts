@@ -197,6 +197,36 @@ test('a wallet whose nonces a slow node is asked for holds up no other, and goes
   expect(await bench.balance(bia)).toBe(800n)
 }, 60_000)
 
+test('a wallet under comparison with thousands of transfers holds up no other, and none is written meanwhile', async () => {
+  bench = await createBench({ isLying: true })
+  const { sql } = bench.database
+  const [ana, bia, eva] = [await bench.wallet(), await bench.wallet(0n), await bench.wallet()]
+  await sendOutside({ ...bench, sealer }, ana, [payment(bia, 300n)])
+  await bench.until(async () => (await bench.balance(bia)) === 300n)
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_getTransactionCount' && params[0] === ana && params[1] !== 'latest'
+      ? promise
+      : undefined,
+  )
+  const slow = await pay(ana, bia, '1.00')
+  await Bun.sleep(500)
+  await sql`
+    insert into drex_transactions
+      (id, network, sender, kind, subject, status, recipient, data, created_by, created_at, expires_at, due_at)
+    select '0' || k, network, sender, kind, '0' || k, status, recipient, data, 'test', created_at,
+      now() + interval '1 day', now()
+    from drex_transactions, generate_series(1, 20000) k where subject = ${slow}`
+  const [before] = await sql<{ moment: Date }[]>`select clock_timestamp() as moment`
+  await reaches(await pay(eva, bia, '2.00'), 'confirmed', 10_000)
+  const [written] = await sql`
+    select count(*)::int from drex_transactions where sender = ${ana} and due_at > ${before!.moment}`
+  expect(written?.count).toBe(0)
+  await sql`delete from drex_transactions where id like '0%'`
+  resolve(undefined)
+  await reaches(slow, 'confirmed')
+}, 60_000)
+
 test('a lane behind a row that has its nonce goes on past it, before anything is mined', async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const { sql } = bench.database

@@ -33,6 +33,9 @@ const mayBeSent: TransactionError = {
     'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
 }
 
+/** A sender whose nonce a node did not tell is left alone for so long. */
+const untoldRestMs = 2_000
+
 export type Reckoner = {
   /**
    * Takes the nonces that the chain is not ahead with for known, and has the others compared beside it.
@@ -40,6 +43,8 @@ export type Reckoner = {
    * @throws RpcFailure if no node answers at all
    */
   readonly reckon: (senders: readonly Hex[]) => Promise<ReadonlySet<Hex>>
+  /** Those whose nonces are being compared, or were not told a moment ago: what they have to sign is left alone. */
+  readonly busy: () => readonly Hex[]
   /** Waits for the comparisons under way, and begins no other. */
   readonly settle: () => Promise<void>
 }
@@ -48,6 +53,7 @@ export type Reckoner = {
 export const createReckoner = (context: EngineContext, onCompared: () => void): Reckoner => {
   const { network, knownNonces, rpc, sql } = context
   const comparisons = createComparisons(context, onCompared)
+  const resting = new Map<Hex, number>()
   return {
     async reckon(senders) {
       const known = await lanes.lanesOf(sql, network.id, senders)
@@ -63,7 +69,10 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
         const even = new Map<Hex, number>()
         for (const [i, sender] of fresh.entries()) {
           const count = counts[i]!
-          if (!('result' in count)) continue
+          if (!('result' in count)) {
+            resting.set(sender, performance.now() + untoldRestMs)
+            continue
+          }
           const { next = 0, doubt = undefined } = known.get(sender) ?? {}
           if (count.result <= next && doubt === undefined) even.set(sender, count.result)
           else comparisons.ask(sender)
@@ -72,6 +81,11 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
         for (const sender of even.keys()) knownNonces.add(sender)
       }
       return new Set(senders.filter(knownNonces.has))
+    },
+    busy: () => {
+      const now = performance.now()
+      for (const [sender, untilMs] of resting) if (untilMs <= now) resting.delete(sender)
+      return [...comparisons.senders(), ...resting.keys()]
     },
     settle: comparisons.settle,
   }
@@ -105,6 +119,7 @@ const createComparisons = (context: EngineContext, onCompared: () => void) => {
   }
   return {
     has: (sender: Hex): boolean => waiting.has(sender) || running.has(sender),
+    senders: (): readonly Hex[] => [...waiting, ...running.keys()],
     ask(sender: Hex): void {
       waiting.add(sender)
       begin()

@@ -62,7 +62,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
     if (inFlight > 0) looks.often()
     const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
     if (limit <= 0) return []
-    const except = [...remote.busy(), ...signers.resting(), ...stuck]
+    const except = [...remote.busy(), ...reckoner.busy(), ...signers.resting(), ...stuck]
     const taken = await store.takePending(sql, network.id, { limit, claimMs, except })
     if (taken.length > 0) looks.often()
     return taken
