@@ -55,6 +55,8 @@ type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
   readonly comesAgain: boolean
+  /** True: its tokens are taken, and no request has used them. A part of a refused request pays again. */
+  isPaid: boolean
 }
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
@@ -96,7 +98,7 @@ export const createTransport = (options: {
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
   const isPassedOver = createIsPassedOver(client.channels, isFailover, health)
-  const laneOf = (channel: Channel, isPaid: boolean, writers: Writers) =>
+  const laneOf = (channel: Channel, writers: Writers) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
         if (isPassedOver(channel)) {
@@ -110,7 +112,7 @@ export const createTransport = (options: {
           return !isPassedOver(channel)
         }
         return health.noted(channel, () =>
-          sendTogether(client, channel, messages, { onLate, isPaid }),
+          sendTogether(client, channel, messages, { onLate, isPaid: usePaid(messages) }),
         )
       },
       rowsMax: requestMessagesMax,
@@ -119,10 +121,10 @@ export const createTransport = (options: {
       waitingMax,
       isRowFault: (error) => error instanceof RefusedTogetherError,
     })
-  // What is paid waits for no tokens, nor for what does.
+  // What is paid waits for no tokens, nor for what asks for them in a request of its own.
   const lanesOf = (channel: Channel) => {
     const writers = new Writers()
-    return { paid: laneOf(channel, true, writers), unpaid: laneOf(channel, false, writers) }
+    return { paid: laneOf(channel, writers), unpaid: laneOf(channel, writers) }
   }
   const lanes = new Map(client.channels.map((channel) => [channel, lanesOf(channel)]))
 
@@ -131,9 +133,10 @@ export const createTransport = (options: {
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
-      const lane = lanes.get(way)?.[isPaid && way === channel ? 'paid' : 'unpaid']
+      const isPaidHere = isPaid && way === channel
+      const lane = lanes.get(way)?.[isPaidHere ? 'paid' : 'unpaid']
       if (lane === undefined) continue
-      last = await lane({ bytes, trace, comesAgain })
+      last = await lane({ bytes, trace, comesAgain, isPaid: isPaidHere })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
@@ -146,6 +149,13 @@ export const createTransport = (options: {
       if (outcome.kind !== 'accepted') span.fail(outcome.kind)
       return outcome
     })
+}
+
+/** Returns whether all are paid; the request about to go out uses their tokens. */
+const usePaid = (messages: readonly Row[]): boolean => {
+  const areAll = messages.every(({ isPaid }) => isPaid)
+  for (const message of messages) message.isPaid = false
+  return areAll
 }
 
 const downOf = (reason: string) => ({ kind: 'unreachable', reason, isDown: true }) as const

@@ -59,7 +59,8 @@ const transportOver = (
     answers,
     requests,
     clock,
-    send: (type = 'pacs.008', channel: Channel = 'PRIMARY') => send({ type, channel, bytes }),
+    send: (type = 'pacs.008', channel: Channel = 'PRIMARY', isPaid = false) =>
+      send({ type, channel, bytes, isPaid }),
     ways: () => requests.splice(0).map(({ channel }) => channel),
   }
 }
@@ -120,6 +121,19 @@ test('what is paid shares no request with what is not, nor more requests than th
   held.resolve()
   await Promise.all([...waits, ...single.waits, ...single.paid])
   expect(told).toHaveLength(2)
+})
+
+test('the parts of a refused request pay again, for its tokens are used', async () => {
+  const { send, requests } = transportOver({
+    SECONDARY: async ({ isPaid }) => {
+      paid.push(isPaid === true)
+      const isOne = requests.at(-1)?.messages.length === 1
+      return isOne ? { kind: 'accepted', resourceIds: ['r'] } : refused
+    },
+  })
+  const paid: boolean[] = []
+  await Promise.all([0, 1].map(() => send('pacs.008', 'SECONDARY', true)))
+  expect(paid).toEqual([true, false, false])
 })
 
 test('messages that are ready together go ten to a request, each channel its own', async () => {
