@@ -6,7 +6,7 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandDatabases,
+  demandDatabase,
   demandSettings,
   print,
   UsageError,
@@ -35,7 +35,7 @@ that is another, where payments would be made once more. The audit log has an en
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const [dsn] = demandDatabases(demandSettings(program.load(io.env)))
+    const dsn = demandDatabase(demandSettings(program.load(io.env)))
     return withDatabase(dsn, io, (sql) => action(sql, args, io))
   },
 }

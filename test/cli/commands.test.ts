@@ -207,6 +207,7 @@ describe('keys', () => {
       ['keys', 'list'],
       ['dlq', 'list'],
       ['lists', 'show', 'holidays'],
+      ['networks', 'show'],
       ['reconcile', '--day', '2026-03-02'],
       ['rebuild'],
     ]) {
