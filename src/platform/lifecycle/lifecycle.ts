@@ -37,20 +37,20 @@ export const createLifecycle = (options: {
   const stopAll = async (): Promise<boolean> => {
     const reversed = started.toReversed()
     const endMs = performance.now() + stopTimeoutMs
-    const run = async (name: string, step: Part['stop']): Promise<boolean> => {
-      if (step === undefined) return true
-      return within((endMs - performance.now()) * partOfRest, step).catch((error: unknown) => {
-        logger.error({ part: name, err: error }, 'stop failed')
+    const run = async (part: Part, step: 'drain' | 'stop'): Promise<boolean> => {
+      try {
+        const restMs = endMs - performance.now()
+        const inTime = await within(restMs * partOfRest, () => part[step]?.())
+        if (!inTime) logger.warn({ part: part.name, step }, 'did not end in time')
+        return inTime
+      } catch (error) {
+        logger.error({ part: part.name, step, err: error }, 'stop failed')
         return false
-      })
+      }
     }
-    const drained = await Promise.all(reversed.map((part) => run(part.name, part.drain)))
+    const drained = await Promise.all(reversed.map((part) => run(part, 'drain')))
     const stopped: boolean[] = []
-    for (const part of reversed) {
-      const done = await run(part.name, part.stop)
-      if (!done) logger.warn({ part: part.name }, 'did not stop in time')
-      stopped.push(done)
-    }
+    for (const part of reversed) stopped.push(await run(part, 'stop'))
     return [...drained, ...stopped].every(Boolean)
   }
 

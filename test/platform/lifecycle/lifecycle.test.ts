@@ -57,7 +57,13 @@ describe('parts', () => {
 })
 
 test('one that drains or stops for ever leaves the others time', async () => {
-  const events: string[] = []
+  const [events, warned]: [string[], unknown[]] = [[], []]
+  const sink = {
+    write: (line: string) => {
+      const { part, step, msg } = JSON.parse(line)
+      warned.push([part, step, msg])
+    },
+  }
   const stopping = (name: string) => ({
     name,
     stop: async () => {
@@ -71,12 +77,17 @@ test('one that drains or stops for ever leaves the others time', async () => {
     stopping('consumer'),
     { name: 'jobs', drain: () => never },
   ]
-  const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 2_000 })
+  const told = createLogger({ level: 'warn', sink })
+  const lifecycle = createLifecycle({ parts, logger: told, stopTimeoutMs: 2_000 })
   await lifecycle.start()
   const beganMs = performance.now()
   expect(await lifecycle.stop()).toBe(false)
   expect(performance.now() - beganMs).toBeLessThan(2_000)
   expect(events).toEqual(['consumer', 'leases'])
+  expect(warned).toEqual([
+    ['jobs', 'drain', 'did not end in time'],
+    ['stuck', 'stop', 'did not end in time'],
+  ])
 })
 
 describe('health', () => {
