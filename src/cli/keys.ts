@@ -1,4 +1,10 @@
-import { type PlatformSettings, textTable } from '#src/platform/config/index.ts'
+import {
+  loadSettings,
+  type PlatformSettings,
+  platformSettings,
+  textTable,
+} from '#src/platform/config/index.ts'
+import { databaseSettings } from '#src/platform/database/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import {
@@ -86,7 +92,11 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const { database: dsn, platform } = demandSettings(program.load(io.env))
+    // A leaked key is revoked whatever else is set wrong.
+    if (action === create || action === rotate) demandSettings(program.load(io.env))
+    const groups = { platform: platformSettings, database: databaseSettings }
+    const { platform, database } = demandSettings(loadSettings(groups, io.env)).values
+    const { dsn } = database
     const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
     if (path !== undefined)
       return action(

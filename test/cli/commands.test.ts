@@ -201,6 +201,20 @@ describe('keys', () => {
     }
   })
 
+  test('are listed, changed and revoked whatever else is set wrong', async () => {
+    const at = file()
+    const create = ['keys', 'create', '--name', 'n', '--scopes', '*', ...at]
+    const { id } = JSON.parse((await run([...create, '--json'])).out) as { id: string }
+    const env = { SPI_SIZE: '12' }
+    expect((await run(create, { env })).code).toBe(78)
+    expect((await run(['keys', 'rotate', id, ...at], { env })).code).toBe(78)
+    for (const argv of [['list'], ['change', id, '--days', '1'], ['revoke', id]]) {
+      expect(await run(['keys', ...argv, ...at], { env })).toMatchObject({ code: 0, err: '' })
+      const wrong = { TRILHO_ENVIRONMENT: 'prod' }
+      expect((await run(['keys', ...argv, ...at], { env: wrong })).code).toBe(78)
+    }
+  })
+
   test('are never kept in the database of cards, nor is what else no gateway looks for there', async () => {
     const env = { CARDGW_DATABASE_URL: 'postgres://nowhere.invalid/cards' }
     for (const argv of [
