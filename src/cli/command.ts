@@ -60,6 +60,11 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
+/** Who read standard output has gone, such as `head`, and had what it wanted; the exit code is 0. */
+export class ReaderGoneError extends Error {
+  override readonly name = 'ReaderGoneError'
+}
+
 /** @throws SettingsError when there are problems */
 export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(loaded: T): T => {
   if (loaded.problems.length > 0) throw new SettingsError(problemsTable(loaded.problems))

@@ -8,6 +8,7 @@ import {
   exitCodeHelp,
   exitCodes,
   parseCommandLine,
+  ReaderGoneError,
   SettingsError,
   UsageError,
 } from './command.ts'
@@ -83,6 +84,7 @@ export const runCli = async (
   try {
     return await command.run(parseCommandLine(command, rest), io, program)
   } catch (error) {
+    if (error instanceof ReaderGoneError) return exitCodes.ok
     if (error instanceof SettingsError) {
       io.err(`${error.message}\n`)
       return exitCodes.config

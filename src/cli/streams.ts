@@ -1,8 +1,8 @@
-import { exitCodes } from './command.ts'
+import { exitCodes, ReaderGoneError } from './command.ts'
 import type { Io } from './program.ts'
 
 type Stream = {
-  readonly write: (text: string, onTaken: (error?: Error | null) => void) => unknown
+  readonly write: (text: string, onTaken: (error?: NodeJS.ErrnoException | null) => void) => unknown
   readonly on: (event: 'error', listener: () => void) => unknown
 }
 
@@ -10,7 +10,7 @@ type Stream = {
 const createOutput = (stream: Stream) => {
   // Each failure is told to the write that it is about.
   stream.on('error', () => {})
-  let failure: Error | undefined
+  let failure: NodeJS.ErrnoException | undefined
   let last = Promise.resolve()
   return {
     write: (text: string): void => {
@@ -21,9 +21,10 @@ const createOutput = (stream: Stream) => {
         })
       })
     },
-    /** @throws what the system said where it took something no more */
+    /** @throws ReaderGoneError, or what the system said where it took something no more */
     taken: async (): Promise<void> => {
       await last
+      if (failure?.code === 'EPIPE') throw new ReaderGoneError(failure.message)
       if (failure !== undefined) throw failure
     },
   }
@@ -67,13 +68,12 @@ export const createProcessIo = (env: Io['env']) => {
   return { io, exitCodeOf }
 }
 
-/** A reader that has gone, such as `head`, had what it wanted. */
 const failureOf = async (taken: Promise<void>): Promise<Error | undefined> => {
   try {
     await taken
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    return 'code' in error && error.code === 'EPIPE' ? undefined : error
+    return error instanceof ReaderGoneError ? undefined : error
   }
   return undefined
 }

@@ -16,6 +16,7 @@ import {
   keptForEver,
   quietLogger as logger,
 } from '../../../support/database.ts'
+import { anyVariant, bareEnvironment } from '../../../support/program.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { until } from '../../../support/until.ts'
 
@@ -71,6 +72,15 @@ test('an export is verified without the database, and goes on where it ended', a
   })
   expect(JSON.parse(link)).toMatchObject({ link: '1', entries: 3, before: '00'.repeat(32) })
 })
+
+test('a reader that goes before the end of an export ends it quietly', async () => {
+  const line = `{ ${anyVariant.command().join(' ')} audit export; echo "ended with $?" >&2; } | true`
+  const shell = Bun.spawn(['sh', '-c', line], {
+    env: bareEnvironment({ DATABASE_DSN: dsn }),
+    stderr: 'pipe',
+  })
+  expect(await shell.stderr.text()).toBe('ended with 0\n')
+}, 30_000)
 
 test('each database archives what it drops at a place of its own', async () => {
   const other = await createTestDatabase()
