@@ -33,8 +33,8 @@ const mayBeSent: TransactionError = {
     'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
 }
 
-/** A sender whose nonce a node did not tell is left alone for so long. */
-const untoldRestMs = 2_000
+/** A sender whose nonce no node told, or whose comparison failed, is left alone for so long. */
+const restMs = 2_000
 
 export type Reckoner = {
   /**
@@ -52,8 +52,11 @@ export type Reckoner = {
 /** @param onCompared called after each comparison, whatever came of it */
 export const createReckoner = (context: EngineContext, onCompared: () => void): Reckoner => {
   const { network, knownNonces, rpc, sql } = context
-  const comparisons = createComparisons(context, onCompared)
   const resting = new Map<Hex, number>()
+  const rest = (sender: Hex): void => {
+    resting.set(sender, performance.now() + restMs)
+  }
+  const comparisons = createComparisons(context, { onCompared, onFailed: rest })
   return {
     async reckon(senders) {
       const known = await lanes.lanesOf(sql, network.id, senders)
@@ -70,7 +73,7 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
         for (const [i, sender] of fresh.entries()) {
           const count = counts[i]!
           if (!('result' in count)) {
-            resting.set(sender, performance.now() + untoldRestMs)
+            rest(sender)
             continue
           }
           const { next = 0, doubt = undefined } = known.get(sender) ?? {}
@@ -95,7 +98,10 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
 const comparedMax = 4
 
 /** In the order in which they were asked for. A slow node holds up only the wallets whose nonces it is asked for. */
-const createComparisons = (context: EngineContext, onCompared: () => void) => {
+const createComparisons = (
+  context: EngineContext,
+  on: { readonly onCompared: () => void; readonly onFailed: (sender: Hex) => void },
+) => {
   const waiting = new Set<Hex>()
   const running = new Map<Hex, Promise<void>>()
   const run = async (sender: Hex): Promise<void> => {
@@ -104,9 +110,10 @@ const createComparisons = (context: EngineContext, onCompared: () => void) => {
     } catch (err) {
       const { logger, network } = context
       logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
+      on.onFailed(sender)
     } finally {
       running.delete(sender)
-      onCompared()
+      on.onCompared()
       begin()
     }
   }
