@@ -164,6 +164,20 @@ test('what is committed after its time was sealed is sealed late, within an hour
   expect(await kinds()).toEqual([`altered ${late}`])
 })
 
+test('inserted entries are found in each of many links, and at their ends', async () => {
+  await sql`truncate audit_log, audit_links`
+  const at = (n: number) => yesterday + n * 60_000
+  for (let n = 0; n < 120; n++) {
+    await write(n, at(n))
+    await seal(at(n) + settleMs + 1)
+  }
+  const inserted: string[] = []
+  for (const n of [0, 50, 99, 100, 119]) inserted.push(await write(900 + n, at(n)))
+  const found = await verify()
+  expect(found.links).toBe(120)
+  expect(told(found)).toEqual(inserted.map((id) => `inserted ${id}`))
+})
+
 test('however much is late, one round seals all of it', async () => {
   await sealAll()
   await sql`

@@ -2,16 +2,7 @@ import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
 import { UnknownLinkError } from './lines.ts'
-import {
-  entriesById,
-  entriesOf,
-  type Link,
-  lastLink,
-  lateMs,
-  linksAfter,
-  sealedUntil,
-  unsealedSince,
-} from './store.ts'
+import { entriesById, type Link, lastLink, lateMs, linksAfter, unsealedSince } from './store.ts'
 
 const linksMax = 100
 const entriesMax = 10_000
@@ -69,8 +60,6 @@ export const verifyAudit = async (
 ): Promise<Verification> => {
   const findings: Finding[] = []
   const keptFrom = keptFromOf(retentionDays, nowMs)
-  const sealed = new Set<string>()
-  let oldest: Link | undefined
   let before: Link | undefined
   let [links, entries, late, dropped] = [0, 0, 0, 0]
   let isAnchored = anchor === undefined
@@ -78,23 +67,23 @@ export const verifyAudit = async (
   const total = Number((await lastLink(sql))?.seq ?? 0n)
   for (;;) {
     const page = await linksAfter(sql, before?.seq ?? 0n, linksMax)
+    const spans: Link[] = []
     for (const link of page) {
       links++
       if (anchor?.seq === link.seq) isAnchored = true
       const judged = await judgeLink(sql, link, before, { anchor, keptFrom })
       findings.push(...judged.findings)
       if (judged.isDropped) dropped++
-      else oldest ??= link
+      else if (!link.isLate) spans.push(link)
       entries += judged.entries
       late += judged.late
-      for (const id of link.ids ?? []) sealed.add(id)
       before = link
       onProgress?.(links, total)
     }
+    findings.push(...(await insertedWithin(sql, spans, nowMs)))
     if (page.length < linksMax) break
   }
   if (!isAnchored && anchor !== undefined) findings.push(notAnchored(anchor))
-  findings.push(...(await insertedBeside(sql, oldest, sealed, nowMs)))
   const head = before && `${before.seq}:${hexOf(before.hash)}`
   return { links, entries, late, dropped, head, findings }
 }
@@ -266,27 +255,4 @@ const differing = (
   return isMoved
     ? { kind: 'reordered', at: id, message: 'another entry of its link stood here' }
     : { kind: 'altered', at: id, message: 'the entry, or its hash, is not what was sealed' }
-}
-
-/** Entries in sealed spans that no link knows; what is younger may still be sealed by a late link. */
-const insertedBeside = async (
-  sql: Client,
-  oldest: Link | undefined,
-  sealed: ReadonlySet<string>,
-  nowMs: number,
-): Promise<readonly Finding[]> => {
-  const until = await sealedUntil(sql)
-  if (oldest === undefined || until === undefined) return []
-  const settled = uuidBound(new Date(nowMs - lateMs))
-  // Both are texts.
-  const toId = [until, settled].sort()[0] ?? until
-  const unknown = new Set<string>()
-  for (let fromId = oldest.fromId; ; ) {
-    const page = await entriesOf(sql, { fromId, toId }, entriesMax)
-    for (const { id } of page) if (!sealed.has(id)) unknown.add(id)
-    const last = page.at(-1)
-    if (page.length < entriesMax || last === undefined) break
-    fromId = last.id
-  }
-  return [...unknown].map(inserted)
 }
