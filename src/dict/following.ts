@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { type Changed, type DirectoryList, readChanges } from './lists.ts'
+import { type Changed, type DirectoryList, type Reading, readChanges } from './lists.ts'
 
 /** A version of an item that could not be received, how often that was tried, and since when. */
 type Failing = {
@@ -91,17 +91,19 @@ export const followList = async <T extends Changed>(
 }
 
 /**
- * Where a search begins for what may be listed since `from`: what the list was followed past was received, and known
- * there. So a search that one round does not end comes further the next time.
+ * Reads what may be listed since `from`. Where that is too much for one round, reads from where the list was followed
+ * to, so that the next one comes further: what is before was received, but for items that were passed over.
+ *
+ * @returns whether the list was read to its end
  */
-export const searchFrom = async (
+export const searchList = async <T extends Changed>(
   sql: Client,
-  { name }: Pick<DirectoryList<unknown>, 'name'>,
-  from: Date,
-  overlapMs: number,
-): Promise<Date> => {
-  const readMs = (await placeIn(sql, name))?.until.getTime() ?? 0
-  return new Date(Math.max(from.getTime(), readMs - overlapMs))
+  { name, ask }: Pick<DirectoryList<T>, 'name' | 'ask'>,
+  { from, overlapMs, ...options }: { readonly from: Date; readonly overlapMs: number } & Reading<T>,
+): Promise<boolean> => {
+  if (await readChanges(ask, from, options)) return true
+  const followed = new Date(((await placeIn(sql, name))?.until.getTime() ?? 0) - overlapMs)
+  return followed > from && readChanges(ask, followed, options)
 }
 
 type Version = Pick<Failing, 'id' | 'modifiedMs'>

@@ -45,6 +45,15 @@ export type DirectoryList<T> = {
 /** A round ends here; the next one goes on where it stopped. */
 const pagesMaxDefault = 50
 
+export type Reading<T> = {
+  readonly take: (items: readonly T[], until: Date | undefined) => Promise<void>
+  readonly nowMs: number
+  readonly logger: Logger
+  /** Each page is progress; where it ends, what is behind is not read. */
+  readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
+  readonly pagesMax?: number | undefined
+}
+
 /**
  * Reads a list page by page, in the order of the last change.
  *
@@ -56,20 +65,7 @@ const pagesMaxDefault = 50
 export const readChanges = async <T extends Changed>(
   ask: DirectoryList<T>['ask'],
   from: Date | undefined,
-  {
-    take,
-    nowMs,
-    logger,
-    round,
-    pagesMax = pagesMaxDefault,
-  }: {
-    readonly take: (items: readonly T[], until: Date | undefined) => Promise<void>
-    readonly nowMs: number
-    readonly logger: Logger
-    /** Each page is progress; where it ends, what is behind is not read. */
-    readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
-    readonly pagesMax?: number | undefined
-  },
+  { take, nowMs, logger, round, pagesMax = pagesMaxDefault }: Reading<T>,
 ): Promise<boolean> => {
   let query: ListQuery = { modifiedAfter: from }
   for (let pages = 0; pages < pagesMax && round?.signal.aborted !== true; pages++) {

@@ -2,8 +2,7 @@ import type { Claim } from '#codecs/dict'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { searchFrom } from '../following.ts'
-import { readChanges } from '../lists.ts'
+import { searchList } from '../following.ts'
 import { askedLater, isForLater, type Refused } from '../wire.ts'
 import { type ClaimCalls, claimPagesMax, overlapMs } from './calls.ts'
 import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
@@ -196,9 +195,9 @@ const findOpened = async (
 ): Promise<{ readonly found?: Told; readonly isWhole: boolean }> => {
   const { sql, ispb, calls, logger, now } = deps
   const opened: Claim[] = []
-  const list = calls.list('claimer')
-  const from = await searchFrom(sql, list, new Date(toldAt.getTime() - skewMs), overlapMs)
-  const isWhole = await readChanges(list.ask, from, {
+  const isWhole = await searchList(sql, calls.list('claimer'), {
+    from: new Date(toldAt.getTime() - skewMs),
+    overlapMs,
     nowMs: now().getTime(),
     logger,
     pagesMax: claimPagesMax,

@@ -5,8 +5,8 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { searchFrom } from '../following.ts'
-import { type DirectoryList, listRequest, readChanges } from '../lists.ts'
+import { searchList } from '../following.ts'
+import { type DirectoryList, listRequest } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
 import type { Dispute, DisputeKind, Seen, Wanted } from './domain.ts'
 
@@ -113,9 +113,9 @@ export const createDisputeCalls = <
     find: (id) => see(`find_${kind}`, { path: base + id }, seenOf),
     asked: async (since, round) => {
       const found: Seen<C>[] = []
-      const list = listOf(form.askedIn)
-      const from = await searchFrom(sql, list, since, overlapMs)
-      const isWhole = await readChanges(list.ask, from, {
+      const isWhole = await searchList(sql, listOf(form.askedIn), {
+        from: since,
+        overlapMs,
         nowMs: now().getTime(),
         logger,
         round,
