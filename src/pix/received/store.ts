@@ -286,7 +286,8 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
     const again = await tx`
       update pix_returns set status = 'EM_PROCESSAMENTO', reason = null,
         amount_cents = ${amountCents}, nature = ${natureOf(reason)}, description = ${description}
-      where return_id = ${id} and end_to_end_id = ${endToEndId} and status = 'NAO_REALIZADO'`
+      where return_id = ${id} and end_to_end_id = ${endToEndId}
+        and status in ('NAO_REALIZADO', 'EM_PROCESSAMENTO')`
     if (again.count > 0) return
     await addReturn(tx, {
       endToEndId,
