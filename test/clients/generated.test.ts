@@ -30,6 +30,7 @@ beforeAll(async () => {
     WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
     // A reversal that is asked for once and not confirmed is what somebody has to tell the end of.
     CARDGW_REVERSAL_ATTEMPTS_MAX: '1',
+    CARDGW_NETA_TIMEOUT: '3',
     // A transaction that asks another connection for something would wait for itself.
     TRILHO_DATABASE_CONNECTIONS: '1',
   })

@@ -81,13 +81,18 @@ const read = async ({ dev }: Made, path: string): Promise<Json | undefined> => {
 const isListed = async (made: Made, path: string, member: string): Promise<boolean> =>
   ((await read(made, path))?.[member] ?? []).length > 0
 
-const authorized = async (made: Made, token = 'tok_visa_approved'): Promise<Json> =>
-  post(made, '/v1/transactions/authorize', {
-    card_token: token,
-    amount: 1_000,
-    currency: 'BRL',
-    merchant_id: 'MERCHANT000001',
-  })
+const paymentOf = (card_token: string, amount: number) => ({
+  card_token,
+  amount,
+  currency: 'BRL',
+  merchant_id: 'MERCHANT000001',
+})
+
+const authorized = async (made: Made): Promise<Json> =>
+  post(made, '/v1/transactions/authorize', paymentOf('tok_visa_approved', 1_000))
+
+/** The simulated network does not answer an authorization of this amount. */
+const unansweredCents = 990_200
 
 /** A wallet whose every transfer waits for another key. */
 const strictWallet = async (made: Made): Promise<string> => {
@@ -240,8 +245,9 @@ export const tryAll = async (dev: RunningDev, receiverUrl: string): Promise<read
   const all: Tried[] = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
-  const lost = await authorized(made, 'tok_visa_void_timeout')
-  const unanswered = dev.call('POST', `/v1/transactions/${lost['id']}/void`)
+  // Its reversal is declined, so that somebody has to tell its end.
+  const lost = paymentOf('tok_visa_void_declined', unansweredCents)
+  const unanswered = dev.call('POST', '/v1/transactions/authorize', lost)
   const ask = asking(document, answers, (path: string) => read(made, path))
   const faults: string[] = []
   let approver: string | undefined

@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       done: 'certificates.import',
       section: 'Parts that are not in order',
       fill: giveCertificate,
-      row: 'refuses us access',
+      row: 'interface refuses us access',
       after: async () => {
         door.open()
         await until(() => door.taken() === 1)

@@ -148,7 +148,7 @@ test('two institutions settle through a bank that asks for all that the real one
     pay(a, b, 1, { channel: 'SECONDARY' }),
     pay(b, a, 1, { channel: 'SECONDARY' }),
   ])
-  expect(sent.map(({ status }) => status).filter((status) => status === 'sent')).toHaveLength(11)
+  expect(sent.map(({ status }) => status).filter((status) => status === 'sent')).toHaveLength(10)
   const isOver = async (ispb: string) =>
     (await listOf(ispb, 'direction=OUTBOUND')).every(({ status }) => status === 'ACCEPTED')
   await until(async () => {

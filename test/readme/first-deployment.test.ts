@@ -48,6 +48,6 @@ test('from an empty database to a gateway that answers, by the commands of the p
     : ''
   expect({ code: await shell.exited, out, errors, log }).toMatchObject({ code: 0 })
   expect(out).toContain('{"status":"ready"}')
-  expect(out.trimEnd()).toEndWith('{"webhooks":[]}')
+  expect(out.trimEnd()).toEndWith('{"webhooks":[],"next_cursor":null}')
   expect(steps.length).toBeGreaterThan(5)
 })

@@ -54,8 +54,8 @@ const boundToChannel = new Set(['pacs.004'])
 type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
-  readonly comesAgain: boolean
-  /** True: its tokens are taken, and no request has used them. A part of a refused request pays again. */
+  comesAgain: boolean
+  /** True: its tokens are taken, and no request has used them. */
   isPaid: boolean
 }
 
@@ -111,8 +111,10 @@ export const createTransport = (options: {
           health.noteLate(channel)
           return !isPassedOver(channel)
         }
+        const comesAgain = messages.every((one) => one.comesAgain)
+        const isPaid = usePaid(messages)
         return health.noted(channel, () =>
-          sendTogether(client, channel, messages, { onLate, isPaid: usePaid(messages) }),
+          sendTogether(client, channel, messages, { onLate, isPaid, comesAgain }),
         )
       },
       rowsMax: requestMessagesMax,
@@ -151,11 +153,17 @@ export const createTransport = (options: {
     })
 }
 
-/** Returns whether all are paid; the request about to go out uses their tokens. */
+/**
+ * Returns whether all are paid; the request about to go out uses their tokens. If it is refused, its parts pay again, and
+ * wait for their tokens: back in their line they would be called together once more, and refused together.
+ */
 const usePaid = (messages: readonly Row[]): boolean => {
-  const areAll = messages.every(({ isPaid }) => isPaid)
-  for (const message of messages) message.isPaid = false
-  return areAll
+  if (!messages.every(({ isPaid }) => isPaid)) return false
+  for (const message of messages) {
+    message.isPaid = false
+    message.comesAgain = false
+  }
+  return true
 }
 
 const downOf = (reason: string) => ({ kind: 'unreachable', reason, isDown: true }) as const
@@ -164,7 +172,7 @@ const sendTogether = async (
   client: InterfaceClient,
   channel: Channel,
   messages: readonly Row[],
-  options: Pick<SendOptions, 'onLate' | 'isPaid'>,
+  options: Pick<SendOptions, 'onLate' | 'isPaid' | 'comesAgain'>,
 ): Promise<readonly MessageOutcome[]> => {
   const [, ...others] = messages
   const outcome = await client.send(
@@ -173,7 +181,6 @@ const sendTogether = async (
     {
       ...options,
       links: others.map(({ trace }) => trace),
-      comesAgain: messages.every((one) => one.comesAgain),
     },
   )
   switch (outcome.kind) {

@@ -11,7 +11,6 @@ import {
   setRepetitionOutcomes,
   statusEvent,
 } from '../../messages/index.ts'
-import { mayWaitOn } from './aside.ts'
 import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain } from './repetition-text.ts'
@@ -110,7 +109,7 @@ export const createWatch = (deps: WatchDeps): Job => {
     const { id, type, channel, sentXml, repetition } = message
     const parent = message.traceparent ?? undefined
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
-      deps.transport({ type, channel, bytes: sentXml(), comesAgain: mayWaitOn(channel) }),
+      deps.transport({ type, channel, bytes: sentXml() }),
     )
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.

@@ -60,7 +60,7 @@ const transportOver = (
     requests,
     clock,
     send: (type = 'pacs.008', channel: Channel = 'PRIMARY', isPaid = false) =>
-      send({ type, channel, bytes, isPaid }),
+      send({ type, channel, bytes, isPaid, comesAgain: isPaid }),
     ways: () => requests.splice(0).map(({ channel }) => channel),
   }
 }
@@ -123,17 +123,21 @@ test('what is paid shares no request with what is not, nor more requests than th
   expect(told).toHaveLength(2)
 })
 
-test('the parts of a refused request pay again, for its tokens are used', async () => {
+test('the parts of a refused request pay again, and wait for their tokens', async () => {
   const { send, requests } = transportOver({
-    SECONDARY: async ({ isPaid }) => {
-      paid.push(isPaid === true)
+    SECONDARY: async ({ isPaid, comesAgain }) => {
+      told.push([isPaid, comesAgain])
       const isOne = requests.at(-1)?.messages.length === 1
       return isOne ? { kind: 'accepted', resourceIds: ['r'] } : refused
     },
   })
-  const paid: boolean[] = []
+  const told: (readonly [boolean | undefined, boolean | undefined])[] = []
   await Promise.all([0, 1].map(() => send('pacs.008', 'SECONDARY', true)))
-  expect(paid).toEqual([true, false, false])
+  expect(told).toEqual([
+    [true, true],
+    [false, false],
+    [false, false],
+  ])
 })
 
 test('messages that are ready together go ten to a request, each channel its own', async () => {
