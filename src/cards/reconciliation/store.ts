@@ -298,7 +298,7 @@ export const endTold = async (
     set status = excluded.status, ours = excluded.ours, theirs = excluded.theirs, ended_at = now(),
       lease_until = null, resolved_at = null, resolved_by = null, resolved_reason = null
     where r.theirs is distinct from excluded.theirs
-      or (r.status in ('balanced', 'different') and r.status <> excluded.status)`
+      or (r.status <> 'pending' and r.status <> excluded.status)`
 }
 
 /** Ends those of a network that were not answered in time. @returns how many */

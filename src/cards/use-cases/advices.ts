@@ -157,13 +157,14 @@ type Booked = {
   readonly sale: readonly Capture[]
 }
 
+/** With the sum that a void in part has left of it. What is captured is told of by its captures. */
 const saleOf = (
   network: Pick<Network, 'content'> | undefined,
-  { status, stan, transmission, amountCents }: CardTransaction,
+  { status, stan, transmission, amountCents, reversedCents = 0n }: CardTransaction,
 ): readonly Capture[] => {
-  const isBooked = status === 'authorized' || status === 'captured'
-  const isOfSale = isBooked && network !== undefined && isSale(network)
-  return isOfSale ? [{ stan, transmission, cents: Number(amountCents) }] : []
+  if (status !== 'authorized' || network === undefined || !isSale(network)) return []
+  const sums = new Set([amountCents, amountCents - reversedCents])
+  return [...sums].map((cents) => ({ stan, transmission, cents: Number(cents) }))
 }
 
 /** Whether what the network tells of is a sale or capture of the book, or one of the refunds where it tells of one. */

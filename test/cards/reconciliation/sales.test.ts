@@ -121,3 +121,35 @@ test('a sale that the network has booked is the one in the book, or somebody’s
   await tell({ ...booking, stan: '900012', amount: '000000009999' })
   expect((await rig.settled(id))['needs_attention']).toBe(true)
 })
+
+test('a booking that names the sale tells of what stands of it, or of its capture', async () => {
+  answering('00')
+  const named = async (
+    amount: string,
+    { rrn, stan }: Awaited<ReturnType<CardsRig['authorize']>>,
+  ) => {
+    const sent = network.seen.find((one) => one.rrn === rrn)?.transmissionDateTime ?? ''
+    const ids = { acquirerId: '', forwarderId: '' }
+    const sale = { mti: '0200', stan: String(stan), transmissionDateTime: sent, ...ids }
+    const numbers = {
+      rrn: String(rrn),
+      stan: `9001${named.count++}`,
+      transmissionDateTime: '1122120000',
+    }
+    await tell({ mti: '0220', ...numbers, originalData: formatOriginalData(sale), amount })
+  }
+  named.count = 10
+  const needsAttention = async ({ id }: { id: string }) =>
+    (await rig.settled(id))['needs_attention'] === true
+  const voided = await rig.authorize('tok_visa_approved')
+  await voidOf(voided.id, 2_500)
+  await named('000000007500', voided)
+  expect(await needsAttention(voided)).toBe(false)
+  const captured = await rig.authorize('tok_visa_approved')
+  const response = await rig.post(`/v1/transactions/${captured.id}/capture`, { amount: 6_000 })
+  expect(response.status).toBe(200)
+  await named('000000006000', captured)
+  expect(await needsAttention(captured)).toBe(false)
+  await named('000000010000', captured)
+  expect(await needsAttention(captured)).toBe(true)
+})

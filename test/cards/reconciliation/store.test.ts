@@ -206,3 +206,15 @@ test('what is told again has the result that it has by now, and is somebody’s 
   expect(await again('different')).toMatchObject({ resolved_at: expect.any(Date) })
   expect(await again('balanced')).toMatchObject({ status: 'balanced', resolved_at: null })
 })
+
+test('what is told again ends a day that had no answer when it was compared anew', async () => {
+  const ours = storedTotals(await totalsOf(sql, ofDay), false)
+  await tell()
+  await book(5_000n)
+  await endDay(sql, 'neta', 0, () => '2026-11-21')
+  await store.recountTold(sql, 'neta')
+  await store.giveUp(sql, 'neta', 0)
+  expect(await statusOf()).toBe('unanswered')
+  await store.endTold(sql, ofDay, { status: 'different', ours, theirs: ours })
+  expect(await statusOf()).toBe('different')
+})
