@@ -12,6 +12,7 @@ import { isRetryable, RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
+import { createRests } from './rests.ts'
 import { type Sent, type SentCall, sentSince } from './sent.ts'
 import { save } from './sign.ts'
 import * as store from './store.ts'
@@ -52,11 +53,8 @@ export type Reckoner = {
 /** @param onCompared called after each comparison, whatever came of it */
 export const createReckoner = (context: EngineContext, onCompared: () => void): Reckoner => {
   const { network, knownNonces, rpc, sql } = context
-  const resting = new Map<Hex, number>()
-  const rest = (sender: Hex): void => {
-    resting.set(sender, performance.now() + restMs)
-  }
-  const comparisons = createComparisons(context, { onCompared, onFailed: rest })
+  const rests = createRests(restMs)
+  const comparisons = createComparisons(context, { onCompared, onFailed: rests.begin })
   return {
     async reckon(senders) {
       const known = await lanes.lanesOf(sql, network.id, senders)
@@ -73,7 +71,7 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
         for (const [i, sender] of fresh.entries()) {
           const count = counts[i]!
           if (!('result' in count)) {
-            rest(sender)
+            rests.begin(sender)
             continue
           }
           const { next = 0, doubt = undefined } = known.get(sender) ?? {}
@@ -85,11 +83,7 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
       }
       return new Set(senders.filter(knownNonces.has))
     },
-    busy: () => {
-      const now = performance.now()
-      for (const [sender, untilMs] of resting) if (untilMs <= now) resting.delete(sender)
-      return [...comparisons.senders(), ...resting.keys()]
-    },
+    busy: () => [...comparisons.senders(), ...rests.senders()],
     settle: comparisons.settle,
   }
 }

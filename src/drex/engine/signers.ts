@@ -5,6 +5,7 @@ import { inTime } from '#src/platform/runtime/index.ts'
 import type { Signer } from '../custody/signer.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../evm/transaction.ts'
+import { createRests } from './rests.ts'
 
 export type Signers = {
   /** The wallet's own key, which signs at once; undefined if another program signs, or nobody does. */
@@ -31,14 +32,7 @@ export const createSigners = ({
   restMs,
   logger,
 }: SignersOptions): Signers => {
-  const restingUntilMs = new Map<Hex, number>()
-  const isResting = (sender: Hex): boolean => {
-    const untilMs = restingUntilMs.get(sender)
-    if (untilMs === undefined) return false
-    if (untilMs > performance.now()) return true
-    restingUntilMs.delete(sender)
-    return false
-  }
+  const rests = createRests(restMs)
   return {
     async local(sender) {
       const signer = await signerFor(sender).catch(() => undefined)
@@ -46,16 +40,16 @@ export const createSigners = ({
     },
     kind: async (sender) => (await signerFor(sender).catch(() => undefined))?.kind,
     async sign(sender, unsigned) {
-      if (isResting(sender)) throw new Error('the signer failed a moment ago')
+      if (rests.has(sender)) throw new Error('the signer failed a moment ago')
       try {
         const signed = signerFor(sender).then((signer) => signer.signTransaction(unsigned))
         return await inTime(signed, timeoutMs)
       } catch (error) {
-        restingUntilMs.set(sender, performance.now() + restMs)
+        rests.begin(sender)
         logger.warn({ sender, err: error }, 'signing failed')
         throw error
       }
     },
-    resting: () => [...restingUntilMs.keys()].filter(isResting),
+    resting: rests.senders,
   }
 }
