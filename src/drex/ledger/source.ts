@@ -1,7 +1,7 @@
 /**
  * What contracts told, block after block, in pages that are certainly of one chain. Near the head each block is
- * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; far below it,
- * ranges are, between two looks at their last block.
+ * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; below that,
+ * ranges are, between two looks at their last block: whoever was asked for the events may be another node.
  */
 
 import { blocksAt, linkedBlocks } from '../engine/blocks.ts'
@@ -15,7 +15,7 @@ import type { Block, Log } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
 import type { Anchor, Place } from './place.ts'
 
-/** Blocks that are asked for one by one; further behind, in ranges. */
+/** The newest blocks, which are asked for one by one; those before them in ranges. */
 const nearBlocksMax = 64
 /** Blocks of the first range; nodes that take fewer are found out. */
 const rangeFirst = 2_000
@@ -62,7 +62,8 @@ export const createSource = (context: SourceContext): Source => {
     async read(after, to, wanted) {
       if (to - after.number <= nearBlocksMax) return near(context, after, to, wanted)
       for (;;) {
-        const asked = { from: after.number + 1, to: Math.min(to, after.number + range.size()) }
+        const end = Math.min(to - nearBlocksMax, after.number + range.size())
+        const asked = { from: after.number + 1, to: end }
         try {
           const page = await far(context, after, asked.to, wanted)
           range.worked()

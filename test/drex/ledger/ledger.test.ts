@@ -444,7 +444,7 @@ const prolong = async (to: Hex) => {
     result: { hash: Hex; timestamp: string }
   }
   const hashOf = (number: number): Hex =>
-    number === base ? result.hash : `0x${number.toString(16).padStart(64, 'b')}`
+    number === base ? result.hash : `0xbb${number.toString(16).padStart(62, '0')}`
   const word = (digits: string): Hex => `0x${digits.padStart(64, '0')}`
   const block = (number: number) => ({
     ...result,
@@ -486,7 +486,9 @@ const prolong = async (to: Hex) => {
     if (method !== 'eth_call' || !data.endsWith(to.slice(2))) return undefined
     if (second.blockHash?.startsWith('0xbb') !== true) return undefined
     const outcome = await bench.chain.request('eth_call', [first, 'latest'])
-    const balance = BigInt((outcome as { result: string }).result) + BigInt(paid.length)
+    const number = Number(`0x${second.blockHash.slice(4)}`)
+    const received = paid.filter((each) => each <= number).length
+    const balance = BigInt((outcome as { result: string }).result) + BigInt(received)
     return { result: word(balance.toString(16)) }
   })
   return { end, paid }

@@ -45,6 +45,42 @@ for (const [what, method] of [
   })
 }
 
+/** Answers questions about ranges, too. @param ask the blocks that it tells an event of */
+const rangesOf = (ask: (from: number, to: number) => number[]) => {
+  const asked: (readonly [number, number])[] = []
+  const call = async (_: string, filter: { readonly fromBlock: Hex; readonly toBlock: Hex }) => {
+    const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
+    asked.push([from, to])
+    return ask(from, to).map((blockNumber) => ({
+      blockNumber,
+      blockHash: hashOf(blockNumber),
+      logIndex: 0,
+      address,
+      topics: [topic],
+      removed: false,
+    }))
+  }
+  const context = contextOf(() => false) as { readonly rpc: object }
+  const source = createSource({ ...context, rpc: { ...context.rpc, call } } as never)
+  return { source, asked }
+}
+
+const upTo = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+
+test('the newest blocks are never read by range: a node that lags behind leaves nothing out', async () => {
+  const head = 300
+  const { source } = rangesOf((from, to) => upTo(from, Math.min(to, head - 5)))
+  const found: number[] = []
+  for (let last = 10; last < head; ) {
+    const place = { number: last, hash: hashOf(last) }
+    const page = await source.read(place, head, { addresses: [address], topics: [topic] })
+    found.push(...page!.logs.map(({ blockNumber }) => blockNumber))
+    last = page!.last.number
+  }
+  expect(found).toEqual(upTo(11, head))
+})
+
 test('the newest block that is still there counts, whatever is not told of older ones', async () => {
   const anchors = [10, 20, 30].map((number) => ({ number, hash: hashOf(number) }))
   const gone = { number: 40, hash: hashOf(1) }
