@@ -13,7 +13,7 @@ import { dayMs } from '#src/platform/runtime/index.ts'
 import { routesWithout } from '../route.ts'
 import { archiveChain } from './chain/export.ts'
 import { exportLinks } from './chain/lines.ts'
-import { sealEntries, sealLate } from './chain/seal.ts'
+import { sealEntries, sealLate, sealLateEveryMs } from './chain/seal.ts'
 import { forgetEntriesOf } from './chain/store.ts'
 import { verifyPage } from './chain/verify.ts'
 import { auditRoutes } from './routes.ts'
@@ -22,7 +22,6 @@ import { listAudit, writeAudit } from './store.ts'
 const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 const sealEveryMs = 10_000
-const sealLateEveryMs = 600_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
 /** Drops months past their retention. Nothing in the log is open: it tells of what was done. */

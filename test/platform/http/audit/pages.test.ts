@@ -18,7 +18,7 @@ type Made = { readonly links: number }
 
 const work = async (sql: Client, { links }: Made): Promise<void> => {
   const nowMs = firstMs + links * everyMs
-  await sealLate({ sql, logger, nowMs: () => nowMs })
+  await sealLate({ sql, logger })
   if (links > 0) {
     for (const after of [dropped + 1, links / 2, links - listed].map(BigInt)) {
       await verifyPage(sql, { after, linksMax: listed, retentionDays: 1 }, nowMs)

@@ -8,7 +8,7 @@ import {
   entriesOf,
   type Link,
   lastLink,
-  lateMs,
+  lateFrom,
   type Span,
   sealedUntil,
   unsealedSince,
@@ -19,6 +19,8 @@ const entriesMax = 2_000
 /** An id is made before its transaction commits: entries are sealed once those beside them are committed too. */
 export const settleMs = 30_000
 const first = '00000000-0000-7000-8000-000000000000'
+/** How often what is late is looked for. */
+export const sealLateEveryMs = 600_000
 
 type Sealing = {
   readonly sql: Client
@@ -39,6 +41,11 @@ export const sealEntries = async ({
   round,
   nowMs = Date.now,
 }: Sealing): Promise<number> => {
+  // After a pause, first what was committed late before it: the hour in which that is looked for follows the sealing.
+  const pausedAt = await sealedUntil(sql)
+  if (pausedAt !== undefined && pausedAt < uuidBound(new Date(nowMs() - sealLateEveryMs))) {
+    await sealLate({ sql, logger, round })
+  }
   let total = 0
   while (round?.signal.aborted !== true) {
     // Before the span: whoever has linked it meanwhile has taken the number that follows.
@@ -57,19 +64,14 @@ export const sealEntries = async ({
   return total
 }
 
-/** Seals what was committed into spans of the last hour that were sealed already. @returns how many */
-export const sealLate = async ({
-  sql,
-  logger,
-  round,
-  nowMs = Date.now,
-}: Sealing): Promise<number> => {
+/** Seals what was committed into the last hour that is sealed, after it was. @returns how many */
+export const sealLate = async ({ sql, logger, round }: Omit<Sealing, 'nowMs'>): Promise<number> => {
   let total = 0
-  let fromId = uuidBound(new Date(nowMs() - lateMs))
+  let fromId = await lateFrom(sql)
   while (round?.signal.aborted !== true) {
     const before = await lastLink(sql)
     const endId = await sealedUntil(sql)
-    if (endId === undefined || fromId >= endId) return total
+    if (fromId === undefined || endId === undefined || fromId >= endId) return total
     const found = await unsealedSince(sql, { fromId, toId: endId }, entriesMax + 1)
     if (found.length === 0) return total
     const { entries, toId } = withinMonth(found, endId)

@@ -36,6 +36,15 @@ export const sealedUntil = async (sql: Queryable): Promise<string | undefined> =
   return link?.toId
 }
 
+/**
+ * From here on an entry that no link knows may yet be sealed late. It follows the sealing and not the clock: while
+ * nothing is sealed, nothing becomes too late.
+ */
+export const lateFrom = async (sql: Queryable): Promise<string | undefined> => {
+  const until = await sealedUntil(sql)
+  return until && uuidBound(new Date(uuidMoment(until).getTime() - lateMs))
+}
+
 /** Oldest first. */
 export const linksAfter = (sql: Queryable, seq: bigint, limit: number): Promise<readonly Link[]> =>
   sql<Link[]>`

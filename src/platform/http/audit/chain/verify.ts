@@ -2,7 +2,7 @@ import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
 import { UnknownLinkError } from './lines.ts'
-import { entriesById, type Link, lastLink, lateMs, linksAfter, unsealedSince } from './store.ts'
+import { entriesById, type Link, lastLink, lateFrom, linksAfter, unsealedSince } from './store.ts'
 
 const linksMax = 100
 const entriesMax = 10_000
@@ -60,6 +60,7 @@ export const verifyAudit = async (
 ): Promise<Verification> => {
   const findings: Finding[] = []
   const keptFrom = keptFromOf(retentionDays, nowMs)
+  const lateId = await lateFrom(sql)
   let before: Link | undefined
   let [links, entries, late, dropped] = [0, 0, 0, 0]
   let isAnchored = anchor === undefined
@@ -80,7 +81,7 @@ export const verifyAudit = async (
       before = link
       onProgress?.(links, total)
     }
-    findings.push(...(await insertedWithin(sql, spans, nowMs)))
+    findings.push(...(await insertedWithin(sql, spans, lateId)))
     if (page.length < linksMax) break
   }
   if (!isAnchored && anchor !== undefined) findings.push(notAnchored(anchor))
@@ -161,7 +162,7 @@ export const verifyPage = async (
     before = link
     if (entries >= entriesMax) break
   }
-  findings.push(...(await insertedWithin(sql, judged, nowMs)))
+  findings.push(...(await insertedWithin(sql, judged, await lateFrom(sql))))
   const isEnd = links === found.length
   if (isEnd && anchor !== undefined && anchor.seq > (before?.seq ?? 0n)) {
     findings.push(notAnchored(anchor))
@@ -170,16 +171,16 @@ export const verifyPage = async (
   return { links, entries, late, dropped, head, findings, next: isEnd ? undefined : before?.seq }
 }
 
-/** Entries in the spans of these links that no link knows. */
+/** Entries in the spans of these links that no link knows, and none will seal. */
 const insertedWithin = async (
   sql: Client,
   links: readonly Link[],
-  nowMs: number,
+  lateId: string | undefined,
 ): Promise<readonly Finding[]> => {
   const [first] = links
   const last = links.at(-1)
-  if (first === undefined || last === undefined) return []
-  const toId = [last.toId, uuidBound(new Date(nowMs - lateMs))].sort()[0] ?? last.toId
+  if (first === undefined || last === undefined || lateId === undefined) return []
+  const toId = last.toId < lateId ? last.toId : lateId
   const found = await unsealedSince(sql, { fromId: first.fromId, toId }, entriesMax)
   return found.map(({ id }) => inserted(id))
 }
