@@ -130,7 +130,7 @@ export const startAutomatic = async () => {
     await ofCharge(endToEndId, 'scheduled')
     return { txid, endToEndId }
   }
-  const pay = (endToEndId: string, cents = 3_500n) =>
+  const pay = (endToEndId: string, cents = 3_500n, more: Json = {}) =>
     pix.sql.begin(async (tx) => {
       const payment = {
         endToEndId,
@@ -142,6 +142,7 @@ export const startAutomatic = async () => {
         debtorDocument: '15231470190',
         text: null,
         withdrawal: null,
+        ...more,
       }
       return (await pix.receivables?.receive(tx, [payment], clock))?.get(endToEndId) ?? 'accepted'
     })

@@ -79,7 +79,10 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
     const paid = new Map((await pixByIds(sql, attempts)).map((pix) => [pix.endToEndId, pix]))
     return collections.flatMap((one) => {
       const recurrence = recurrences.get(one.recurrenceId)
-      const pix = one.attempts.flatMap(({ endToEndId }) => paid.get(endToEndId) ?? [])
+      const pix = one.attempts.flatMap(({ endToEndId }) => {
+        const got = paid.get(endToEndId)
+        return got?.account === one.account ? [got] : []
+      })
       return recurrence === undefined ? [] : [collectionView(one, recurrence, pix)]
     })
   }

@@ -24,6 +24,7 @@ import {
   pixByIds,
   type ReceiverRow,
   receiversFor,
+  type SettledPix,
 } from './store.ts'
 
 /** What the worker of instant payments asks and tells, in the transaction that stores the messages. */
@@ -84,11 +85,7 @@ export const endReceivables =
     const settled = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
     const ids = settled.map(({ id }) => id)
-    const ofNoCharge = settled.filter(({ chargeId }) => chargeId === null).map(({ id }) => id)
-    await emit(tx, [
-      ...(await collected(tx, ofNoCharge, at)),
-      ...(await eventsOf(tx, ids, returned)),
-    ])
+    await emit(tx, [...(await collected(tx, settled, at)), ...(await eventsOf(tx, ids, returned))])
   }
 
 const eventsOf = async (
@@ -128,14 +125,22 @@ const collectionsOf = async (
   )
 }
 
-/** Concludes what is charged for recurrences by the Pix that have settled. */
+/** Concludes what is charged for recurrences by the Pix that have settled, each if its own account has got it. */
 const collected = async (
   tx: Queryable,
-  settled: readonly string[],
+  settled: readonly SettledPix[],
   at: Date,
 ): Promise<readonly AppEvent[]> => {
-  if (settled.length === 0) return []
-  const paid = (await lockCollectionsOf(tx, settled)).map((one) => paidCollection(one, settled, at))
+  const accounts = new Map(
+    settled.flatMap(({ id, account, chargeId }) => (chargeId === null ? [[id, account]] : [])),
+  )
+  if (accounts.size === 0) return []
+  const paid = (await lockCollectionsOf(tx, [...accounts.keys()])).flatMap((one) => {
+    const own = one.attempts.flatMap(({ endToEndId: id }) =>
+      accounts.get(id) === one.account ? [id] : [],
+    )
+    return own.length === 0 ? [] : [paidCollection(one, own, at)]
+  })
   for (const one of paid) await changeCollection(tx, one)
   return paid.map(collectionEvent)
 }
@@ -176,7 +181,7 @@ const judgeAll = (
     if (seen.has(payment.endToEndId)) return []
     seen.add(payment.endToEndId)
     const collection = collections.get(payment.endToEndId)
-    if (collection !== undefined && collection.taxId === payment.creditorDocument) {
+    if (collection?.taxId === payment.creditorDocument) {
       const refusal = refusalOfCollection(collection, payment)
       const { account } = collection
       return [{ payment, refusal, account, key: null, chargeId: null, components: null }]
@@ -186,7 +191,9 @@ const judgeAll = (
     if (receiver === undefined) return []
     const isPending = charge !== undefined && pending.has(charge.id)
     const due = charge && dueAt(charge, at, calendar)
-    const refusal = refusalOf(payment, charge, isPending, at, due)
+    // An attempt is paid to the receiver of its charge, and to nobody else.
+    const refusal =
+      collection === undefined ? refusalOf(payment, charge, isPending, at, due) : 'UPAY'
     const components = due?.componentsOf(payment.amountCents) ?? cashOf(payment) ?? null
     if (charge !== undefined && refusal === undefined) pending.add(charge.id)
     return [{ payment, refusal, components, ...receiver, chargeId: charge?.id ?? null }]

@@ -117,15 +117,21 @@ const sortedEnds = (
   return [...byId.values()]
 }
 
+export type SettledPix = {
+  readonly id: string
+  readonly account: string
+  readonly chargeId: string | null
+}
+
 /** Writes the ends of payments, and concludes the charges that they pay. @returns those settled now */
 export const endReceived = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
   at: Date,
-): Promise<readonly { readonly id: string; readonly chargeId: string | null }[]> => {
+): Promise<readonly SettledPix[]> => {
   const sorted = sortedEnds(ends, ({ endToEndId }) => endToEndId)
   const rows = sorted.map(({ id, isSettled: settled }) => ({ id, settled }))
-  const changed = await tx<{ id: string; chargeId: string | null; isSettled: boolean }[]>`
+  const changed = await tx<(SettledPix & { readonly isSettled: boolean })[]>`
     with r as materialized (
       select ended.* from json_to_recordset(${JSON.stringify(rows)}::text::json)
           as ended(id text, settled boolean, nothing text)
@@ -140,7 +146,7 @@ export const endReceived = async (
     from r
     where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
-    returning p.end_to_end_id as id, p.charge_id as "chargeId", r.settled as "isSettled"`
+    returning p.end_to_end_id as id, p.account, p.charge_id as "chargeId", r.settled as "isSettled"`
   const settled = changed.filter(({ isSettled }) => isSettled)
   const charges = settled.flatMap(({ chargeId }) => chargeId ?? [])
   if (charges.length > 0) {
