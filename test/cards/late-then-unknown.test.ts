@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CardMessage } from '#codecs/iso8583'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import {
   createScriptedNetwork,
   type Peer,
@@ -11,7 +11,10 @@ import {
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
-/* A network approves when the time is over, and then says to the reversal that it does not know what it has approved. */
+/*
+ * A network approves when the time is over, or something else than it was asked for, and then says to the reversal that
+ * it does not know what it has approved.
+ */
 
 setDefaultTimeout(60_000)
 
@@ -129,4 +132,56 @@ test('a hold that the network does not know any more is gone', async () => {
   })
   const record = await rig.settled(idIn((await response.json()) as Json))
   expect([record.status, record['needs_attention']]).toEqual(['voided', undefined])
+})
+
+/** Answers those of `mti` so in time, and knows none of them when a reversal comes. */
+const answeringOtherwise = (mti: string, answer: Partial<CardMessage>) =>
+  network.on((request, peer) => {
+    const isReversal = request.mti.startsWith('04')
+    const approval = { responseCode: '00', authCode: 'A00001' }
+    peer.answer(isReversal ? { responseCode: '25' } : request.mti === mti ? answer : approval)
+  })
+
+const part = { responseCode: '10', authCode: 'A00001', amount: '000000006000' } as const
+const another = { responseCode: '00', authCode: 'A00001', amount: '000000006000' } as const
+
+test.each([
+  ['a part', part, 201],
+  ['another amount', another, 502],
+])('so does a sale of which %s was approved in time', async (_, answer, status) => {
+  answeringOtherwise('0200', answer)
+  const response = await sales.post(
+    '/v1/transactions/authorize',
+    authorizationBody('tok_visa_approved'),
+  )
+  expect(response.status).toBe(status)
+  const body = (await response.json()) as Json
+  const id = status === 201 ? String(body['id']) : idIn(body)
+  await until(async () => (await read(sales, id))['needs_attention'] === true)
+  expect(await endsOf(sales, id)).toEqual(['authorization expired'])
+})
+
+test.each([
+  ['capture', part, 422],
+  ['capture', another, 502],
+  ['refund', part, 422],
+])('so does a %s that was approved otherwise in time: %p', async (path, answer, status) => {
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+  const { id } = await rig.authorize('tok_visa_approved', { capture: path === 'refund' })
+  answeringOtherwise('0200', answer)
+  expect((await rig.post(`/v1/transactions/${id}/${path}`)).status).toBe(status)
+  await until(async () => (await read(rig, id))['needs_attention'] === true)
+  expect(await read(rig, id)).toMatchObject({ operation: `reversing_${path}` })
+  expect(await endsOf(rig, id)).toEqual([`${path} expired`])
+})
+
+test.each([
+  ['08 says nothing for certain', { responseCode: '08' }],
+  ['a part of a hold', part],
+])('but not what is gone in any case: %s', async (_, answer) => {
+  answeringOtherwise('0100', answer)
+  const { id } = await rig.authorize('tok_visa_approved')
+  const record = await rig.settled(id)
+  expect([record.status, record['needs_attention']]).toEqual(['declined', undefined])
+  expect(await endsOf(rig, id)).toEqual(['authorization confirmed'])
 })

@@ -43,8 +43,11 @@ export const isCounted = async (sql: Queryable, id: string, stan: string): Promi
 /** In the data of an event of a late approval: it is not certain that it was one, or that it was of this. */
 export const uncertain = { uncertain: 'true' } as const
 
-/** Whether the network has certainly approved, if late, what was sent under the STAN. */
-export const isApprovedLate = async (
+/** In the data of an event: the network has certainly approved something, but not what it was asked for. */
+export const otherApproval = { approval: 'other' } as const
+
+/** Whether the network has certainly approved, late or otherwise than it was asked, what was sent under the STAN. */
+export const isKnownApproved = async (
   sql: Queryable,
   id: string,
   event: `late_${string}`,
@@ -52,8 +55,9 @@ export const isApprovedLate = async (
 ): Promise<boolean> => {
   const found = await sql`
     select from card_events
-    where transaction_id = ${id} and type = ${event} and data ->> 'stan' = ${stan}
-      and data ->> 'uncertain' is distinct from ${uncertain.uncertain} limit 1`
+    where transaction_id = ${id} and data ->> 'stan' = ${stan}
+      and (data ->> 'approval' = ${otherApproval.approval} or type = ${event}
+        and data ->> 'uncertain' is distinct from ${uncertain.uncertain}) limit 1`
   return found.length > 0
 }
 

@@ -11,6 +11,8 @@ import { centsIn } from '../transactions/told-amounts.ts'
 export type Verdict = Meaning & {
   /** What went over the wire, the request first; undefined: nothing. */
   readonly messages?: readonly ShownMessage[]
+  /** The network has certainly approved something, but not what it was asked for. */
+  readonly isOtherApproval?: boolean
 }
 
 type Meaning =
@@ -121,12 +123,16 @@ const verdictOf = (
   if (meaning === 'declined') return { kind: 'declined', responseCode }
   const isPart = meaning === 'unwanted' && rules.isPartial(responseCode)
   const field = mismatchOf(request, response, isPart)
-  if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
+  if (field !== undefined) {
+    const isOurs = isSameIn('rrn', request, response)
+    const isOtherApproval = isOurs && (meaning === 'approved' || isPart)
+    return { kind: 'unknown', why: 'answer_mismatch', field, isOtherApproval }
+  }
   const authCode = given?.trim() || undefined
   if (meaning === 'approved') return { kind: 'approved', responseCode, authCode, settlementDate }
   const partCents = isPart && asked === 'part' ? partOf(request, response) : undefined
   return partCents === undefined
-    ? { kind: 'unwanted', responseCode }
+    ? { kind: 'unwanted', responseCode, isOtherApproval: isPart }
     : { kind: 'approved', responseCode, authCode, settlementDate, partCents }
 }
 
@@ -193,6 +199,11 @@ const mismatchOf = (
 ): (typeof echoed)[number] | undefined =>
   echoed.find((field) => {
     if (isPart && field === 'amount') return false
-    const answered = response[field]
-    return answered !== undefined && answered.trimEnd() !== (request[field] ?? '').trimEnd()
+    return response[field] !== undefined && !isSameIn(field, request, response)
   })
+
+const isSameIn = (
+  field: (typeof echoed)[number],
+  request: CardMessage,
+  response: CardMessage,
+): boolean => response[field]?.trimEnd() === (request[field] ?? '').trimEnd()

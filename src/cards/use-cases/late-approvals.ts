@@ -3,8 +3,8 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { insertReversals, type NewReversal, renewReversal } from '../reversals/index.ts'
 import {
   attention,
-  isApprovedLate,
   isCounted,
+  isKnownApproved,
   refusedVoidUnder,
   sentUnder,
   uncertain,
@@ -60,7 +60,7 @@ export const takeBackWithin = async (
   const { stan, isUncertain = false } = approval
   const isOpened = transition(row, event) !== undefined
   // Its reversal may be under way already: what the network says to that is judged by what it has approved.
-  if (isOpened || !(isUncertain || (await isApprovedLate(tx, row.id, event, stan)))) {
+  if (isOpened || !(isUncertain || (await isKnownApproved(tx, row.id, event, stan)))) {
     const after = isOpened ? changed(row, event, fields, deps.now()) : row
     const data = isUncertain ? { stan, ...uncertain } : { stan }
     await changeTransactions(

@@ -1,5 +1,6 @@
 import type { Answer } from '#src/platform/http/index.ts'
 import type { Balance } from '../content/index.ts'
+import { otherApproval } from '../transactions/card-events.ts'
 import { changed, type Fields } from '../transactions/changes.ts'
 import type { CardEvent, StartedOperation } from '../transactions/domain.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
@@ -326,9 +327,12 @@ export const stepOf = <K extends Verdict['kind']>(
   at: Date,
 ): { readonly after: CardTransaction; readonly event: NewCardEvent } => {
   const { event, type, data, fields } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
+  const { stan, operationStan = stan } = before
+  // What the network then says to the reversal is judged by that.
+  const approval = verdict.isOtherApproval === true ? { stan: operationStan, ...otherApproval } : {}
   return {
     after: changed(before, event, fields(verdict, before, at), at),
-    event: { type, data: data(verdict, before), messages: verdict.messages },
+    event: { type, data: { ...data(verdict, before), ...approval }, messages: verdict.messages },
   }
 }
 
@@ -378,12 +382,13 @@ export const lostAnswer = async (
   context: CardContext,
   operation: OperationName,
   before: CardTransaction,
-  { kind }: Verdict,
+  { kind, isOtherApproval = false }: Verdict,
 ): Promise<Answer> => {
   if (!harmless.has(kind)) {
     const { id, stan: first, operationStan = '' } = before
     const stan = operation === 'authorization' ? first : operationStan
-    await takeBack(context, { id, answers: 'payment', stan, isUncertain: kind !== 'approved' })
+    const isUncertain = kind !== 'approved' && !isOtherApproval
+    await takeBack(context, { id, answers: 'payment', stan, isUncertain })
   }
   return outcomes[operation].unknown.answer(before, { kind: 'unknown', why: 'timed_out' })
 }

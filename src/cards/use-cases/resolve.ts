@@ -21,7 +21,7 @@ import {
   resolveReversals,
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
-import { isApprovedLate } from '../transactions/card-events.ts'
+import { isKnownApproved } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
 import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
@@ -203,8 +203,8 @@ export const lockOriginal = async (
   const transaction = await lockTransaction(tx, reversal.transactionId)
   if (transaction === undefined || network === undefined) return false
   const { reverses, originalStan } = reversal
-  const isLate = await isApprovedLate(tx, transaction.id, `late_${reverses}`, originalStan)
-  if (isLate && movesMoney(network, reversal)) return true
+  const isKnown = await isKnownApproved(tx, transaction.id, `late_${reverses}`, originalStan)
+  if (isKnown && movesMoney(network, reversal)) return true
   if (!isTaken(transaction, reversal, network)) return false
   const isAdvised = reversal.originalMti === '0120' || reversal.originalMti === '0220'
   return !isAdvised || (await isAdviceTaken(tx, reversal))
