@@ -129,7 +129,8 @@ test('behind TLS, a worker that stands still is ended and started again; all end
       API_KEYS_FILE: file,
       TRILHO_TLS_CERT_PATH: certPath,
       TRILHO_TLS_KEY_PATH: keyPath,
-      TRILHO_STALL_SECONDS: '3',
+      // A worker that only begins to load on a busy machine stands still as well.
+      TRILHO_STALL_SECONDS: '8',
     },
   })
   const lineOf = async (wanted: (line: Line) => boolean): Promise<Line> =>

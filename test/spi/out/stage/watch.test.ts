@@ -289,7 +289,16 @@ describe('unanswered payments', () => {
   test('a payment first known to be sent after its limit stays UNKNOWN until it is answered, and so do its events', async () => {
     const bank = await createCentralBank({ longPollMs: 50 })
     const urls = { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }
-    const reached = interfaceClient(urls, { attemptsMax: 1 }, ispb)
+    const inner = interfaceClient(urls, { attemptsMax: 1 }, ispb)
+    let sends = 0
+    const reached = {
+      ...inner,
+      send: async (...args: Parameters<typeof inner.send>) => {
+        // What follows the first sending comes after the limit, however slow the machine is.
+        if (sends++ > 0) await rig.until('UNKNOWN', 1)
+        return inner.send(...args)
+      },
+    }
     bank.setFaults([{ kind: 'error_after_storing', operation: 'send', times: 2 }])
     await rig.pay(1)
     const isKnown = async () =>
@@ -354,7 +363,7 @@ describe('unanswered payments', () => {
         }
       },
       slow,
-      { settings, watchTimes: { ...watchTimes, everyMs: 200 } },
+      { settings, watchTimes: { everyMs: 200, reaskFirstMs: 60_000, reaskMaxMs: 60_000 } },
     )
     server.stop()
     expect((await historyOf()).some(({ status }) => status === 'SENT')).toBe(false)
