@@ -2,7 +2,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { startAutomatic } from './automatic.ts'
 
-const { pix, right, approved, scheduledCharge, pay, settle } = await startAutomatic()
+const { pix, right, approved, cobrBody, ofCharge, scheduledCharge, pay, settle } =
+  await startAutomatic()
 afterAll(() => pix.database.close())
 
 describe('a payment of an attempt to another receiver', () => {
@@ -22,5 +23,61 @@ describe('a payment of an attempt to another receiver', () => {
     await pay(endToEndId, 1n, { ...bia, localInstrument: 'MANU' })
     await settle(endToEndId)
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
+  })
+})
+
+describe('a payment that settles though its charge was ended', () => {
+  const cancelled = async (idRec: string) => {
+    const one = await scheduledCharge(idRec)
+    await right('PATCH', `/cobr/${one.txid}`, { status: 'CANCELADA' })
+    return one
+  }
+
+  test('concludes it, and no end is shown any more', async () => {
+    const { txid, endToEndId } = await cancelled(await approved())
+    expect(await pay(endToEndId)).toBe('CN01')
+    await settle(endToEndId)
+    const shown = await right('GET', `/cobr/${txid}`)
+    expect(shown).toMatchObject({ status: 'CONCLUIDA', pix: [{ endToEndId }] })
+    expect(shown).not.toHaveProperty('encerramento')
+  })
+
+  test('is kept where another charge has taken the cycle, cancelled or rejected', async () => {
+    const idRec = await approved()
+    const one = await cancelled(idRec)
+    const two = await scheduledCharge(idRec)
+    await ofCharge(two.endToEndId, 'refused', 'DENC')
+    const three = await right('POST', '/cobr', cobrBody(idRec))
+    for (const [{ txid, endToEndId }, status] of [
+      [one, 'CANCELADA'],
+      [two, 'REJEITADA'],
+    ] as const) {
+      await pay(endToEndId)
+      await settle(endToEndId)
+      expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+        status,
+        encerramento: {},
+        tentativas: [{ status: 'PAGA' }],
+        pix: [{ endToEndId, valor: '35.00' }],
+      })
+    }
+    expect(await right('GET', `/cobr/${three.txid}`)).toMatchObject({ status: 'CRIADA' })
+    // The cycle is free again: the next that settles takes it, and the one after that does not.
+    await right('PATCH', `/cobr/${three.txid}`, { status: 'CANCELADA' })
+    const [four, five] = [await cancelled(idRec), await cancelled(idRec)]
+    for (const { endToEndId } of [four, five]) await pay(endToEndId)
+    await pix.sql.begin(async (tx) => {
+      const ends = [four, five].map(({ endToEndId }) => ({
+        endToEndId,
+        returnId: null,
+        isSettled: true,
+        reason: null,
+      }))
+      await pix.receivables?.end(tx, ends, new Date())
+    })
+    const statuses = [four, five].map(
+      async ({ txid }) => (await right('GET', `/cobr/${txid}`)).status,
+    )
+    expect((await Promise.all(statuses)).toSorted()).toEqual(['CANCELADA', 'CONCLUIDA'])
   })
 })

@@ -157,10 +157,15 @@ export const refusalOfCollection = (
   return payment.amountCents === amountCents ? undefined : 'BE17'
 }
 
-/** A payment of one of its attempts has settled, which ends it whatever was known of it. */
+/**
+ * A payment of one of its attempts has settled, which ends it whatever was known of it.
+ *
+ * @param isReplaced another charge is the one of its cycle: its attempt is paid, and it stays cancelled or rejected
+ */
 export const paidCollection = (
   collection: Collection,
   settled: readonly string[],
+  isReplaced: boolean,
   at: Date,
 ): Collection => {
   const attempts = collection.attempts.map((attempt) =>
@@ -169,5 +174,6 @@ export const paidCollection = (
       : attempt,
   )
   const paid = { ...collection, attempts, nextAt: null }
-  return collection.status === 'CONCLUIDA' ? paid : movedTo(paid, 'CONCLUIDA', at)
+  if (isReplaced || collection.status === 'CONCLUIDA') return paid
+  return movedTo({ ...paid, ending: null }, 'CONCLUIDA', at)
 }

@@ -144,6 +144,19 @@ export const isCharged = async (tx: Queryable, recurrenceId: string): Promise<bo
   return count > 0
 }
 
+/** Whether one that was cancelled or rejected has left its cycle to another charge. */
+export const isReplaced = async (
+  tx: Queryable,
+  { recurrenceId, cycle, status }: Collection,
+): Promise<boolean> => {
+  if (status !== 'REJEITADA' && status !== 'CANCELADA') return false
+  const { count } = await tx`
+    select from pix_collections
+    where recurrence_id = ${recurrenceId} and cycle = ${cycle}
+      and status not in ('REJEITADA', 'CANCELADA') limit 1`
+  return count > 0
+}
+
 /** Some of which something is due, the longest due first. */
 export const dueCollections = async (
   sql: Queryable,

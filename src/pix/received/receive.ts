@@ -6,7 +6,7 @@ import { findCharge } from '../charges/store.ts'
 import { withdrawalComponents } from '../charges/withdrawal.ts'
 import { type Collection, paidCollection, refusalOfCollection } from '../collections/domain.ts'
 import { collectionEvent } from '../collections/events.ts'
-import { changeCollection, lockCollectionsOf } from '../collections/store.ts'
+import { changeCollection, isReplaced, lockCollectionsOf } from '../collections/store.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
@@ -135,13 +135,16 @@ const collected = async (
     settled.flatMap(({ id, account, chargeId }) => (chargeId === null ? [[id, account]] : [])),
   )
   if (accounts.size === 0) return []
-  const paid = (await lockCollectionsOf(tx, [...accounts.keys()])).flatMap((one) => {
+  const paid: Collection[] = []
+  for (const one of await lockCollectionsOf(tx, [...accounts.keys()])) {
     const own = one.attempts.flatMap(({ endToEndId: id }) =>
       accounts.get(id) === one.account ? [id] : [],
     )
-    return own.length === 0 ? [] : [paidCollection(one, own, at)]
-  })
-  for (const one of paid) await changeCollection(tx, one)
+    if (own.length === 0) continue
+    const after = paidCollection(one, own, await isReplaced(tx, one), at)
+    await changeCollection(tx, after)
+    paid.push(after)
+  }
   return paid.map(collectionEvent)
 }
 
