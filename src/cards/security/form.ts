@@ -5,6 +5,9 @@ import type { LinkSecurity, PinSecurity } from './link-keys.ts'
 import { keyUses, ModuleKey } from './types.ts'
 
 const digitsMax = 999
+const checkDigitsMin = 4
+/** No module computes more of them. */
+const checkDigitsMax = 6
 /** The name of a key that PIN blocks come under. */
 export const pinSourceName = /^[a-z][a-z0-9_-]{0,31}$/
 
@@ -14,7 +17,7 @@ const placeForm = z.strictObject({
   at: z.int().min(0).max(digitsMax).default(0),
   digits: z.union([z.literal(16), z.literal(32), z.literal(48)]).default(32),
   check_value_at: z.int().min(0).max(digitsMax).default(32),
-  check_value_digits: z.int().min(4).max(16).default(6),
+  check_value_digits: z.int().min(checkDigitsMin).max(checkDigitsMax).default(checkDigitsMax),
 })
 
 /** `security` of a network: its keys are in files of their own, as the security module takes them. */

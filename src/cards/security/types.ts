@@ -24,7 +24,7 @@ export class ModuleKey {
 /** A key that came under a network's zone master key. */
 type ImportedKey = {
   readonly key: ModuleKey
-  /** The first six hexadecimal digits of zeros under it, or more. */
+  /** The first six hexadecimal digits of zeros under it. */
   readonly checkValue: string
 }
 

@@ -363,6 +363,12 @@ test('the settings of a network say how its messages are secured, and what is mi
   const exchanged = { key_exchange: { keys: [{ key: 'mac', field: 48 }] } }
   expect(problemOf(exchanged, software)).toContain('zone_key_path')
   expect(problemOf({ ...exchanged, zone_key_path: path }, software)).toBe('')
+  const checked = (digits: number) => {
+    const place = { key: 'mac', field: 48, check_value_digits: digits }
+    return problemOf({ key_exchange: { keys: [place] }, zone_key_path: path }, software)
+  }
+  // A check value that no module computes would refuse each key.
+  expect([checked(6), checked(7)]).toEqual(['', expect.stringContaining('check_value_digits')])
   const asked = { ...exchanged.key_exchange, asks: true, confirmation_code: '162' }
   const both = { key_exchange: asked, zone_key_path: path }
   expect(problemOf(both, software)).toContain('without asks')
