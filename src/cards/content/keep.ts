@@ -49,7 +49,7 @@ export const createKeeper = (
       throw new ContentError(place, `dialect ${dialect.name} has no field ${field}`)
     }
     if (secret.has(field)) throw new ContentError(place, `field ${field} may not be kept`)
-    if (path !== undefined && !isIn(composites.get(field), path)) {
+    if (!isShown(composites.get(field), path ?? [])) {
       throw new ContentError(place, `composites.${field} has no such path, or it is sensitive`)
     }
   }
@@ -67,14 +67,18 @@ export const createKeeper = (
   }
 }
 
-/** Card number, tracks, PIN and keys. */
-const secret: ReadonlySet<number> = new Set([2, 34, 35, 36, 45, 52, 53, 55, 64, 96, 128])
+/** Card number, expiry, tracks, PIN and keys. */
+const secret: ReadonlySet<number> = new Set([2, 14, 34, 35, 36, 45, 52, 53, 55, 64, 96, 128])
 
-const isIn = (composite: Composite<unknown> | undefined, path: readonly string[]): boolean => {
+/** Whether the path leads to a value with nothing sensitive in it; without a path, that is the whole. */
+const isShown = (composite: Composite<unknown> | undefined, path: readonly string[]): boolean => {
   const [id, ...rest] = path
+  if (id === undefined) {
+    const entries = composite?.entries ?? []
+    return entries.every((one) => !one.isSensitive && isShown(one.composite, []))
+  }
   const entry = composite?.entries.find((one) => one.id === id)
-  if (entry === undefined || entry.isSensitive) return false
-  return rest.length === 0 || isIn(entry.composite, rest)
+  return entry !== undefined && !entry.isSensitive && isShown(entry.composite, rest)
 }
 
 const keptValueOf = (

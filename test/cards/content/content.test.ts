@@ -78,6 +78,13 @@ const one = (de: number, composite: unknown, fields: Readonly<Record<string, unk
 })
 
 const headed = { shape: 'tlv', id_digits: 2, length_digits: 2 }
+const secretive = {
+  ...headed,
+  entries: [
+    { id: '01', length: 2 },
+    { ...headed, id: '02', entries: [{ id: '01', sensitive: true }, { id: '02' }] },
+  ],
+}
 
 /** The made field of a network like Mastercard: letter, then nested identifiers and lengths. */
 const like48 = {
@@ -245,7 +252,13 @@ describe('a content that cannot be used is refused with its place', () => {
     [{ fields: { '60': { from: 'card.number' } } }, 'card.number goes into field 2 only'],
     [{ fields: { '60': { from: 'kept.trace' } } }, 'keep has no trace'],
     [{ keep: { pan: { field: 2 } } }, 'keep.pan: field 2 may not be kept'],
+    [{ keep: { expiry: { field: 14 } } }, 'keep.expiry: field 14 may not be kept'],
     [{ keep: { trace: { field: 48, path: ['63'] } } }, 'composites.48 has no such path'],
+    ...[undefined, ['02'], ['02', '01']].map((path): [unknown, string] => [
+      { composites: { '48': secretive }, keep: { trace: { field: 48, path } } },
+      'keep.trace: composites.48 has no such path, or it is sensitive',
+    ]),
+    [{ composites: { '48': secretive }, keep: { trace: { field: 48, path: ['02', '02'] } } }, ''],
     [{ fields: { '150': '1' } }, 'dialect ascii has no field 150'],
     [
       { composites: { '48': { entries: [{ id: '1' }] } } },
