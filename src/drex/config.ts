@@ -205,7 +205,7 @@ export const drexSettings = defineSettings({
   }),
   retentionDays: setting('DREX_RETENTION_DAYS', integer(90, 36_500), {
     default: '3650',
-    doc: 'Days transfers and calls that have ended are kept, with all their transactions.',
+    doc: 'Days transfers and calls that have ended are kept, with all their transactions, and movements of wallets; the last of each wallet stays.',
   }),
   feeMaxGwei: setting('DREX_FEE_MAX_GWEI', integer(1, 1_000_000), {
     default: '500',

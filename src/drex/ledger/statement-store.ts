@@ -1,6 +1,7 @@
 /** SQL of statements. */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
+import { type Side, signed } from './entries.ts'
 import { type Booked, readBooked } from './store.ts'
 
 /** What a statement shows of a movement. */
@@ -62,18 +63,26 @@ export const statementPage = async (
   }))
 }
 
-/** Sum of a wallet's movements before a time; of all of them without one. */
+/** Sum of a wallet's movements before a time, those that retention has deleted included; of all of them without one. */
 export const totalBefore = async (
   sql: Queryable,
   { network, token, wallet }: Pick<StatementQuery, 'network' | 'token' | 'wallet'>,
   before: Date | undefined,
 ): Promise<bigint> => {
-  const [row] = await sql<{ total: string }[]>`
+  const [last] = await sql<{ total: string }[]>`
     select total::text from drex_movements
     where network = ${network} and token = ${token} and wallet = ${wallet} and removed_at is null
       ${before === undefined ? sql`` : sql`and booked_at < ${before.toISOString()}::timestamptz`}
     order by booked_at desc, block_number desc, log_index desc, side desc limit 1`
-  return BigInt(row?.total ?? '0')
+  if (last !== undefined) return BigInt(last.total)
+  if (before === undefined) return 0n
+  const [first] = await sql<{ total: string; amount: string; side: Side }[]>`
+    select total::text, amount::text, side from drex_movements
+    where network = ${network} and token = ${token} and wallet = ${wallet} and removed_at is null
+      and booked_at >= ${before.toISOString()}::timestamptz
+    order by booked_at, block_number, log_index, side limit 1`
+  if (first === undefined) return 0n
+  return BigInt(first.total) - signed({ side: first.side, amount: BigInt(first.amount) })
 }
 
 export type HoldingState = {
