@@ -22,6 +22,8 @@ const rangeFirst = 2_000
 const rangeMax = 10_000
 /** Pages after which a range is doubled. */
 const growAfter = 8
+/** A range that is refused later than this is followed by a smaller one at the next look only: a look has to end. */
+const smallerWithinMs = 5_000
 
 export type Page = {
   /** The block that it begins after. */
@@ -61,16 +63,16 @@ export const createSource = (context: SourceContext): Source => {
     blocks: (numbers) => headers(context, numbers),
     async read(after, to, wanted) {
       if (to - after.number <= nearBlocksMax) return near(context, after, to, wanted)
+      const untilMs = performance.now() + smallerWithinMs
       for (;;) {
         const end = Math.min(to - nearBlocksMax, after.number + range.size())
-        const asked = { from: after.number + 1, to: end }
-        try {
-          const page = await far(context, after, asked.to, wanted)
+        const page = await far(context, after, end, wanted)
+        if (!(page instanceof RpcFailure)) {
           range.worked()
           return page
-        } catch (error) {
-          if (!(error instanceof RpcFailure) || !range.shrink(error, asked)) throw error
         }
+        const isSmaller = range.shrink(page, { from: after.number + 1, to: end })
+        if (!isSmaller || performance.now() >= untilMs) throw page
       }
     },
   }
@@ -117,19 +119,24 @@ const advised = (message: string, from: number): number | undefined => {
   return size >= 1 ? size : undefined
 }
 
+/**
+ * @returns why the events of so many blocks are not told
+ * @throws RpcFailure what has to do with no range
+ */
 const far = async (
   context: SourceContext,
   after: Place,
   to: number,
   wanted: Wanted,
-): Promise<Page | undefined> => {
+): Promise<Page | RpcFailure | undefined> => {
   const from = after.number + 1
   const ends = await headers(context, [from, to])
   const first = ends.get(from)!
   if (isParted(first, after)) return undefined
   const last = ends.get(to)!
   const filter = { fromBlock: quantity(from), toBlock: quantity(to), ...filterOf(wanted) }
-  const logs = await context.rpc.call('eth_getLogs', filter)
+  const logs = await context.rpc.call('eth_getLogs', filter).catch(failureOf)
+  if (logs instanceof RpcFailure) return logs
   const again = (await headers(context, [to])).get(to)!
   if (again.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
   return {
@@ -140,6 +147,11 @@ const far = async (
     ),
     blocks: ends,
   }
+}
+
+const failureOf = (error: unknown): RpcFailure => {
+  if (error instanceof RpcFailure) return error
+  throw error
 }
 
 const near = async (

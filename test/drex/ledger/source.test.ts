@@ -1,5 +1,5 @@
 /** A node that does not answer some of many questions: what it did answer is read, and nothing is taken for gone. */
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
 import { lastOnChain } from '../../../src/drex/ledger/following.ts'
 import { createSource } from '../../../src/drex/ledger/source.ts'
@@ -46,7 +46,10 @@ for (const [what, method] of [
 }
 
 /** Answers questions about ranges, too. @param ask the blocks that it tells an event of */
-const rangesOf = (ask: (from: number, to: number) => number[]) => {
+const rangesOf = (
+  ask: (from: number, to: number) => number[],
+  isLeft: Parameters<typeof contextOf>[0] = () => false,
+) => {
   const asked: (readonly [number, number])[] = []
   const call = async (_: string, filter: { readonly fromBlock: Hex; readonly toBlock: Hex }) => {
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
@@ -60,7 +63,7 @@ const rangesOf = (ask: (from: number, to: number) => number[]) => {
       removed: false,
     }))
   }
-  const context = contextOf(() => false) as { readonly rpc: object }
+  const context = contextOf(isLeft) as { readonly rpc: object }
   const source = createSource({ ...context, rpc: { ...context.rpc, call } } as never)
   return { source, asked }
 }
@@ -79,6 +82,44 @@ test('the newest blocks are never read by range: a node that lags behind leaves 
     last = page!.last.number
   }
   expect(found).toEqual(upTo(11, head))
+})
+
+const far = { number: 10, hash: hashOf(10) }
+const readFar = ({ source }: ReturnType<typeof rangesOf>) =>
+  source.read(far, 100_000, { addresses: [address], topics: [topic] })
+const sizes = ({ asked }: ReturnType<typeof rangesOf>) => asked.map(([from, to]) => to - from + 1)
+
+test('a node that is slow to refuse a range is asked for half of it at the next look, and not before', async () => {
+  let nowMs = 0
+  const clock = spyOn(performance, 'now').mockImplementation(() => nowMs)
+  const ranges = rangesOf((from, to) => {
+    if (to - from < 500) return [from]
+    nowMs += 20_000
+    throw new RpcFailure('timed_out', 'no answer in time')
+  })
+  try {
+    await expect(readFar(ranges)).rejects.toMatchObject({ kind: 'timed_out' })
+    await expect(readFar(ranges)).rejects.toMatchObject({ kind: 'timed_out' })
+    expect((await readFar(ranges))?.last.number).toBe(510)
+    expect(sizes(ranges)).toEqual([2_000, 1_000, 500])
+  } finally {
+    clock.mockRestore()
+  }
+})
+
+test('a range that is refused at once is halved at once; a block that is not told makes none smaller', async () => {
+  let isAway = true
+  const ranges = rangesOf(
+    (from, to) => {
+      if (to - from < 500) return [from]
+      throw new RpcFailure('refused', 'too many blocks')
+    },
+    () => isAway,
+  )
+  await expect(readFar(ranges)).rejects.toMatchObject({ kind: 'rate_limited' })
+  isAway = false
+  expect((await readFar(ranges))?.last.number).toBe(510)
+  expect(sizes(ranges)).toEqual([2_000, 1_000, 500])
 })
 
 test('the newest block that is still there counts, whatever is not told of older ones', async () => {
