@@ -146,9 +146,9 @@ export const startAutomatic = async () => {
       }
       return (await pix.receivables?.receive(tx, [payment], clock))?.get(endToEndId) ?? 'accepted'
     })
-  const settle = (endToEndId: string) =>
+  const settle = (endToEndId: string, isSettled = true) =>
     pix.sql.begin(async (tx) => {
-      const end = { endToEndId, returnId: null, isSettled: true, reason: null }
+      const end = { endToEndId, returnId: null, isSettled, reason: null }
       await pix.receivables?.end(tx, [end], clock)
     })
   return {

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { startAutomatic } from './automatic.ts'
 
-const { pix, right, approved, cobrBody, ofCharge, scheduledCharge, pay, settle } =
+const { pix, right, answer, datedId, approved, cobrBody, ofCharge, scheduledCharge, pay, settle } =
   await startAutomatic()
 afterAll(() => pix.database.close())
 
@@ -79,5 +79,61 @@ describe('a payment that settles though its charge was ended', () => {
       async ({ txid }) => (await right('GET', `/cobr/${txid}`)).status,
     )
     expect((await Promise.all(statuses)).toSorted()).toEqual(['CANCELADA', 'CONCLUIDA'])
+  })
+})
+
+describe('a payment that is under way when the recurrence ends', () => {
+  const ends: readonly (readonly [string, (idRec: string) => Promise<unknown>])[] = [
+    ['by its receiver', (idRec) => right('PATCH', `/rec/${idRec}`, { status: 'CANCELADA' })],
+    [
+      'by its payer',
+      (idRec) =>
+        answer(idRec, 'cancellation_requested', {
+          type: 'pain.011',
+          reason: 'SLDB',
+          requestId: datedId('IC'),
+        }),
+    ],
+  ]
+  const payingAtTheEnd = async (end: (idRec: string) => Promise<unknown>) => {
+    const idRec = await approved()
+    const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
+    const later = await right('POST', '/cobr', next)
+    const one = await scheduledCharge(idRec)
+    expect(await pay(one.endToEndId)).toBe('accepted')
+    await end(idRec)
+    expect(await right('GET', `/cobr/${later.txid}`)).toMatchObject({ status: 'CANCELADA' })
+    const shown = await right('GET', `/cobr/${one.txid}`)
+    expect(shown).toMatchObject({ status: 'ATIVA', tentativas: [{ status: 'AGENDADA' }] })
+    expect(shown).not.toHaveProperty('encerramento')
+    return one
+  }
+
+  test.each(ends)('%s concludes its charge once it settles', async (_, end) => {
+    const { txid, endToEndId } = await payingAtTheEnd(end)
+    await settle(endToEndId)
+    const shown = await right('GET', `/cobr/${txid}`)
+    expect(shown).toMatchObject({ status: 'CONCLUIDA', tentativas: [{ status: 'PAGA' }] })
+    expect(shown.atualizacao).toHaveLength(3)
+  })
+
+  test.each(ends)('%s leaves its charge cancelled once it does not', async (_, end) => {
+    const { txid, endToEndId } = await payingAtTheEnd(end)
+    await settle(endToEndId, false)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      status: 'CANCELADA',
+      tentativas: [{ status: 'CANCELADA' }],
+      encerramento: { cancelamento: { codigo: 'CCLD' } },
+    })
+  })
+})
+
+test('a payment that does not settle leaves the charge of a recurrence that goes on as it is', async () => {
+  const { txid, endToEndId } = await scheduledCharge(await approved())
+  await pay(endToEndId)
+  await settle(endToEndId, false)
+  expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+    status: 'ATIVA',
+    tentativas: [{ status: 'AGENDADA' }],
   })
 })

@@ -1,5 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
+import { pendingAmong } from '../received/pending.ts'
 import { type Ending, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import { type Collection, openAttempts } from './domain.ts'
 import { collectionEvent } from './events.ts'
@@ -33,7 +34,7 @@ const endedWith = (ending: Ending | null): Ending => ({
   },
 })
 
-/** Recurrences are over: so is what was to be charged for them. */
+/** Recurrences are over: so is what was to be charged for them, but for what is being paid until that has its end. */
 export const endCollections = async (
   tx: Queryable,
   recurrences: readonly Recurrence[],
@@ -42,9 +43,13 @@ export const endCollections = async (
   if (recurrences.length === 0) return
   const endings = new Map(recurrences.map(({ id, ending }) => [id, ending]))
   const open = await lockOpenCollections(tx, [...endings.keys()])
-  const ended = open.map((one) =>
-    cancelledCollection(one, endedWith(endings.get(one.recurrenceId) ?? null), at),
+  const paying = await pendingAmong(
+    tx,
+    open.flatMap(({ attempts }) => attempts.map(({ endToEndId }) => endToEndId)),
   )
+  const ended = open
+    .filter(({ attempts }) => !attempts.some(({ endToEndId }) => paying.has(endToEndId)))
+    .map((one) => cancelledCollection(one, endedWith(endings.get(one.recurrenceId) ?? null), at))
   for (const one of ended) await changeCollection(tx, one)
   await emit(tx, ended.map(collectionEvent))
 }

@@ -4,9 +4,9 @@ import { dayAt } from '#src/platform/runtime/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import { withdrawalComponents } from '../charges/withdrawal.ts'
-import { type Collection, paidCollection, refusalOfCollection } from '../collections/domain.ts'
-import { collectionEvent } from '../collections/events.ts'
-import { changeCollection, isReplaced, lockCollectionsOf } from '../collections/store.ts'
+import { type Collection, refusalOfCollection } from '../collections/domain.ts'
+import { hearOfPayments } from '../collections/paid.ts'
+import { lockCollectionsOf } from '../collections/store.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
@@ -24,7 +24,6 @@ import {
   pixByIds,
   type ReceiverRow,
   receiversFor,
-  type SettledPix,
 } from './store.ts'
 
 /** What the worker of instant payments asks and tells, in the transaction that stores the messages. */
@@ -82,10 +81,11 @@ export const endReceivables =
   async (tx, ends, at) => {
     const ofPayments = ends.filter(({ returnId }) => returnId === null)
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
-    const settled = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
+    const paid = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
-    const ids = settled.map(({ id }) => id)
-    await emit(tx, [...(await collected(tx, settled, at)), ...(await eventsOf(tx, ids, returned))])
+    const settled = paid.flatMap(({ id, isSettled }) => (isSettled ? [id] : []))
+    await hearOfPayments(tx, paid, { emit, at })
+    await emit(tx, await eventsOf(tx, settled, returned))
   }
 
 const eventsOf = async (
@@ -123,29 +123,6 @@ const collectionsOf = async (
   return new Map(
     all.flatMap((one) => one.attempts.map(({ endToEndId }) => [endToEndId, one] as const)),
   )
-}
-
-/** Concludes what is charged for recurrences by the Pix that have settled, each if its own account has got it. */
-const collected = async (
-  tx: Queryable,
-  settled: readonly SettledPix[],
-  at: Date,
-): Promise<readonly AppEvent[]> => {
-  const accounts = new Map(
-    settled.flatMap(({ id, account, chargeId }) => (chargeId === null ? [[id, account]] : [])),
-  )
-  if (accounts.size === 0) return []
-  const paid: Collection[] = []
-  for (const one of await lockCollectionsOf(tx, [...accounts.keys()])) {
-    const own = one.attempts.flatMap(({ endToEndId: id }) =>
-      accounts.get(id) === one.account ? [id] : [],
-    )
-    if (own.length === 0) continue
-    const after = paidCollection(one, own, await isReplaced(tx, one), at)
-    await changeCollection(tx, after)
-    paid.push(after)
-  }
-  return paid.map(collectionEvent)
 }
 
 const nameOf = (taxId: string, txid: string | null): string => `${taxId} ${txid}`

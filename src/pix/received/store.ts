@@ -117,21 +117,22 @@ const sortedEnds = (
   return [...byId.values()]
 }
 
-export type SettledPix = {
+export type EndedPix = {
   readonly id: string
   readonly account: string
   readonly chargeId: string | null
+  readonly isSettled: boolean
 }
 
-/** Writes the ends of payments, and concludes the charges that they pay. @returns those settled now */
+/** Writes the ends of payments, and concludes the charges that they pay. @returns those that have ended now */
 export const endReceived = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
   at: Date,
-): Promise<readonly SettledPix[]> => {
+): Promise<readonly EndedPix[]> => {
   const sorted = sortedEnds(ends, ({ endToEndId }) => endToEndId)
   const rows = sorted.map(({ id, isSettled: settled }) => ({ id, settled }))
-  const changed = await tx<(SettledPix & { readonly isSettled: boolean })[]>`
+  const changed = await tx<EndedPix[]>`
     with r as materialized (
       select ended.* from json_to_recordset(${JSON.stringify(rows)}::text::json)
           as ended(id text, settled boolean, nothing text)
@@ -147,8 +148,7 @@ export const endReceived = async (
     where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
     returning p.end_to_end_id as id, p.account, p.charge_id as "chargeId", r.settled as "isSettled"`
-  const settled = changed.filter(({ isSettled }) => isSettled)
-  const charges = settled.flatMap(({ chargeId }) => chargeId ?? [])
+  const charges = changed.flatMap(({ chargeId, isSettled }) => (isSettled ? (chargeId ?? []) : []))
   if (charges.length > 0) {
     await tx`
       with paid as materialized (
@@ -158,7 +158,7 @@ export const endReceived = async (
       )
       update pix_charges set status = 'CONCLUIDA' where id in (select id from paid)`
   }
-  return settled
+  return changed
 }
 
 export type EndedReturn = { readonly endToEndId: string; readonly id: string }
