@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { printableLines, problemsTable, textTable } from '#src/platform/config/index.ts'
+import { problemsTable, textTable } from '#src/platform/config/index.ts'
 import { type Client, openDatabase } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
@@ -137,7 +137,7 @@ export const print = (
   value: unknown,
   text: () => string,
 ): number => {
-  io.out(`${args.flag('json') ? JSON.stringify(value) : printableLines(text())}\n`)
+  io.out(`${args.flag('json') ? JSON.stringify(value) : text()}\n`)
   return exitCodes.ok
 }
 

@@ -1,4 +1,5 @@
-import { printableLines, textTable } from '#src/platform/config/index.ts'
+import { textTable } from '#src/platform/config/index.ts'
+import { printableLines } from '#src/platform/observe/index.ts'
 import { auditCommand } from './audit.ts'
 import { backupCheckCommand } from './backup-check/index.ts'
 import { certsCommand } from './certs.ts'
@@ -58,12 +59,19 @@ const commands: readonly Command[] = [
   simCommand,
 ]
 
-/** Runs the command line and gives the exit code. */
-export const runCli = async (
-  argv: readonly string[],
-  io: Io,
-  program: Program,
-): Promise<number> => {
+/** Runs the command line and gives the exit code. Nothing that it prints steers the terminal, whoever wrote it. */
+export const runCli = (argv: readonly string[], io: Io, program: Program): Promise<number> =>
+  runCommand(
+    argv,
+    {
+      ...io,
+      out: (text) => io.out(printableLines(text)),
+      err: (text) => io.err(printableLines(text)),
+    },
+    program,
+  )
+
+const runCommand = async (argv: readonly string[], io: Io, program: Program): Promise<number> => {
   const [name, ...rest] = argv
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     return overview(rest, io)
@@ -93,7 +101,7 @@ export const runCli = async (
       io.err(`trilho ${name}: ${error.message}; see trilho ${name} --help\n`)
       return exitCodes.usage
     }
-    io.err(`trilho ${name}: ${printableLines(toldOf(error, rest, io, program))}\n`)
+    io.err(`trilho ${name}: ${toldOf(error, rest, io, program)}\n`)
     return exitCodes.failed
   }
 }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { printable } from '#src/platform/config/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -8,6 +7,7 @@ import {
   type Inspector,
   recognise,
 } from '#src/platform/lifecycle/index.ts'
+import { printable } from '#src/platform/observe/index.ts'
 import {
   type Command,
   type CommandArguments,

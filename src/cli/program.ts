@@ -62,8 +62,8 @@ export type Io = {
   /** Once all that was given to `out` is taken, so that a slow reader costs no memory. @throws if it is taken no more */
   readonly taken: () => Promise<void>
   readonly err: (text: string) => void
-  /** Standard error is a terminal. */
-  readonly isTerminal: boolean
+  /** Writes over the last line of standard error; undefined where that is no terminal. */
+  readonly overwrite?: ((line: string) => void) | undefined
   /** All of standard input, or its last bytes. */
   readonly readInput: (tailBytesMax?: number) => Promise<Uint8Array>
 }

@@ -6,20 +6,19 @@ export type OnProgress = (done: number, total: number) => void
 
 /** A person sees it move. */
 const terminalEveryMs = 200
-const wipe = '\r\u001b[2K'
 
 /**
  * Shows how work comes on, with its rate and the time that the rest takes: on a terminal one line that is written over
  * and wiped in the end, else a line every ten seconds, so that what is short says nothing in a log.
  */
 export const inProgress = async <T>(
-  io: Pick<Io, 'err' | 'isTerminal'>,
+  io: Pick<Io, 'err' | 'overwrite'>,
   what: string,
   work: (onProgress: OnProgress) => Promise<T>,
   nowMs: () => number = () => performance.now(),
 ): Promise<T> => {
   const startMs = nowMs()
-  const everyMs = io.isTerminal ? terminalEveryMs : tellEveryMs
+  const everyMs = io.overwrite ? terminalEveryMs : tellEveryMs
   let saidMs = startMs
   let isOnLine = false
   try {
@@ -28,11 +27,12 @@ export const inProgress = async <T>(
       if (now - saidMs < everyMs) return
       saidMs = now
       const line = progressLine(what, { done, total, afterMs: now - startMs })
-      io.err(io.isTerminal ? `${wipe}${line}` : `${line}\n`)
-      isOnLine = io.isTerminal
+      if (io.overwrite) io.overwrite(line)
+      else io.err(`${line}\n`)
+      isOnLine = true
     })
   } finally {
-    if (isOnLine) io.err(wipe)
+    if (isOnLine) io.overwrite?.('')
   }
 }
 

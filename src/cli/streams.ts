@@ -48,6 +48,8 @@ export const readBytes = async (
   return size > tailBytesMax ? all.subarray(-tailBytesMax) : all
 }
 
+const wipe = '\r\u001b[2K'
+
 /** The streams of this process, and what it ends with once they are taken. */
 export const createProcessIo = (env: Io['env']) => {
   const [out, err] = [createOutput(process.stdout), createOutput(process.stderr)]
@@ -56,7 +58,7 @@ export const createProcessIo = (env: Io['env']) => {
     out: out.write,
     taken: out.taken,
     err: err.write,
-    isTerminal: process.stderr.isTTY === true,
+    overwrite: process.stderr.isTTY ? (line) => err.write(`${wipe}${line}`) : undefined,
     readInput: (tailBytesMax) => readBytes(Bun.stdin.stream(), tailBytesMax),
   }
   const exitCodeOf = async (code: number): Promise<number> => {

@@ -96,7 +96,6 @@ const run = async (
     err: (text: string) => {
       err += text
     },
-    isTerminal: false,
     taken: async () => {},
     readInput: async () => new TextEncoder().encode(options.input ?? ''),
   }
@@ -105,6 +104,23 @@ const run = async (
 }
 
 describe('the command line', () => {
+  test('nothing that it prints steers the terminal, whoever wrote it', async () => {
+    const hostile = 'a\u001b[2J\u009b2J\u061c\u202eb'
+    const shown = 'a\\u001b[2J\\u009b2J\\u061c\\u202eb'
+    expect((await run([hostile])).err).toContain(`no command ${shown};`)
+    expect((await run(['config', hostile])).err).toContain(`unexpected argument ${shown};`)
+    const { out } = await run(['inspect', '--json'], { input: `${hostile}=${hostile}` })
+    expect(out).toContain(`"${shown}"`)
+    expect(JSON.parse(out)).toMatchObject({ [hostile]: hostile })
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(hostile, { status: 503 }),
+    })
+    const env = { HTTP_ADDR: `127.0.0.1:${server.port}` }
+    expect(await run(['ready'], { env })).toMatchObject({ code: 1, out: `${shown}\n` })
+  })
+
   test('without a command, and with help, shows the commands', async () => {
     for (const argv of [[], ['--help'], ['help']]) {
       const { code, out } = await run(argv)

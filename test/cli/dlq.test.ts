@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
+import { runCli } from '#src/cli/index.ts'
 import { createPostgresBroker, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
 import { parseCommandLine, UsageError } from '../../src/cli/command.ts'
 import { dlqCommand } from '../../src/cli/dlq.ts'
-import type { Program } from '../../src/cli/program.ts'
+import type { Io, Program } from '../../src/cli/program.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/in/worker/support.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -16,29 +17,32 @@ afterAll(async () => {
   await database.close()
 })
 
-const run = async (...argv: string[]) => {
-  const io = { out: '', err: '' }
-  const program = {
-    load: () => ({ problems: [], database: dsn, platform: {} }),
-  } as unknown as Program
-  const code = await dlqCommand.run(
-    parseCommandLine(dlqCommand, argv),
-    {
-      env: {},
-      out: (text) => {
-        io.out += text
-      },
-      err: (text) => {
-        io.err += text
-      },
-      isTerminal: false,
-      taken: async () => {},
-      readInput: async () => new Uint8Array(),
+const program = {
+  settingGroups: [],
+  load: () => ({ problems: [], database: dsn, platform: {} }),
+} as unknown as Program
+
+const told = async (command: (io: Io) => Promise<number>) => {
+  const texts = { out: '', err: '' }
+  const code = await command({
+    env: {},
+    out: (text) => {
+      texts.out += text
     },
-    program,
-  )
-  return { code, ...io }
+    err: (text) => {
+      texts.err += text
+    },
+    taken: async () => {},
+    readInput: async () => new Uint8Array(),
+  })
+  return { code, ...texts }
 }
+
+const run = (...argv: string[]) =>
+  told((io) => dlqCommand.run(parseCommandLine(dlqCommand, argv), io, program))
+
+/** As a terminal is given it. */
+const runShown = (...argv: string[]) => told((io) => runCli(['dlq', ...argv], io, program))
 
 const failureOf = async (...argv: string[]): Promise<unknown> => {
   try {
@@ -102,8 +106,8 @@ test('refuses what is no id, what is not there, and a limit past the bounds', as
 
 test('a message steers no terminal, whatever is in it', async () => {
   const id = await bury('<a>\u001b]0;x\u0007\n\t\u009b2J</a>', 'a\u001b[2J')
-  expect((await run('list')).out).toContain('a\\u001b[2J')
-  const { out } = await run('show', id)
+  expect((await runShown('list')).out).toContain('a\\u001b[2J')
+  const { out } = await runShown('show', id)
   expect(out).toEndWith('<a>\\u001b]0;x\\u0007\n\t\\u009b2J</a>\n')
   expect(out).toContain('a\\u001b[2J')
   expect((await run('drop', id)).code).toBe(0)

@@ -8,7 +8,10 @@ const saidOf = async (
 ): Promise<readonly string[]> => {
   const said: string[] = []
   let nowMs = 1_000
-  const io = { isTerminal, err: (text: string) => void said.push(text) }
+  const io = {
+    err: (text: string) => void said.push(text),
+    overwrite: isTerminal ? (line: string) => void said.push(`over ${line}`) : undefined,
+  }
   const work = async (onProgress: (done: number, total: number) => void) => {
     for (const [afterMs, done] of steps) {
       nowMs = 1_000 + afterMs
@@ -28,9 +31,9 @@ test('on a terminal one line is written over, five times a second at most, and w
     [400, 20],
   ] as const
   expect(await saidOf(true, steps)).toEqual([
-    '\r\u001b[2Krows: 10 of 100 (10 %), 50.0/s, 2 s left',
-    '\r\u001b[2Krows: 20 of 100 (20 %), 50.0/s, 2 s left',
-    '\r\u001b[2K',
+    'over rows: 10 of 100 (10 %), 50.0/s, 2 s left',
+    'over rows: 20 of 100 (20 %), 50.0/s, 2 s left',
+    'over ',
   ])
 })
 

@@ -49,7 +49,6 @@ const run = async (...argv: string[]) => {
       err: (text) => {
         io.err += text
       },
-      isTerminal: false,
       taken: async () => {},
       readInput: async () => new Uint8Array(),
     },

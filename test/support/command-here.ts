@@ -11,7 +11,6 @@ export const commandHere = async (
   const told: { readonly out: string[]; readonly err: string[] } = { out: [], err: [] }
   const io = {
     env,
-    isTerminal: false,
     out: (text: string) => void told.out.push(text),
     err: (text: string) => void told.err.push(text),
     taken: async () => {},

@@ -31,7 +31,7 @@ export {
   platformSettings,
   processRoles,
 } from './platform-settings.ts'
-export { printable, printableLines, problemsTable, settingsMarkdown, textTable } from './report.ts'
+export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
   companionName,
   defineSettings,

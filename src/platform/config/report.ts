@@ -1,20 +1,6 @@
+import { printable } from '../observe/index.ts'
 import type { SettingProblem } from './load.ts'
 import { companionName, type Setting, type SettingGroup } from './settings.ts'
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
-const steering = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-
-const escaped = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** What others wrote may hold characters that would steer the terminal, or turn round what stands beside them. */
-export const printable = (text: string): string => text.replace(steering, escaped)
-
-/** The same, line by line, with tabs. */
-export const printableLines = (text: string): string =>
-  text.replace(steering, (character) =>
-    character === '\n' || character === '\t' ? character : escaped(character),
-  )
 
 /** Pads columns with blanks; the last column is left ragged. Cells are made printable. */
 export const textTable = (

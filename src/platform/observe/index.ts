@@ -17,6 +17,7 @@ export {
 } from './metrics.ts'
 export { createOutageLog, type OutageLog, remindEveryMs } from './outage.ts'
 export { type Pace, rateOf, tellEveryMs } from './pace.ts'
+export { printable, printableLines } from './printable.ts'
 export {
   type CountSeries,
   createCountSeries,

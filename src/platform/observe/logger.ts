@@ -1,5 +1,6 @@
 import pino from 'pino'
 import { scrubFields, scrubLine } from '../security/sensitive/index.ts'
+import { printableLines } from './printable.ts'
 import { currentTraceId } from './tracing/tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -70,7 +71,9 @@ const traceFields = (): { trace_id?: string } => {
 const textLine = (line: string): string => {
   const { ts, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
   const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`
-  return `${String(ts)} ${String(level).toUpperCase()} ${String(msg ?? '')}${rest}\n`
+  return printableLines(
+    `${String(ts)} ${String(level).toUpperCase()} ${String(msg ?? '')}${rest}\n`,
+  )
 }
 
 /** One handled request, for its log line. */

@@ -48,6 +48,9 @@ test('the text format keeps time, level, message and fields', () => {
   expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT\S+Z WARN of \[card number\] \{"port":1\}\n$/)
   createLogger({ level: 'warn', format: 'text', sink }).info({}, 'too fine')
   expect(lines).toHaveLength(1)
+  // A terminal shows it.
+  createLogger({ level: 'warn', format: 'text', sink }).warn({ of: '\u009b2J\u202e' }, 'x')
+  expect(lines[1]).toEndWith('WARN x {"of":"\\u009b2J\\u202e"}\n')
 })
 
 test('the request line is one JSON object, whatever the caller sends', () => {

@@ -379,7 +379,7 @@ test('what was projected message by message is what a rebuild projects, whatever
     select 'mandate NOBODY', 'mandate', 'NOBODY', 'confirmed', created_by from spi_recurrences limit 1`
   const said: string[] = []
   const out = (text: string) => said.push(text)
-  const io = { env: { DATABASE_DSN: database.dsn }, out, err: out, isTerminal: false }
+  const io = { env: { DATABASE_DSN: database.dsn }, out, err: out }
   const readInput = async () => new Uint8Array()
   expect(
     await runCli(['rebuild', '--json'], { ...io, readInput, taken: async () => {} }, program),

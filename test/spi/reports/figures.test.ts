@@ -198,7 +198,6 @@ const run = async (args: readonly string[], input = '') => {
   const said = { out: '', err: '' }
   const io = {
     env: { DATABASE_DSN: database.dsn },
-    isTerminal: false,
     out: (text: string) => {
       said.out += text
     },

@@ -416,7 +416,6 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
       ['reconcile', ...args],
       {
         env,
-        isTerminal: false,
         out: (text) => {
           said.out += text
         },

@@ -328,7 +328,6 @@ describe('the command', () => {
     const program = { load: () => ({ problems: [], databases: [dsn] }) } as unknown as Program
     const io = {
       env: {},
-      isTerminal: false,
       err: () => undefined,
       taken: async () => {},
       readInput: async () => new Uint8Array(),
