@@ -118,6 +118,7 @@ import m114 from './0114_webhook_endpoints_listed.sql' with { type: 'text' }
 import m115 from './0115_pix_returns_open.sql' with { type: 'text' }
 import m116 from './0116_deliveries_of_status.sql' with { type: 'text' }
 import m117 from './0117_deliveries_indexes_replaced.sql' with { type: 'text' }
+import m118 from './0118_done_reversals.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -238,4 +239,5 @@ export const migrations: readonly Migration[] = [
   { name: '0115_pix_returns_open', sql: m115 },
   { name: '0116_deliveries_of_status', sql: m116 },
   { name: '0117_deliveries_indexes_replaced', sql: m117 },
+  { name: '0118_done_reversals', sql: m118 },
 ]

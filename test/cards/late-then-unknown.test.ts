@@ -185,3 +185,29 @@ test.each([
   expect([record.status, record['needs_attention']]).toEqual(['declined', undefined])
   expect(await endsOf(rig, id)).toEqual(['authorization confirmed'])
 })
+
+test.each(['capture', 'refund'])(
+  'nor does a %s ask for anybody that comes late, where its reversal was confirmed before',
+  async (path) => {
+    network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+    const { id } = await rig.authorize('tok_visa_approved', { capture: path === 'refund' })
+    let tell: (() => void) | undefined
+    network.on(({ mti, stan, rrn }, peer) => {
+      if (mti === '0200') {
+        tell = () => peer.answer({ stan, rrn, mti: '0210', responseCode: '00', authCode: 'A00001' })
+        return
+      }
+      peer.answer({ responseCode: mti === '0400' ? '00' : '25' })
+    })
+    expect((await rig.post(`/v1/transactions/${id}/${path}`)).status).toBe(504)
+    await rig.settled(id)
+    tell?.()
+    const repeats = () => network.seen.filter(({ mti }) => mti === '0401').length
+    const before = repeats()
+    // At once, and when the original can no longer be on its way.
+    await until(() => repeats() === before + 2)
+    const record = await rig.settled(id)
+    expect(record['needs_attention']).toBeUndefined()
+    expect(await endsOf(rig, id)).toEqual([`${path} confirmed`])
+  },
+)

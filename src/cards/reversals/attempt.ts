@@ -230,7 +230,8 @@ const endOrHold = async (
 }
 
 /**
- * What the network has approved, and then does not know, may be money all the same: that confirms nothing.
+ * What the network has approved, and then does not know, may be money all the same: that confirms nothing, unless it
+ * has confirmed before that this was done.
  *
  * @returns false if it is younger than `ageMsMin`, or another process has it
  */
@@ -243,10 +244,13 @@ const end = async (
 ): Promise<boolean> => {
   const outcome = await sql.begin(async (tx): Promise<ReversalOutcome | undefined> => {
     const isApproved = await lockOriginal(tx, reversal)
-    const ending = told !== 'not_known' ? told : isApproved ? 'expired' : 'confirmed'
-    if (!(await endOwned(tx, reversal.id, owner, responseCode, ageMsMin, ending))) return undefined
-    await onEnded(tx, { ...reversal, responseCode, messages }, ending, booking)
-    return ending
+    const isDoubted = isApproved && reversal.doneAt === undefined
+    const status: ReversalOutcome =
+      told !== 'not_known' ? told : isDoubted ? 'expired' : 'confirmed'
+    const ending = { responseCode, ageMsMin, status, isDone: told === 'confirmed' }
+    if (!(await endOwned(tx, reversal.id, owner, ending))) return undefined
+    await onEnded(tx, { ...reversal, responseCode, messages }, status, booking)
+    return status
   })
   if (outcome === undefined) return false
   const { network, reverses, transactionId: transaction } = reversal

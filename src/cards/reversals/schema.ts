@@ -85,6 +85,8 @@ export const cardReversals = pgTable(
     transmission: text(),
     /** DE 39 of the last answer. */
     responseCode: text('response_code'),
+    /** When the network last confirmed that it is done, which stays when it begins anew. */
+    doneAt: instant('done_at'),
     /** Who works on it, and until when nobody else may. */
     leaseOwner: text('lease_owner'),
     leaseUntil: instant('lease_until'),

@@ -32,11 +32,12 @@ const columns = createColumns<keyof Reversal>({
   stan: 'text',
   transmission: 'text',
   responseCode: 'text',
+  doneAt: 'timestamptz',
   createdAt: 'timestamptz',
 })
 
 /** The columns that the table or an attempt fills in. */
-const later: ReadonlySet<keyof Reversal> = new Set(['id', 'responseCode', 'createdAt'])
+const later: ReadonlySet<keyof Reversal> = new Set(['id', 'responseCode', 'doneAt', 'createdAt'])
 const given = columns.all.filter((member) => !later.has(member))
 
 const texts = {
@@ -141,21 +142,28 @@ export const release = async (
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 
-/** Ends what is leased; false if the owner has lost it, or it is younger than `ageMsMin`. */
+/**
+ * Ends what is leased; false if the owner has lost it, or it is younger than `ageMsMin`. `isDone` means that the network
+ * has said so.
+ */
 export const endOwned = async (
   tx: Queryable,
   id: bigint,
   owner: string,
-  responseCode: string,
-  ageMsMin: number,
-  status: ReversalOutcome,
+  end: {
+    readonly responseCode: string
+    readonly ageMsMin: number
+    readonly status: ReversalOutcome
+    readonly isDone: boolean
+  },
 ): Promise<boolean> =>
   (
     await tx`
-      update card_reversals set status = ${status}, response_code = ${responseCode},
+      update card_reversals set status = ${end.status}, response_code = ${end.responseCode},
+        done_at = case when ${end.isDone}::boolean then now() else done_at end,
         ended_at = now(), lease_owner = null, lease_until = null
       where id = ${id} and status = 'pending' and lease_owner = ${owner}
-        and created_at <= now() - make_interval(secs => ${ageMsMin / 1_000})`
+        and created_at <= now() - make_interval(secs => ${end.ageMsMin / 1_000})`
   ).count === 1
 
 /** Gives the reversal back, due when it is `ageMs` old. */

@@ -20,7 +20,7 @@ export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, Engine>>
 export type EndedReversal = Reversal & { readonly messages?: readonly ShownMessage[] | undefined }
 
 /** A message to reverse, as its sender describes it. */
-export type NewReversal = Omit<Reversal, 'id' | 'responseCode' | 'createdAt'>
+export type NewReversal = Omit<Reversal, 'id' | 'responseCode' | 'doneAt' | 'createdAt'>
 
 /** Inserts reversals within the caller's transaction. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>

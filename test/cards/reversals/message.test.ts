@@ -14,6 +14,7 @@ const stored = (change: Partial<Reversal> = {}): Reversal => ({
   terminalId: undefined,
   traceparent: undefined,
   responseCode: undefined,
+  doneAt: undefined,
   createdAt: new Date(),
   ...change,
 })
