@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { expiries } from '../../src/console/browser/late.ts'
+import { expiries, toBeReplaced } from '../../src/console/browser/late.ts'
 
 test('certificates are counted in the months of the days that are shown of them', () => {
   // In Brasília it is the last evening of January, and of March.
@@ -10,4 +10,24 @@ test('certificates are counted in the months of the days that are shown of them'
   expect([first, second, third, more[0]].map((one) => one?.many)).toEqual([0, 0, 1, 1])
   expect(first?.at.toISOString()).toStartWith('2026-01-15')
   expect(more).toHaveLength(10)
+})
+
+test('a certificate is to be replaced until one that can do its work is there', () => {
+  const old = {
+    ispb: '12345678',
+    type: 'PIA',
+    version: 1,
+    not_after: '2026-04-01T02:59:59Z',
+    days_until_expiry: 3,
+    has_private_key: true,
+    status: 'active',
+  } as const
+  const next = { ...old, version: 2, days_until_expiry: 700 }
+  expect(toBeReplaced([old, next])).toEqual([])
+  expect(toBeReplaced([old, { ...next, has_private_key: false }])).toEqual([old])
+  expect(toBeReplaced([old, { ...next, status: 'not_yet_valid' }])).toEqual([old])
+  expect(toBeReplaced([old, { ...next, type: 'PIC' }])).toEqual([old])
+  // What only verifies needs no key.
+  const foreign = { ...old, has_private_key: false }
+  expect(toBeReplaced([foreign, { ...next, has_private_key: false }])).toEqual([])
 })

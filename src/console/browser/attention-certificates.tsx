@@ -2,14 +2,14 @@ import { waiting } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { certificateWords, importAct } from './certificates.tsx'
 import { count, dayOf } from './format.ts'
-import { type Certificate, nameOfCertificate, toBeReplaced } from './late.ts'
+import { nameOfCertificate, type StoredCertificate, toBeReplaced } from './late.ts'
 import { overviewWords } from './overview-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import type { Column } from './table.tsx'
 import { fill, words } from './words.ts'
 
-const columns: readonly Column<Certificate>[] = [
+const columns: readonly Column<StoredCertificate>[] = [
   {
     head: certificateWords.certificate,
     cell: (one) => <Link to="/certificates">{nameOfCertificate(one)}</Link>,
@@ -32,7 +32,10 @@ const columns: readonly Column<Certificate>[] = [
 ]
 
 /** Those that end soon: a new one is imported beside them. */
-export const waitingCertificates = waiting<{ certificates: readonly Certificate[] }, Certificate>({
+export const waitingCertificates = waiting<
+  { certificates: readonly StoredCertificate[] },
+  StoredCertificate
+>({
   title: w.certificates,
   note: w.certificatesNote,
   concern: overviewWords.expiring,

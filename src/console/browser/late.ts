@@ -24,6 +24,12 @@ export type Certificate = {
   readonly days_until_expiry: number
 }
 
+/** As the store tells of it. */
+export type StoredCertificate = Certificate & {
+  readonly has_private_key: boolean
+  readonly status: 'active' | 'expired' | 'not_yet_valid'
+}
+
 export const nameOfCertificate = ({ ispb, type, version }: Certificate): string =>
   `${ispb} ${type} ${version}`
 
@@ -49,12 +55,17 @@ export const expiries = (
 /** As `2026-01`. */
 const monthAt = (moment: Date | number): string => dayAt(moment).slice(0, 7)
 
-/** Those to be followed by a new one: where there is one already, it is used in place of the old. */
-export const toBeReplaced = <T extends Certificate>(certificates: readonly T[]): readonly T[] => {
-  const newest = new Map<string, T>()
-  for (const one of certificates) {
-    const use = `${one.ispb} ${one.type}`
-    if (one.version > (newest.get(use)?.version ?? -1)) newest.set(use, one)
-  }
-  return [...newest.values()].filter(expiresSoon)
-}
+/** Those to be followed by a new one: where one that does their work is there already, it is used in place of the old. */
+export const toBeReplaced = <T extends StoredCertificate>(
+  certificates: readonly T[],
+): readonly T[] =>
+  certificates.filter(
+    (one) => expiresSoon(one) && !certificates.some((other) => replaces(other, one)),
+  )
+
+const replaces = (other: StoredCertificate, one: StoredCertificate): boolean =>
+  other.ispb === one.ispb &&
+  other.type === one.type &&
+  other.version > one.version &&
+  (other.has_private_key || !one.has_private_key) &&
+  other.status === 'active'
