@@ -12,8 +12,9 @@ export const webhookErrors = defineErrors({
     status: 409,
     title: 'Secret cannot be opened',
     meaning:
-      'The secret of the webhook is sealed under another master key, so nothing can be signed.',
-    remedy: 'Give the gateway the TRILHO_MASTER_KEY that sealed it, or rotate the secret.',
+      'The secret of the webhook is sealed under another master key, or it has none and WEBHOOK_SECRET is not set, so nothing can be signed.',
+    remedy:
+      'Give the gateway the TRILHO_MASTER_KEY that sealed it, or WEBHOOK_SECRET again, or rotate the secret.',
   },
   webhook_of_standard: {
     status: 409,

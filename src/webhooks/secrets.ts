@@ -21,13 +21,22 @@ export const createSecrets = (sealer: Sealer | undefined, commonSecret: string |
     return Buffer.from(plain).toString('utf8')
   }
 
-  /** The present secret's key first, then the previous one's while both are valid. */
+  const presentOf = (row: EndpointRow): string => {
+    if (row.secret !== null) return open(row, row.secret)
+    if (commonSecret !== undefined) return commonSecret
+    throw new Error('WEBHOOK_SECRET, which signs for webhooks without their own, is not set')
+  }
+
+  /**
+   * The present secret's key first, then the previous one's while both are valid.
+   *
+   * @throws what keeps us from signing: nothing is sent unsigned
+   */
   const keysOf = (row: EndpointRow): readonly Uint8Array[] => {
-    const present = row.secret === null ? commonSecret : open(row, row.secret)
-    const previous = row.previousSecret === null ? undefined : open(row, row.previousSecret)
-    return [present, previous].flatMap((secret) =>
-      secret === undefined ? [] : [keyOfSecret(secret)],
-    )
+    const present = keyOfSecret(presentOf(row))
+    return row.previousSecret === null
+      ? [present]
+      : [present, keyOfSecret(open(row, row.previousSecret))]
   }
 
   return { seal, open, keysOf }

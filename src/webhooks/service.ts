@@ -127,8 +127,8 @@ export type WebhookService = {
   /** Says for whom something has become due. */
   readonly note: (endpoints: readonly string[]) => void
   /**
-   * All, or of many those for which something is pending. Without those whose secrets cannot be opened, of which the log
-   * tells: their deliveries wait.
+   * All, or of many those for which something is pending. Without those for which nothing can sign, of which the log tells:
+   * their deliveries wait.
    */
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
 }
@@ -155,11 +155,11 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
     try {
       return keysOf(row)
     } catch (err) {
-      deps.logger.warn({ err, endpoint_id: row.id }, 'the secret of a webhook cannot be opened')
-      throw new ApiError(webhookErrors.webhook_secret_shut, 'The secret cannot be opened.')
+      deps.logger.warn({ err, endpoint_id: row.id }, 'nothing can sign for a webhook')
+      throw new ApiError(webhookErrors.webhook_secret_shut, 'Nothing can sign for the webhook.')
     }
   }
-  /** Endpoints whose secrets could not be opened when we last looked. */
+  /** Endpoints for which nothing could sign when we last looked. */
   let shut: ReadonlySet<string> = new Set()
   const activeOf = (rows: readonly EndpointRow[]): readonly ActiveEndpoint[] => {
     const shutNow = new Set<string>()
@@ -173,7 +173,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
         shutNow.add(id)
         if (!shut.has(id)) {
           const fields = { err, endpoint_id: id }
-          deps.logger.error(fields, 'the secret of a webhook cannot be opened: its deliveries wait')
+          deps.logger.error(fields, 'nothing can sign for a webhook: its deliveries wait')
         }
         return []
       }

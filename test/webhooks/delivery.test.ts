@@ -43,6 +43,9 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
 const json = async (response: Response | Promise<Response>): Promise<any> => (await response).json()
 
+/** Under another master key. */
+const sealedElsewhere = createSealer(new Uint8Array(32).fill(1)).seal(Buffer.from('a'), 'elsewhere')
+
 const rawKey = (secret: string) => new Webhook(Buffer.from(secret).toString('base64'))
 const headersOf = (headers: Headers) => Object.fromEntries(headers)
 
@@ -82,21 +85,25 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['there is no master key', undefined],
-    ['it is sealed under another key', createSealer(new Uint8Array(32).fill(7))],
-  ])('waits where its secret cannot be opened, since %s, and no other does', async (_, sealer) => {
+    ['there is no master key', {}, sealedElsewhere],
+    [
+      'it is sealed under another key',
+      { sealer: createSealer(new Uint8Array(32).fill(7)) },
+      sealedElsewhere,
+    ],
+    ['it has none and WEBHOOK_SECRET is no longer set', { secret: undefined }, null],
+  ])('waits where nothing can sign, since %s, and no other does', async (_, overrides, secret) => {
     const lines: string[] = []
     const sink = { write: (line: string) => lines.push(line) > 0 }
     const logger = createLogger({ level: 'error', format: 'json', sink })
     const elsewhere = await openTestDatabase()
-    const own = await startWebhooks(elsewhere, { logger, ...(sealer && { sealer }) })
+    const own = await startWebhooks(elsewhere, { logger, ...overrides })
     const shut = receiver()
     const open = receiver()
     const id = await own.subscribe(shut.url)
     await own.subscribe(open.url)
-    const sealed = createSealer(new Uint8Array(32).fill(1)).seal(Buffer.from('a'), 'elsewhere')
     await elsewhere.sql`
-      update webhook_endpoints set sealed = true, secret = ${sealed} where id = ${id}`
+      update webhook_endpoints set sealed = ${secret !== null}, secret = ${secret} where id = ${id}`
     // The list of endpoints is kept for a second.
     await Bun.sleep(1_100)
     await emit(elsewhere)

@@ -49,7 +49,8 @@ export const startReceiver = (
 }
 
 export type Overrides = {
-  readonly secret?: string
+  /** Undefined: WEBHOOK_SECRET is not set. */
+  readonly secret?: string | undefined
   readonly allowedTargets?: readonly string[]
   readonly timeoutSeconds?: number
   readonly concurrencyMax?: number
@@ -70,7 +71,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     elsewhere: overrides.elsewhere ?? [],
     sealer: overrides.sealer,
     settings: {
-      secret: overrides.secret ?? 'common secret of all',
+      secret: 'secret' in overrides ? overrides.secret : 'common secret of all',
       allowedTargets: overrides.allowedTargets ?? ['127.0.0.0/8', 'localhost'],
       timeoutSeconds: overrides.timeoutSeconds ?? 4,
       concurrencyMax: overrides.concurrencyMax ?? 64,
