@@ -94,13 +94,13 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
       const sending = { channel, count: messages.length, links }
       return observe(sending, () => sendMessages(sendDeps, messages, signal))
     },
-    admit: async (line, costs) => {
-      if (holds.SECONDARY.leftMs() > 0) return 0
-      return pacing?.admit(line, costs) ?? costs.length
+    admit: async (channel, line, costs) => {
+      if (holds[channel].leftMs() > 0) return 0
+      return pacing?.admit(channel, line, costs) ?? costs.length
     },
-    room: async (line) => {
-      if (holds.SECONDARY.leftMs() > 0) return 0
-      return pacing?.room(line) ?? Infinity
+    room: async (channel, line) => {
+      if (holds[channel].leftMs() > 0) return 0
+      return pacing?.room(channel, line) ?? Infinity
     },
     openStream: async (channel, signal) => {
       if (streams[channel] >= channelStreamsMax) throw new TooManyStreamsError(streamsFullMs)

@@ -14,7 +14,7 @@ const buckets = {
 
 type BucketName = keyof typeof buckets
 
-/** What a bucket of the secondary channel cannot take yet stands in a line, by day and by night in the same. */
+/** What is for the secondary channel and cannot go yet stands in a line, by day and by night in the same. */
 export const lines = ['secondary', 'investigations'] as const
 
 export type Line = (typeof lines)[number]
@@ -66,10 +66,10 @@ export type Pacing = {
    * Returns 0 if it took them, otherwise how long until the bucket holds some.
    */
   take(channel: Channel, messages: readonly Uint8Array[]): Promise<number>
-  /** Does so for each of several costs while the bucket of a line holds any; returns for how many of the first. */
-  admit(line: Line, costs: readonly number[]): Promise<number>
+  /** Does so for each of several costs of a line while the bucket holds any; returns for how many of the first. */
+  admit(channel: Channel, line: Line, costs: readonly number[]): Promise<number>
   /** The tokens that the bucket of a line holds. */
-  room(line: Line): Promise<number>
+  room(channel: Channel, line: Line): Promise<number>
 }
 
 export type PacingDeps = {
@@ -92,7 +92,8 @@ export const createPacing = (deps: PacingDeps): Pacing => {
     drawn.set(name, bucket)
     return bucket
   }
-  const bucketOfLine = (line: Line): Drawn => {
+  const bucketOfLine = (channel: Channel, line: Line): Drawn => {
+    if (channel === 'PRIMARY') return bucketOf('primary')
     if (line === 'investigations') return bucketOf(line)
     return bucketOf(isNight(now()) ? 'secondary_night' : 'secondary_day')
   }
@@ -102,10 +103,10 @@ export const createPacing = (deps: PacingDeps): Pacing => {
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
       const line = costs.every((one) => one.isTracked) ? 'investigations' : 'secondary'
-      return (channel === 'PRIMARY' ? bucketOf('primary') : bucketOfLine(line)).take(total)
+      return bucketOfLine(channel, line).take(total)
     },
-    admit: async (line, costs) => {
-      const bucket = bucketOfLine(line)
+    admit: async (channel, line, costs) => {
+      const bucket = bucketOfLine(channel, line)
       let admitted = 0
       for (const cost of costs) {
         if ((await bucket.take(cost)) > 0) break
@@ -113,7 +114,7 @@ export const createPacing = (deps: PacingDeps): Pacing => {
       }
       return admitted
     },
-    room: (line) => bucketOfLine(line).room(),
+    room: (channel, line) => bucketOfLine(channel, line).room(),
   }
 }
 

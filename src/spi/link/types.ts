@@ -89,11 +89,11 @@ export type InterfaceClient = {
   ): Promise<SendOutcome>
   /**
    * Takes the tokens of messages of one line, by what each costs and in their order, before they are sent; returns how
-   * many of the first the secondary channel takes now.
+   * many of the first the channel takes now.
    */
-  admit(line: Line, costs: readonly number[]): Promise<number>
+  admit(channel: Channel, line: Line, costs: readonly number[]): Promise<number>
   /** The tokens for which {@link admit} would take messages now; Infinity where nothing limits them. */
-  room(line: Line): Promise<number>
+  room(channel: Channel, line: Line): Promise<number>
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
   openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>
   /**

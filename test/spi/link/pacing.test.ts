@@ -83,21 +83,21 @@ describe('buckets', () => {
   test('a line is admitted from its first on, as far as the bucket goes, and its room is what that would be', async () => {
     clock.ms = noon
     const one = pacing()
-    expect(await one.room('secondary')).toBe(350)
-    expect(await one.admit('secondary', [200, 0.2])).toBe(2)
-    expect(await one.room('secondary')).toBeWithin(148, 150)
+    expect(await one.room('SECONDARY', 'secondary')).toBe(350)
+    expect(await one.admit('SECONDARY', 'secondary', [200, 0.2])).toBe(2)
+    expect(await one.room('SECONDARY', 'secondary')).toBeWithin(148, 150)
     // What costs more than is left is admitted as long as anything is, and owed.
-    expect(await one.admit('secondary', [500, 1])).toBe(1)
-    expect(await one.room('secondary')).toBeLessThan(0)
-    expect(await one.admit('secondary', [1])).toBe(0)
-    expect(await one.room('investigations')).toBe(1_500)
+    expect(await one.admit('SECONDARY', 'secondary', [500, 1])).toBe(1)
+    expect(await one.room('SECONDARY', 'secondary')).toBeLessThan(0)
+    expect(await one.admit('SECONDARY', 'secondary', [1])).toBe(0)
+    expect(await one.room('SECONDARY', 'investigations')).toBe(1_500)
     // Nobody but who asks for room pays what is owed.
     clock.ms += 20_000
-    expect(await one.room('secondary')).toBeLessThanOrEqual(0)
+    expect(await one.room('SECONDARY', 'secondary')).toBeLessThanOrEqual(0)
     clock.ms += 2_000
-    expect(await one.room('secondary')).toBeWithin(68, 71)
-    expect(await one.admit('secondary', [1])).toBe(1)
-    expect(await one.admit('secondary', [])).toBe(0)
+    expect(await one.room('SECONDARY', 'secondary')).toBeWithin(68, 71)
+    expect(await one.admit('SECONDARY', 'secondary', [1])).toBe(1)
+    expect(await one.admit('SECONDARY', 'secondary', [])).toBe(0)
   })
 
   test('what has nothing to pay waits for no bucket', async () => {

@@ -233,14 +233,15 @@ describe('outcomes', () => {
   test('a line is told of what the channel asks to wait for', async () => {
     const server = rawServer(() => answer(429, { 'Retry-After': '7' }))
     const client = interfaceClient({ SECONDARY: server.url })
-    expect([await client.room('secondary'), await client.admit('secondary', [1, 1])]).toEqual([
-      Number.POSITIVE_INFINITY,
-      2,
-    ])
+    expect([
+      await client.room('SECONDARY', 'secondary'),
+      await client.admit('SECONDARY', 'secondary', [1, 1]),
+    ]).toEqual([Number.POSITIVE_INFINITY, 2])
     await client.send('SECONDARY', [one])
-    expect([await client.room('secondary'), await client.admit('secondary', [1, 1])]).toEqual([
-      0, 0,
-    ])
+    expect([
+      await client.room('SECONDARY', 'secondary'),
+      await client.admit('SECONDARY', 'secondary', [1, 1]),
+    ]).toEqual([0, 0])
     server.stop()
   })
 

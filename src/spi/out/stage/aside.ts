@@ -19,7 +19,7 @@ export const isTurnedAway = (
 ): outcome is Extract<MessageOutcome, { readonly kind: 'unreachable' }> =>
   outcome.kind === 'unreachable' && !outcome.isDown
 
-/** What is for the secondary channel has until later. */
+/** What is for the secondary channel has until later, whichever it goes by. */
 export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** How long the queue goes on without it; undefined when it is tried again at once. */
@@ -29,10 +29,7 @@ export const asideMs = (
   isAlone: boolean,
   deps: AsideDeps,
 ): number | undefined => {
-  const { channel, isScheduled } = stored
-  if (isTurnedAway(outcome)) {
-    return isScheduled || mayWaitOn(channel) ? (outcome.retryAfterMs ?? 0) : undefined
-  }
+  if (isTurnedAway(outcome)) return stored.isScheduled ? (outcome.retryAfterMs ?? 0) : undefined
   const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
   return (isUnclear && isToBlame(stored, outcome.channel, deps)) || isBound(stored, deps)
     ? deps.setAsideMs

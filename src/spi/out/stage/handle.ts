@@ -17,6 +17,7 @@ import {
 import { inSpan } from '#src/platform/observe/index.ts'
 import {
   applyRemembered,
+  type Channel,
   type LateAnswer,
   type LateDeps,
   noteRepetitions,
@@ -27,7 +28,7 @@ import {
   unsignedMessageOf,
 } from '../../messages/index.ts'
 import { SigningError } from '../signing/index.ts'
-import { type AsideDeps, asideMs, isTurnedAway, mayWaitOn } from './aside.ts'
+import { type AsideDeps, asideMs, isTurnedAway } from './aside.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import { setAside } from './entries.ts'
 import type { IsLate } from './limits.ts'
@@ -154,8 +155,8 @@ const settled = async (work: readonly Promise<void>[]): Promise<void> => {
 type Going = {
   /** The batch is of it alone. */
   readonly isAlone: boolean
-  /** Its tokens are taken. */
-  readonly isPaid: boolean
+  /** The channel whose tokens are taken for it. */
+  readonly paidOn: Channel | undefined
 }
 
 /** Only who may stand in a line waits to be told of it. */
@@ -168,7 +169,7 @@ const sendTold = async (
   const isAsked = isStored(one) && parts.turns.mayWait(one.stored)
   const { paid, away } = isAsked ? await told : untold
   if (away.has(one.delivery)) return
-  await sendOne({ ...one, isAlone, isPaid: paid.has(one.delivery) }, parts)
+  await sendOne({ ...one, isAlone, paidOn: paid.get(one.delivery) }, parts)
 }
 
 const sendOne = async (
@@ -221,7 +222,7 @@ const sendOne = async (
 const transmit = async (
   stored: QueuedOutbound,
   { bytes, unsigned }: Ready,
-  { isAlone, isPaid }: Going,
+  { isAlone, paidOn }: Going,
   parts: Parts,
 ): Promise<Final | undefined> => {
   const { id, type, channel, isInDoubt } = stored
@@ -229,12 +230,12 @@ const transmit = async (
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
-  const comesAgain = mayWaitOn(channel)
-  const outcome = await transport({ type, channel, bytes, comesAgain, isPaid })
+  const comesAgain = turns.mayWait(stored)
+  const outcome = await transport({ type, channel, bytes, comesAgain, paidOn })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)
-  if (isTurnedAway(outcome) && turns.mayWait(stored)) {
+  if (isTurnedAway(outcome) && comesAgain) {
     await turns.wait(stored)
     return undefined
   }

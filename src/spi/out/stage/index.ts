@@ -18,7 +18,13 @@ import { createRequeue } from './requeue.ts'
 import { createSendNow, type SendNow } from './send-now.ts'
 import { createSigning, type Sign, withSigning } from './signing.ts'
 import { countUnknown } from './store.ts'
-import { createIsPassedOver, createTransport, type Transport, waysOf } from './transport.ts'
+import {
+  createIsPassedOver,
+  createTransport,
+  createWayOfLines,
+  type Transport,
+  waysOf,
+} from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { outboundSettings } from './config.ts'
@@ -136,7 +142,9 @@ const createStage = (
   const { sql, broker, settings, emitEvents, recurrences, receivables, logger } = deps
   const { metrics, limits } = parts
   const { client } = deps
-  const isPassedOver = createIsPassedOver(client.channels, settings.channelFailover, parts.health)
+  const { channels } = client
+  const isPassedOver = createIsPassedOver(channels, settings.channelFailover, parts.health)
+  const wayOfLines = createWayOfLines(channels, isPassedOver)
   const watch = createWatch({
     ...parts,
     sql,
@@ -155,7 +163,7 @@ const createStage = (
       broker,
       group,
       logger,
-      room: async (line) => (isPassedOver('SECONDARY') ? Infinity : client.room(line)),
+      room: (line) => client.room(wayOfLines(), line),
       queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
@@ -170,9 +178,9 @@ const createStage = (
     receivables,
     logger,
     client,
-    isPassedOver,
-    channels: client.channels,
-    ways: (message) => waysOf(message, client.channels, settings.channelFailover),
+    wayOfLines,
+    channels,
+    ways: (message) => waysOf(message, channels, settings.channelFailover),
     setAsideMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
   })
   let consumer: Consumer | undefined

@@ -1,7 +1,7 @@
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { costOf, type InterfaceClient, type Line, lines } from '../../link/index.ts'
+import { costOf, type Line, lines } from '../../link/index.ts'
 import { firstPlace, requeueMessages } from '../../messages/index.ts'
 import {
   hasOverdue,
@@ -19,7 +19,7 @@ export type RequeueDeps = {
   /** The group of the consumers of `spi.outbound`. */
   readonly group: string
   /** The tokens that there are for who stands in a line. */
-  readonly room: InterfaceClient['room']
+  readonly room: (line: Line) => Promise<number>
   /** A message whose entry is on the queue for longer than this should have been sent. */
   readonly queuedLongMs: number
   /** Called with how many had lost their entry. */

@@ -40,8 +40,8 @@ export type OutgoingBytes = {
   readonly bytes: Uint8Array
   /** True: what the channel cannot take yet is turned away and brought again. */
   readonly comesAgain?: boolean
-  /** True: its tokens of its own channel are taken. */
-  readonly isPaid?: boolean
+  /** The channel whose tokens are taken for it. */
+  readonly paidOn?: Channel | undefined
 }
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
@@ -82,6 +82,11 @@ export const createIsPassedOver =
   ): IsPassedOver =>
   (channel) =>
     isFailover && !isUp(channel) && channels.some(isUp)
+
+/** Returns the channel that what is for the secondary one goes by now. */
+export const createWayOfLines =
+  (channels: readonly Channel[], isPassedOver: IsPassedOver) => (): Channel =>
+    channels.includes('SECONDARY') && !isPassedOver('SECONDARY') ? 'SECONDARY' : 'PRIMARY'
 
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. We cut a refused request
@@ -131,14 +136,14 @@ export const createTransport = (options: {
   const lanes = new Map(client.channels.map((channel) => [channel, lanesOf(channel)]))
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
-    const { type, channel, bytes, comesAgain = false, isPaid = false } = message
+    const { type, channel, bytes, comesAgain = false, paidOn } = message
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
-      const isPaidHere = isPaid && way === channel
-      const lane = lanes.get(way)?.[isPaidHere ? 'paid' : 'unpaid']
+      const isPaid = way === paidOn
+      const lane = lanes.get(way)?.[isPaid ? 'paid' : 'unpaid']
       if (lane === undefined) continue
-      last = await lane({ bytes, trace, comesAgain, isPaid: isPaidHere })
+      last = await lane({ bytes, trace, comesAgain, isPaid })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last

@@ -6,15 +6,16 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { costOf, type InterfaceClient, type Line, lineOf } from '../../link/index.ts'
-import type { AsideDeps } from './aside.ts'
+import type { Channel } from '../../messages/index.ts'
+import { type AsideDeps, mayWaitOn } from './aside.ts'
 import { isLineLeft, joinLines } from './entries.ts'
 import type { QueuedOutbound } from './store.ts'
-import type { IsPassedOver } from './transport.ts'
 
 export type TurnsDeps = Pick<AsideDeps, 'ways'> & {
   readonly sql: Client
   readonly client: Pick<InterfaceClient, 'admit'>
-  readonly isPassedOver: IsPassedOver
+  /** The channel that what stands in a line goes by now. */
+  readonly wayOfLines: () => Channel
   readonly logger: Logger
 }
 
@@ -25,16 +26,16 @@ type Asked = {
 
 /** What a batch is told before any of it is signed; who is in neither list asks the channel when it goes out. */
 export type Told = {
-  /** Their tokens are taken. */
-  readonly paid: ReadonlySet<Delivery>
+  /** Their tokens are taken, on this channel. */
+  readonly paid: ReadonlyMap<Delivery, Channel>
   /** They stand in a line. */
   readonly away: ReadonlySet<Delivery>
 }
 
 /**
- * The order in which messages use what the secondary channel takes: while any stands in a line, newer ones go behind it
- * by their age, and only those go out whom the search for queue entries calls, the first of the line first. The line is
- * rows of the database, so a process that dies takes no place with it.
+ * The order in which messages for the secondary channel use what it takes, or the channel that they go by instead: while
+ * any stands in a line, newer ones go behind it by their age, and only those go out whom the search for queue entries
+ * calls, the first of the line first. The line is rows of the database, so a process that dies takes no place with it.
  */
 export type Turns = {
   readonly tell: (asked: readonly Asked[]) => Promise<Told>
@@ -44,44 +45,50 @@ export type Turns = {
   readonly wait: (message: Pick<QueuedOutbound, 'id' | 'type'>) => Promise<void>
 }
 
-export const untold: Told = { paid: new Set(), away: new Set() }
+export const untold: Told = { paid: new Map(), away: new Set() }
 
 const limits = { rowsMax: 200, writersMax: 1, spacingMs: 10, waitingMax: 5_000 }
 
-export const createTurns = ({ sql, client, ways, isPassedOver, logger }: TurnsDeps): Turns => {
+export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps): Turns => {
   const wait: Turns['wait'] = createGatherer({
     write: async (messages) => {
       await joinLines(
         sql,
         messages.map(({ id, type }) => ({ id, line: lineOf(type) })),
       )
-      logger.info({ messages: messages.length }, 'they wait until the secondary channel has room')
+      logger.info({ messages: messages.length }, 'they wait until their channel has room')
       return messages.map(() => undefined)
     },
     ...limits,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
-  const mayWait: Turns['mayWait'] = (message) => ways(message)[0] === 'SECONDARY'
+  const mayWait: Turns['mayWait'] = (message) =>
+    mayWaitOn(message.channel) || ways(message)[0] === 'SECONDARY'
 
   /** Returns those whose tokens are taken. */
-  const admitted = async (line: Line, asked: readonly Asked[]): Promise<readonly Asked[]> => {
+  const admitted = async (
+    way: Channel,
+    line: Line,
+    asked: readonly Asked[],
+  ): Promise<readonly Asked[]> => {
     const called = asked.filter(({ stored }) => stored.isCalled)
     const isFree = called.length === 0 && !(await isLineLeft(sql, line))
     const first = (isFree ? asked : called).toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
     const costs = first.map(({ delivery }) => costOf(delivery.value).cost)
-    return first.slice(0, await client.admit(line, costs))
+    return first.slice(0, await client.admit(way, line, costs))
   }
 
   return {
     mayWait,
     wait,
     tell: async (all) => {
+      const way = wayOfLines()
       const asked = all.filter(
-        ({ stored }) => stored.status === 'QUEUED' && mayWait(stored) && !isPassedOver('SECONDARY'),
+        ({ stored }) => stored.status === 'QUEUED' && mayWait(stored) && ways(stored).includes(way),
       )
-      const paid = new Set<Delivery>()
+      const paid = new Map<Delivery, Channel>()
       for (const [line, those] of Map.groupBy(asked, ({ stored }) => lineOf(stored.type))) {
-        for (const { delivery } of await admitted(line, those)) paid.add(delivery)
+        for (const { delivery } of await admitted(way, line, those)) paid.set(delivery, way)
       }
       const away = asked.filter(({ delivery }) => !paid.has(delivery))
       await Promise.all(away.map(({ stored }) => wait(stored)))

@@ -2,8 +2,9 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
+import { type Channel, type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
+import { failuresMax } from '#src/spi/out/stage/channel-health.ts'
 import { createRequeue } from '#src/spi/out/stage/requeue.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
@@ -279,11 +280,25 @@ describe('sending', () => {
     },
   }
 
-  /** The client, whose secondary channel has tokens as told. */
-  const withTokens = (bucket: { tokens: number }) => ({
-    ...client,
-    room: async () => bucket.tokens,
-    admit: async (_: unknown, costs: readonly number[]) => {
+  /** The client, one of whose channels has tokens as told, and the other as many as anybody wants. */
+  const withTokens = (
+    bucket: { tokens: number },
+    over = client,
+    limited: Channel = 'SECONDARY',
+  ): typeof client => ({
+    ...over,
+    send: async (channel, messages, options) => {
+      if (channel === limited && options?.isPaid !== true) {
+        if (bucket.tokens <= 0) {
+          return { kind: 'unreachable', reason: 'no tokens', retryAfterMs: 50, isDown: false }
+        }
+        bucket.tokens -= messages.length
+      }
+      return over.send(channel, messages, options)
+    },
+    room: async (channel) => (channel === limited ? bucket.tokens : Infinity),
+    admit: async (channel, _, costs) => {
+      if (channel !== limited) return costs.length
       const admitted = Math.max(0, Math.min(bucket.tokens, costs.length))
       bucket.tokens -= admitted
       return admitted
@@ -299,36 +314,58 @@ describe('sending', () => {
     while ((await inLine()) < count) await Bun.sleep(5)
   }
 
-  test('what waits for the secondary channel is served by its age, before what is new, and signed when it is', async () => {
-    const bucket = { tokens: 0 }
-    const metrics = createMetrics({ version: 'test', withProcess: false })
-    const signed = async (): Promise<number> => {
-      const { text } = await metrics.render()
-      return Number(/^spigw_signing_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0)
-    }
-    const signing = signingWith(issueCertificate('signer'))
-    await running(
-      async () => {
-        const ids = [...(await rig.pay(20, scheduled))]
-        await untilInLine(20)
-        for (let served = 5; served <= 20; served += 5) {
-          bucket.tokens = 5
-          ids.push(...(await rig.pay(5, scheduled)))
-          await rig.until('SENT', served)
+  const ways = [
+    ['the secondary channel', client, 'SECONDARY'],
+    ['the only one', interfaceClient({ PRIMARY: bank.url }, {}, ispb), 'PRIMARY'],
+    ['the primary while the secondary is passed over', client, 'PRIMARY'],
+  ] as const
+
+  test.each(ways)(
+    'what waits for %s is served by its age, before what is new, and signed when it is',
+    async (way, own, limited) => {
+      const bucket = { tokens: 0 }
+      let failures = 0
+      const isAway = way.includes('passed over')
+      const over: typeof client = {
+        ...own,
+        send: async (channel, ...rest) => {
+          if (!isAway || channel === 'PRIMARY') return own.send(channel, ...rest)
+          failures++
+          return { kind: 'unreachable', reason: 'away', retryAfterMs: 0, isDown: true }
+        },
+      }
+      const metrics = createMetrics({ version: 'test', withProcess: false })
+      const signed = async (): Promise<number> => {
+        const { text } = await metrics.render()
+        return Number(/^spigw_signing_seconds_count\S* (\d+)$/m.exec(text)?.[1] ?? 0)
+      }
+      const signing = signingWith(issueCertificate('signer'))
+      await running(
+        async () => {
+          const ids = [...(await rig.pay(20, scheduled))]
+          while (isAway && failures < failuresMax) await Bun.sleep(5)
           await untilInLine(20)
-          const sent = await sql<{ isFirst: boolean }[]>`
+          const before = await signed()
+          for (let served = 5; served <= 20; served += 5) {
+            bucket.tokens = 5
+            ids.push(...(await rig.pay(5, scheduled)))
+            await rig.until('SENT', served)
+            await untilInLine(20)
+            const sent = await sql<{ isFirst: boolean }[]>`
             select status = 'SENT' as "isFirst" from spi_messages order by id`
-          expect(sent.map((one) => one.isFirst)).toEqual(sent.map((_, at) => at < served))
-          expect(await signed()).toBe(served)
-        }
-        bucket.tokens = 100
-        await rig.until('SENT', 40)
-        expect(settledBy(ids)).toHaveLength(40)
-      },
-      withTokens(bucket),
-      { requeueEveryMs: 20, metrics, signing },
-    )
-  }, 60_000)
+            expect(sent.map((one) => one.isFirst)).toEqual(sent.map((_, at) => at < served))
+            expect(await signed()).toBe(before + served)
+          }
+          bucket.tokens = 100
+          await rig.until('SENT', 40)
+          expect(settledBy(ids)).toHaveLength(40)
+        },
+        withTokens(bucket, over, limited),
+        { requeueEveryMs: 20, metrics, signing, lookAfterMs: 600_000 },
+      )
+    },
+    60_000,
+  )
 
   test('a batch of both channels goes out on the primary while the secondary is asked for room', async () => {
     await rig.pay(20, scheduled)
@@ -336,7 +373,7 @@ describe('sending', () => {
     const asked = Promise.withResolvers<void>()
     const slow = {
       ...client,
-      admit: async (_: unknown, costs: readonly number[]) => {
+      admit: async (_channel: unknown, _line: unknown, costs: readonly number[]) => {
         await asked.promise
         return costs.length
       },

@@ -60,7 +60,7 @@ const transportOver = (
     requests,
     clock,
     send: (type = 'pacs.008', channel: Channel = 'PRIMARY', isPaid = false) =>
-      send({ type, channel, bytes, isPaid, comesAgain: isPaid }),
+      send({ type, channel, bytes, comesAgain: isPaid, paidOn: isPaid ? channel : undefined }),
     ways: () => requests.splice(0).map(({ channel }) => channel),
   }
 }
@@ -82,7 +82,7 @@ test('only what its caller brings again is turned away, and what it has paid is 
   const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
   const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
   await send(message)
-  const paid = { ...message, comesAgain: true, isPaid: true }
+  const paid = { ...message, comesAgain: true, paidOn: 'SECONDARY' } as const
   await send(paid)
   await send(paid)
   expect(told).toEqual([
@@ -110,7 +110,7 @@ test('what is paid shares no request with what is not, nor more requests than th
   const sendAll = (requestsMax: number) => {
     const send = createTransport({ client, requestsMax, isFailover: false, health })
     const waits = [send(message), send(message)]
-    return { waits, paid: [true, true].map((isPaid) => send({ ...message, isPaid })) }
+    return { waits, paid: [0, 1].map(() => send({ ...message, paidOn: 'SECONDARY' })) }
   }
   const { waits, paid } = sendAll(2)
   await Promise.all(paid)
