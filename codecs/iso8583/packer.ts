@@ -226,7 +226,7 @@ const writeLength = (field: Field, count: number, out: Uint8Array, start: number
 
 const writeSign = (field: Field, value: FieldValue, out: Uint8Array, at: number): void => {
   const sign = codeAt(value, 0)
-  if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
+  if (field.isChecked && sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
     refuse('iso8583_character', field.de, at, 'sign C or D')
   }
   out[at] = field.page.encode[sign]!
@@ -258,7 +258,7 @@ const writeText = (
   start: number,
   end: number,
 ): void => {
-  const { characters, signBytes } = field
+  const { characters, isChecked, signBytes } = field
   const { encode } = field.page
   let common = characters
   let at = start
@@ -268,7 +268,7 @@ const writeText = (
     common &= classOf[code] ?? 0
     out[at++] = encode[code] ?? 0
   }
-  if (common === 0 && at > start) badCharacter(field, start)
+  if (isChecked && common === 0 && at > start) badCharacter(field, start)
   while (at < end) out[at++] = encode[0x20]!
 }
 
@@ -298,7 +298,7 @@ const writePacked = (field: Field, value: FieldValue, out: Uint8Array, start: nu
     range |= nibble | (nibbleMax - nibble)
     out[at] = (nibble << 4) | padNibble
   }
-  if (range < 0) badCharacter(field, start)
+  if (range < 0 && field.isChecked) badCharacter(field, start)
 }
 
 /** The nibble of a character; peers also write the separator of a track as D. */
@@ -335,5 +335,9 @@ const tooSmall = (offset: number): never => {
   })
 }
 
-export const createPacker = (dialect: Dialect): Iso8583Packer =>
-  new Iso8583Packer(compileLayout(dialect))
+/**
+ * @param checked the fields whose characters are checked, all when not given: what a parser has read that checks the
+ *   same ones, is written as it came
+ */
+export const createPacker = (dialect: Dialect, checked?: ReadonlySet<number>): Iso8583Packer =>
+  new Iso8583Packer(compileLayout(dialect, checked))

@@ -36,18 +36,24 @@ export type RawPeer = Disposable & {
 const sendBytesMax = 67_108_864
 const dialect = dialects['ascii']!
 const pack = createMessagePacker(createPacker(dialect))
+const loosePack = createMessagePacker(createPacker(dialect, new Set()))
 
 /** The message as a frame of its own. */
 export const frameOf = (
   message: CardMessage,
   framing: Framing = framings['binary-2'],
   tpdu?: Uint8Array,
+  by = pack,
 ): Uint8Array => {
   const out = new Uint8Array(20_000)
   const header = headerBytes(framing)
-  const end = pack(message, out, header)
+  const end = by(message, out, header)
   return out.slice(0, writeFrame(framing, end - header, out, 0, tpdu))
 }
+
+/** The same of one whose fields may hold what is not of their type. */
+export const looseFrameOf = (message: CardMessage): Uint8Array =>
+  frameOf(message, undefined, undefined, loosePack)
 
 /** The answer that approves a request. */
 export const approvalOf = (request: CardMessage): CardMessage => {
@@ -72,6 +78,8 @@ export const createRawPeer = (
   ) => void | Promise<void>,
   options: {
     readonly framing?: Framing
+    /** The fields whose characters it checks; all when not given. */
+    readonly checked?: ReadonlySet<number>
     readonly onOpen?: (connection: RawConnection) => void
   } = {},
 ): RawPeer => {
@@ -102,7 +110,7 @@ export const createRawPeer = (
           isOpen: true,
         }
         connections.push(connection)
-        const parser = createParser(dialect)
+        const parser = createParser(dialect, options.checked)
         const decoder = new FrameDecoder(framing, {
           message: (from, start, end, tpdu) => {
             const message = readMessage(parser.parse(from, start, end))

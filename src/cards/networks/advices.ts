@@ -1,9 +1,14 @@
-import { CardMessage, createFieldSetter, type GatewayMti } from '#codecs/iso8583'
+import {
+  CardMessage,
+  createFieldSetter,
+  frameBytesMaxDefault,
+  type GatewayMti,
+} from '#codecs/iso8583'
 import type { LinkKeys } from '../security/index.ts'
 import type { SealedBytes } from './inbound.ts'
-import type { NetworkOptions } from './options.ts'
-import type { Sealer } from './sealing.ts'
-import { isSealedRight, sealedAnswer } from './secured.ts'
+import { checkedFields, type NetworkOptions } from './options.ts'
+import { createSealer, type Sealer } from './sealing.ts'
+import { answerSealed, isSealedRight } from './secured.ts'
 import type { AdviceReply } from './types.ts'
 
 /** What a network tells of its own accord, and repeats until it is answered. */
@@ -42,16 +47,18 @@ export class Advices {
   private readonly sealer: Sealer | undefined
   private underWay = 0
 
-  constructor(context: Context, sealer: Sealer | undefined) {
+  constructor(context: Context) {
+    const { dialect, frameBytesMax = frameBytesMaxDefault } = context.options
+    const hasMac = context.keys?.hasMac === true
     this.context = context
-    this.sealer = sealer
+    this.sealer = hasMac ? createSealer(dialect, frameBytesMax, checkedFields) : undefined
   }
 
   /**
    * Wipes the message in the end.
    *
-   * @param sealed what the code of the message is over
-   * @param send gets the answer, as bytes where it has a code
+   * @param sealed what the code of the message is over; wiped, too
+   * @param send copies the answer, which is bytes where it has a code
    */
   async take(
     message: CardMessage,
@@ -60,7 +67,10 @@ export class Advices {
   ): Promise<void> {
     const { keys, onAdvice, onWrongCode, options } = this.context
     const { sealer } = this
-    if (this.underWay === advicesMax) return message.wipe()
+    if (this.underWay === advicesMax) {
+      sealed?.data.fill(0)
+      return message.wipe()
+    }
     this.underWay++
     try {
       const isSealed = keys !== undefined && sealer !== undefined
@@ -68,7 +78,8 @@ export class Advices {
       const reply = await onAdvice(message)
       if (reply === undefined) return
       const answer = adviceAnswer(message, reply)
-      send(isSealed ? await sealedAnswer(keys, sealer, answer) : answer)
+      if (isSealed) await answerSealed(keys, sealer, answer, send)
+      else send(answer)
     } catch (err) {
       options.logger.error({ network: options.name, err }, 'an advice was not answered')
     } finally {

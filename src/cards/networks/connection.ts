@@ -73,7 +73,7 @@ export class Connection implements Lane {
     const kept = new Set([...(content.keeper?.fields ?? []), ...fees])
     this.inbound = new Inbound(dialect, kept, keys?.fields ?? new Set())
     this.sealer = keys?.hasMac === true ? createSealer(dialect, frameBytesMax) : undefined
-    this.advices = new Advices(context, this.sealer)
+    this.advices = new Advices(context)
     this.liveness = new Liveness(context.options, {
       ask: (timeoutMs) => this.manage(echoTest, timeoutMs),
       onEcho: context.onEcho,
@@ -279,31 +279,34 @@ export class Connection implements Lane {
       const isRoom =
         answer instanceof Uint8Array
           ? outbound.appendBytes(answer, timeoutMs, reply)
-          : outbound.append(answer, timeoutMs, reply)
+          : outbound.appendAnswer(answer, timeoutMs, reply)
       if (!isRoom) this.onStalled()
     })
   }
 
   private answerManagement(request: CardMessage, reply: Uint8Array | undefined): void {
     const { networkCode = '' } = request
-    const { keys } = this.context
+    const { keys, options } = this.context
     if (keys !== undefined && networkCode === keys.exchange?.networkCode) {
-      void this.takeKeys(keys, request, reply)
-      return
+      this.logged(this.takeKeys(keys, request, reply))
+    } else if (networkCode === cutOver && options.reconciliation?.isByNetwork === true) {
+      this.logged(this.takeCutOver(request, reply))
+    } else {
+      if (signOffs.has(networkCode)) this.signedOff(true)
+      this.reply(toManagementAnswer(request), reply)
+      if (signOns.has(networkCode)) this.signedOff(false)
     }
-    const { reconciliation } = this.context.options
-    if (networkCode === cutOver && reconciliation?.isByNetwork === true) {
-      void this.takeCutOver(request, reply)
-      return
-    }
-    this.reply(toManagementAnswer(request), reply)
-    if (signOffs.has(networkCode)) this.signedOff(true)
-    else if (signOns.has(networkCode)) this.signedOff(false)
+  }
+
+  private logged(work: Promise<void>): void {
+    const { logger, name } = this.context.options
+    const text = 'a request of network management was not answered'
+    work.catch((err: unknown) => logger.error({ network: name, err }, text))
   }
 
   /** Answers the network's own message; the connection ends where there is no room. */
   private reply(answer: CardMessage, tpdu: Uint8Array | undefined): boolean {
-    const isRoom = this.outbound.append(answer, this.context.options.timeoutMs, tpdu)
+    const isRoom = this.outbound.appendAnswer(answer, this.context.options.timeoutMs, tpdu)
     if (!isRoom) this.onStalled()
     return isRoom
   }

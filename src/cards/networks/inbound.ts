@@ -9,13 +9,12 @@ import {
 } from '#codecs/iso8583'
 import { isAdvice } from './advices.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
+import { checkedFields } from './options.ts'
 
 const transmissionField = 7
 const stanField = 11
 const amountsField = 54
 const settlementField = 15
-/** The characters of other fields are the network's business. */
-const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
 /** Numbers that a network masks are not compared. */
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
@@ -36,7 +35,7 @@ export class Inbound {
    * @param keyFields fields of answers to network management that bring keys
    */
   constructor(dialect: Dialect, kept: ReadonlySet<number>, keyFields: ReadonlySet<number>) {
-    this.parser = createParser(dialect, usedFields)
+    this.parser = createParser(dialect, checkedFields)
     this.kept = kept
     this.keyFields = keyFields
   }

@@ -79,6 +79,8 @@ export type NetworkOptions = {
   readonly onAdvice?: TakeAdvice | undefined
 }
 
+/** The characters of other fields are the network's business, whose messages and answers have them as they came. */
+export const checkedFields: ReadonlySet<number> = new Set([4, 11, 37, 38, 39, 41, 49, 70])
 export const answerMsMax = 10_000
 export const drainMs = 15_000
 export const signOffMs = 2_000

@@ -7,7 +7,7 @@ import {
   writeFrame,
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/runtime/index.ts'
-import { type NetworkOptions, sendBytesMax } from './options.ts'
+import { checkedFields, type NetworkOptions, sendBytesMax } from './options.ts'
 
 /** Where the frames of one turn begin in the stream, and when the first of them is too late. */
 type Turn = { readonly start: number; endsAtMs: number }
@@ -20,6 +20,7 @@ type Turn = { readonly start: number; endsAtMs: number }
 export class Outbound {
   private readonly buffer = new SendBuffer(sendBytesMax)
   private readonly pack: ReturnType<typeof createMessagePacker>
+  private readonly packAnswer: ReturnType<typeof createMessagePacker>
   private readonly framing: NetworkOptions['framing']
   private readonly header: number
   private readonly frameBytesMax: number
@@ -40,6 +41,7 @@ export class Outbound {
     onStale: () => void,
   ) {
     this.pack = createMessagePacker(createPacker(dialect))
+    this.packAnswer = createMessagePacker(createPacker(dialect, checkedFields))
     this.framing = framing
     this.header = headerBytes(framing)
     this.frameBytesMax = frameBytesMax
@@ -62,8 +64,13 @@ export class Outbound {
    * @param withinMs the kernel must have it
    * @throws CodecError when the message cannot be packed; nothing of it is sent then
    */
-  append(message: CardMessage, withinMs: number, tpdu?: Uint8Array): boolean {
-    return this.appendWith((out, at) => this.pack(message, out, at), withinMs, tpdu)
+  append(message: CardMessage, withinMs: number): boolean {
+    return this.appendWith((out, at) => this.pack(message, out, at), withinMs, undefined)
+  }
+
+  /** As `append`, of an answer: what it repeats is written as it was read. */
+  appendAnswer(message: CardMessage, withinMs: number, tpdu: Uint8Array | undefined): boolean {
+    return this.appendWith((out, at) => this.packAnswer(message, out, at), withinMs, tpdu)
   }
 
   /** As `append`, of a packed message. */

@@ -14,9 +14,10 @@ import type { FieldReader, LinkKeys } from '../security/index.ts'
  * Packs messages with a code at their end. The code is over all bytes before it, with its own bit in the bitmap.
  *
  * @param bytesMax of a message
+ * @param checked the fields whose characters are checked; all when not given
  */
-export const createSealer = (dialect: Dialect, bytesMax: number) => {
-  const packer = createPacker(dialect)
+export const createSealer = (dialect: Dialect, bytesMax: number, checked?: ReadonlySet<number>) => {
+  const packer = createPacker(dialect, checked)
   const pack = createMessagePacker(packer)
   const setters = { 64: createFieldSetter(64), 128: createFieldSetter(128) }
   const scratch = new Uint8Array(bytesMax)

@@ -56,15 +56,20 @@ export const sendSealed = async (
   }
 }
 
-/** The bytes of an answer with its code. @throws CodecError, SecurityModuleError */
-export const sealedAnswer = async (
+/** Sends an answer with its code. @throws CodecError, SecurityModuleError */
+export const answerSealed = async (
   keys: LinkKeys,
   sealer: Sealer,
   answer: CardMessage,
-): Promise<Uint8Array> => {
+  send: (bytes: Uint8Array) => void,
+): Promise<void> => {
   const unsealed = sealer.packed(answer)
-  await sealer.seal(unsealed, keys)
-  return unsealed.bytes
+  try {
+    await sealer.seal(unsealed, keys)
+    send(unsealed.bytes)
+  } finally {
+    unsealed.bytes.fill(0)
+  }
 }
 
 /** Whether the code of an answer is right; not, if that cannot be found out. */

@@ -6,12 +6,17 @@ import {
   type NetworkOptions,
 } from '../../../src/cards/networks/index.ts'
 import type { NetworkMetrics } from '../../../src/cards/networks/metrics.ts'
-import { unreadableMax } from '../../../src/cards/networks/options.ts'
+import { checkedFields, unreadableMax } from '../../../src/cards/networks/options.ts'
+import {
+  reconciliationForm,
+  reconciliationRulesOf,
+} from '../../../src/cards/networks/reconciliation-form.ts'
 import { networkOptions, payment, stanOf, until } from '../../support/card-network.ts'
 import {
   approvalOf,
   createRawPeer,
   frameOf,
+  looseFrameOf,
   management,
   type RawConnection,
 } from '../../support/raw-peer.ts'
@@ -424,6 +429,46 @@ describe('a message of the network', () => {
     )
     await until(() => tpdus.length === 1)
     expect(tpdus).toEqual([[0x60, 3, 4, 1, 2]])
+  })
+
+  test('is answered and obeyed, whatever is in the fields that it only repeats', async () => {
+    const answers: CardMessage[] = []
+    using peer = createRawPeer((_, message) => void answers.push(message), {
+      checked: checkedFields,
+    })
+    const { counts, metrics } = counting()
+    await using rig = await connect(peer.port, { metrics, onAdvice: async () => '00' })
+    const [connection] = peer.connections
+    // Institutions that are blank, and a private field that is no text.
+    const originalData = `01000000051120120000${' '.repeat(22)}`
+    const additionalData = Uint8Array.of(0x58, 0, 1, 0x4b, 0x85, 0)
+    connection?.send(looseFrameOf(payment(5, { originalData }, '0420')))
+    for (const code of ['301', '002']) {
+      const asked = Object.assign(management(code, `000${code}`), { additionalData })
+      connection?.send(looseFrameOf(asked))
+    }
+    await until(() => answers.length === 3)
+    expect(answers.toSorted((one, other) => Number(one.mti) - Number(other.mti))).toMatchObject([
+      { mti: '0430', responseCode: '00', originalData },
+      { mti: '0810', networkCode: '301', responseCode: '00', additionalData },
+      { mti: '0810', networkCode: '002', responseCode: '00', additionalData },
+    ])
+    expect(rig.network.health().connectionsUp).toBe(0)
+    expect([counts.unexpected, peer.connections.length]).toEqual([0, 1])
+  })
+
+  test('that could not be kept is not answered, and leaves the others alone', async () => {
+    const answers: CardMessage[] = []
+    using peer = createRawPeer((_, message) => void answers.push(message))
+    const reconciliation = reconciliationRulesOf(reconciliationForm.parse({ cut_over: 'network' }))
+    const onCutOver = () => Promise.reject(new Error('no database'))
+    await using rig = await connect(peer.port, { reconciliation, onCutOver })
+    for (const code of ['201', '301']) {
+      peer.connections[0]?.send(frameOf(management(code, `000${code}`)))
+    }
+    await until(() => answers.length === 1)
+    expect(answers).toMatchObject([{ mti: '0810', networkCode: '301' }])
+    expect(rig.network.health().connectionsUp).toBe(1)
   })
 
   test('that asks for something else is counted and ignored', async () => {

@@ -30,6 +30,7 @@ import {
   stanOf,
   until,
 } from '../../support/card-network.ts'
+import { createRawPeer } from '../../support/raw-peer.ts'
 import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -117,6 +118,40 @@ describe('codes', () => {
       await network.stop()
       scripted.stop()
     }
+  })
+
+  test('are on the answer to an advice that is sound where it counts, and no copy of its card stays', async () => {
+    const module = createSoftwareModule()
+    const given: Uint8Array[] = []
+    const noting: SecurityModule = {
+      ...module,
+      mac: (key, algorithm, data) => {
+        given.push(data)
+        return module.mac(key, algorithm, data)
+      },
+    }
+    const answers: CardMessage[] = []
+    using peer = createRawPeer((_, message) => void answers.push(message), { checked: new Set() })
+    const advised = { onAdvice: async () => '00' }
+    const network = createNetwork(
+      networkOptions(peer.port, secured({ module: noting, ...advised })),
+    )
+    network.start()
+    await until(() => network.health().connectionsUp === 1)
+    const originalData = `01000000051120120000${' '.repeat(22)}`
+    const sealer = createSealer(dialects['ascii']!, 1_024, new Set())
+    const advice = sealer.packed(payment(5, { originalData }, '0420'))
+    const { mac } = secured().security ?? {}
+    const security = { zone: undefined, mac, exchange: undefined }
+    const options = { network: 'neta', module, honourMs: 0, logger: quietLogger, security }
+    await sealer.seal(advice, new LinkKeys(options))
+    peer.connections[0]?.send(Uint8Array.of(0, advice.bytes.length, ...advice.bytes))
+    await until(() => answers.length === 1)
+    expect(answers).toMatchObject([{ mti: '0430', responseCode: '00', originalData }])
+    expect(given).toHaveLength(2)
+    await Bun.sleep(0)
+    for (const data of given) expect(data.every((byte) => byte === 0)).toBe(true)
+    await network.stop()
   })
 
   test('that come when the time of their message is over send nothing', async () => {

@@ -356,17 +356,22 @@ describe('properties', () => {
   })
 
   test('a changed message is read or refused with a CodecError, and what is read packs again', () => {
-    const messages = Object.values(dialects).map((dialect) => {
+    const messages = Object.values(dialects).flatMap((dialect) => {
       const out = new Uint8Array(512)
       const end = createMessagePacker(createPacker(dialect))(authorization(), out)
-      return { dialect, bytes: out.slice(0, end), parser: createParser(dialect) }
+      return [undefined, new Set([11, 39])].map((checked) => ({
+        dialect,
+        checked,
+        bytes: out.slice(0, end),
+        parser: createParser(dialect, checked),
+      }))
     })
     const change = fc.record({ at: fc.nat(511), to: fc.nat(255), cut: fc.nat(40) })
     fc.assert(
       fc.property(
         fc.constantFrom(...messages),
         fc.array(change, { minLength: 1, maxLength: 4 }),
-        ({ dialect, bytes, parser }, changes) => {
+        ({ dialect, checked, bytes, parser }, changes) => {
           let changed = bytes.slice()
           for (const { at, to, cut } of changes) {
             changed[at % changed.length] = to
@@ -382,8 +387,8 @@ describe('properties', () => {
           }
           const values = Object.fromEntries(parser.fields().map((de) => [de, parser.value(de)]))
           const out = new Uint8Array(4096)
-          const end = createPacker(dialect).pack(parser.mti, values, out)
-          createParser(dialect).parse(out, 0, end)
+          const end = createPacker(dialect, checked).pack(parser.mti, values, out)
+          createParser(dialect, checked).parse(out, 0, end)
         },
       ),
       { numRuns: 5000 },
