@@ -268,3 +268,34 @@ test('a stream that cannot be told holds up no other, and goes on when it can', 
   await caughtUp(first)
   expect(told(first)).toHaveLength(1)
 })
+
+test('a stream that no node reads slows no other: each has ranges of its own, and rests after a failure', async () => {
+  const { id, tell } = await teller('Memo(string text)', ['a'])
+  const stuck = token
+  await bench.drex().stop?.()
+  const from = await head()
+  token = bench.admin.token
+  const other = await create({ event: 'Paused', from_block: from })
+  await tell()
+  for (let i = 0; i < 200; i++) await bench.chain.mine()
+  const ranges = { stuck: [] as number[], other: [] as number[] }
+  bench.node.lie(async ({ method, params }) => {
+    const filter = params[0] as { address?: readonly Hex[]; fromBlock?: Hex; toBlock?: Hex }
+    if (method !== 'eth_getLogs' || filter.fromBlock === undefined) return undefined
+    const isStuck = filter.address?.includes(stuck.toLowerCase() as Hex) === true
+    const asked = isStuck ? ranges.stuck : ranges.other
+    asked.push(Number(filter.toBlock) - Number(filter.fromBlock) + 1)
+    return isStuck ? { error: { code: -32_000, message: 'history pruned' } } : undefined
+  })
+  await bench.restart()
+  await bench.until(async () => ranges.stuck.at(-1) === 1)
+  const before = ranges.stuck.length
+  await Bun.sleep(4_000)
+  expect(ranges.stuck.length - before).toBeLessThanOrEqual(3)
+  await caughtUp(other)
+  expect(ranges.other.filter((size) => size < 100)).toEqual([])
+  bench.node.lie(undefined)
+  token = stuck
+  await caughtUp(id)
+  expect(told(id)).toHaveLength(1)
+})

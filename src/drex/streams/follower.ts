@@ -30,30 +30,56 @@ const streamsPage = 100
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
+/** A stream that failed is left alone for so long, and twice as long after each further failure. */
+const restFirstMs = 1_000
+const restMaxMs = 60_000
+
+/** What is known of a stream as long as it is followed here. */
+type Course = {
+  /** Of its own: how many blocks are read at once is found out for each. */
+  readonly source: Source
+  restMs: number
+  restsUntilMs: number
+}
+
 export const createStreamFollower = (context: FollowerContext): Follower => {
   const { network, rpc, sql } = context
-  const source = createSource(context)
+  let courses: ReadonlyMap<string, Course> = new Map()
   return createFollower(`contract events of ${network.id}`, context, async (round) => {
+    const present = new Map<string, Course>()
     let hasMore = false
     let afterId = ''
     for (;;) {
       const streams = await store.streamsOfNetwork(sql, network.id, afterId, streamsPage)
       const last = streams.at(-1)
-      if (last === undefined || round.signal.aborted) return hasMore
+      if (round.signal.aborted) return hasMore
+      if (last === undefined) {
+        // Without those of streams that were deleted.
+        courses = present
+        return hasMore
+      }
       afterId = last.id
       const head = await rpc.call('eth_blockNumber')
       for (const stream of streams) {
-        if (await follow(context, source, stream, head)) hasMore = true
+        const course = courses.get(stream.id) ?? begin(context)
+        present.set(stream.id, course)
+        if (await follow(context, course, stream, head)) hasMore = true
         round.advance()
       }
     }
   })
 }
 
+const begin = (context: FollowerContext): Course => ({
+  source: createSource(context),
+  restMs: restFirstMs,
+  restsUntilMs: 0,
+})
+
 /** @returns whether there is more to read at once */
 const follow = async (
   context: FollowerContext,
-  source: Source,
+  course: Course,
   stream: store.Stream,
   head: number,
 ): Promise<boolean> => {
@@ -61,8 +87,9 @@ const follow = async (
   const to = head - network.confirmations + 1
   const [topic] = stream.topics
   if (to <= stream.position.number || topic === undefined || topic === null) return false
+  if (performance.now() < course.restsUntilMs) return false
   try {
-    const page = await source.read(stream.position, to, {
+    const page = await course.source.read(stream.position, to, {
       addresses: [stream.address],
       topics: [topic],
     })
@@ -71,9 +98,12 @@ const follow = async (
       return true
     }
     await tell(context, stream, page)
+    course.restMs = restFirstMs
     return page.last.number < to
   } catch (error) {
     if (isTransientDatabaseError(error)) throw error
+    course.restsUntilMs = performance.now() + course.restMs
+    course.restMs = Math.min(restMaxMs, 2 * course.restMs)
     const level = error instanceof RpcFailure ? 'warn' : 'error'
     logger[level]({ network: network.id, stream: stream.id, err: error }, 'a stream waits')
     return false
