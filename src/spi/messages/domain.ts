@@ -45,6 +45,11 @@ export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 /** TxSts of what has settled. */
 export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
+/** What a reply of ours is that went out, and was not refused. */
+export const toldStatuses: readonly string[] = ['SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED']
+/** What it is when it tells nobody anything. */
+export const untoldStatuses: readonly string[] = ['REJECTED', 'FAILED']
+
 const answerable = ['QUEUED', 'SENT', 'UNKNOWN', 'FAILED'] as const
 
 /**

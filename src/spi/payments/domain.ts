@@ -4,7 +4,7 @@
  */
 
 import { dayMs } from '#src/platform/runtime/days.ts'
-import { isTrusted, settledStatuses } from '../messages/domain.ts'
+import { isTrusted, settledStatuses, toldStatuses, untoldStatuses } from '../messages/domain.ts'
 
 /** One transaction of a message that names the payment. */
 export type PaymentMessage = {
@@ -123,12 +123,7 @@ const reportOn = (
       statuses.includes(status),
   )
 
-/** What our reply is that went out, and was not refused. */
-const toldStatuses: readonly string[] = ['SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED']
-/** What it is when it tells nobody anything. */
-const untoldStatuses: readonly string[] = ['REJECTED', 'FAILED']
-
-/** Our own refusal, unless another reply of ours says otherwise: the SPI then tells the payer alone. */
+/** Our own refusal, unless another reply of ours says otherwise: the SPI then tells the payer alone. `findOurs` of the reports sees it so, too. */
 const ownRefusal = (
   id: string,
   messages: readonly PaymentMessage[],

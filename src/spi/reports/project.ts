@@ -2,7 +2,14 @@ import { formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
 import { constants, looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { momentIn, operationMoment, settledStatuses, trustedVerdicts } from '../messages/domain.ts'
+import {
+  momentIn,
+  operationMoment,
+  settledStatuses,
+  toldStatuses,
+  trustedVerdicts,
+  untoldStatuses,
+} from '../messages/domain.ts'
 import { knownReferences } from './booked.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 
@@ -134,44 +141,73 @@ export const findOurs = async (
     const since = uuidBound(isPast ? new Date(moment.getTime() - dayMs) : new Date(0))
     return { place, reference, type: reference.startsWith('D') ? 'pacs.004' : 'pacs.008', since }
   })
+  const settled = constants(tx, settledStatuses)
   const found = await tx<Ours[]>`
-    select e.place, op.amount_cents as cents, op.direction, op.is_refused as "isRefused",
-      coalesce(op.status in (${constants(tx, settledStatuses)}), false) or exists (
-        select from spi_transactions answer
-          cross join lateral (
-            select type, direction, signature from spi_messages where id = answer.message_id limit 1
-          ) m
-        where answer.instruction_id = e.reference and answer.message_id >= e.since
-          and answer.status in (${constants(tx, settledStatuses)}) and m.type = 'pacs.002'
-          and m.direction = 'INBOUND' and m.signature in (${constants(tx, trustedVerdicts)})
-      ) as "isSettled"
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as e(place int, reference text, type text, since uuid)
-      cross join lateral (
-        select t.amount_cents, t.status, m.direction, standing >= 2 as is_refused
-        from (
-            (select message_id, amount_cents, status from spi_transactions
-              where end_to_end_id = e.reference and e.type = 'pacs.008' and message_id >= e.since
-              order by end_to_end_id, message_id limit ${sameIdMax})
-            union all
-            (select message_id, amount_cents, status from spi_transactions
-              where instruction_id = e.reference and e.type = 'pacs.004' and message_id >= e.since
-              order by instruction_id, message_id limit ${sameIdMax})
-          ) t
-          cross join lateral (
-            select type, direction, status from spi_messages where id = t.message_id limit 1
-          ) m
-          cross join lateral (
-            select case
-              when t.status in (${constants(tx, settledStatuses)}) then 0
-              when t.status is not distinct from 'RJCT' or m.status = 'REJECTED' then 3
-              when m.status = 'FAILED' then 2 else 1 end as standing
-          ) one
-        where m.type = e.type and (${refused} or standing < 2)
-        order by standing, t.message_id limit 1
-      ) op`
+    select place, cents, direction, "isSettled", "isRefused"
+    from (
+      select e.place, op.amount_cents as cents, op.direction, done."isSettled",
+        op.is_refused or (op.direction = 'INBOUND' and not done."isSettled"
+          and (${reportedAs(tx, ['RJCT'])} or ${refusedByUs(tx)})) as "isRefused"
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+          as e(place int, reference text, type text, since uuid)
+        cross join lateral (
+          select t.amount_cents, t.status, m.direction, standing >= 2 as is_refused
+          from (
+              (select message_id, amount_cents, status from spi_transactions
+                where end_to_end_id = e.reference and e.type = 'pacs.008' and message_id >= e.since
+                order by end_to_end_id, message_id limit ${sameIdMax})
+              union all
+              (select message_id, amount_cents, status from spi_transactions
+                where instruction_id = e.reference and e.type = 'pacs.004' and message_id >= e.since
+                order by instruction_id, message_id limit ${sameIdMax})
+            ) t
+            cross join lateral (
+              select type, direction, status from spi_messages where id = t.message_id limit 1
+            ) m
+            cross join lateral (
+              select case
+                when t.status in (${settled}) then 0
+                when t.status is not distinct from 'RJCT' or m.status = 'REJECTED' then 3
+                when m.status = 'FAILED' then 2 else 1 end as standing
+            ) one
+          where m.type = e.type and (${refused} or standing < 2)
+          order by standing, t.message_id limit 1
+        ) op
+        cross join lateral (
+          select coalesce(op.status in (${settled}), false)
+            or ${reportedAs(tx, settledStatuses)} as "isSettled"
+        ) done
+    ) known
+    where ${refused} or not "isRefused"`
   return new Map(found.map((one) => [one.place, one]))
 }
+
+/** The answers to the operation `e`, each with its message `m`. */
+const answersTo = (tx: Queryable) => tx`
+  select from spi_transactions answer
+    cross join lateral (
+      select type, direction, status, signature from spi_messages
+      where id = answer.message_id limit 1
+    ) m
+  where answer.instruction_id = e.reference and answer.message_id >= e.since
+    and m.type = 'pacs.002'`
+
+/** Whether the central bank says so of it. */
+const reportedAs = (tx: Queryable, statuses: readonly string[]) => tx`
+  exists (
+    ${answersTo(tx)} and answer.status in (${constants(tx, statuses)})
+      and m.direction = 'INBOUND' and m.signature in (${constants(tx, trustedVerdicts)})
+  )`
+
+/** Whether we have told that we refuse it, and nothing else: as `ownRefusal` of the payments sees it. */
+const refusedByUs = (tx: Queryable) => tx`
+  (exists (
+    ${answersTo(tx)} and answer.status = 'RJCT' and m.direction = 'OUTBOUND'
+      and m.status in (${constants(tx, toldStatuses)})
+  ) and not exists (
+    ${answersTo(tx)} and answer.status is distinct from 'RJCT' and m.direction = 'OUTBOUND'
+      and m.status not in (${constants(tx, untoldStatuses)})
+  ))`
 
 export const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
 

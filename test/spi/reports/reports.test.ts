@@ -12,6 +12,7 @@ import {
   inbound,
   ispb,
   payment,
+  paymentReturn,
   queued,
   report,
   storedWhen,
@@ -71,6 +72,20 @@ const settled = async (): Promise<string> => {
   return endToEndId
 }
 
+/** A payment to us that a reply of ours refuses, which has come so far, and maybe another one. */
+const refusedHere = async (replyStatus: string, other?: string): Promise<string> => {
+  const endToEndId = fresh.endToEndId()
+  await receive(payment({ endToEndId }))
+  for (const status of ['RJCT', ...(other === undefined ? [] : [other])]) {
+    const reply = [{ endToEndId, instructionId: endToEndId, status }]
+    const { id } = await queued(database, 'pacs.002', reply)
+    await sql`update spi_messages set status = ${replyStatus} where id = ${id}::uuid`
+    // A second reply is of another version, which knew no orders.
+    await sql`delete from spi_message_keys where message_id = ${id}::uuid`
+  }
+  return endToEndId
+}
+
 test('an entry that we have matches, and is no event', async () => {
   const endToEndId = await settled()
   const returnId = fresh.returnId()
@@ -111,12 +126,56 @@ test.each([
     },
     'DBIT',
   ],
+  [
+    'of a payment to us that the central bank refused',
+    async () => {
+      const endToEndId = fresh.endToEndId()
+      await receive(
+        payment({ endToEndId }),
+        report([{ endToEndId, status: 'RJCT', reason: 'AB03' }]),
+      )
+      return endToEndId
+    },
+    'CRDT',
+  ],
+  ['of a payment to us that we refused', () => refusedHere('SENT'), 'CRDT'],
 ] as const)('an entry %s is missing here', async (_, known, direction) => {
   const endToEndId = await known()
   await receive(notification({ endToEndId, direction }))
   const difference = { outcome: 'missing_here', amount: '10.50', our_amount: null }
   expect(await entryOf(endToEndId)).toMatchObject(difference)
   expect(await eventsOf(endToEndId)).toMatchObject([difference])
+})
+
+test('an entry of a return to us that was refused is missing here', async () => {
+  const [endToEndId, returnId] = [fresh.endToEndId(), fresh.returnId()]
+  await queued(database, 'pacs.008', [{ endToEndId }])
+  const refused = { endToEndId, instructionId: returnId, status: 'RJCT', reason: 'AB03' }
+  await receive(
+    report([{ endToEndId, status: 'ACSC' }]),
+    paymentReturn(endToEndId, returnId),
+    report([refused]),
+    notification({ endToEndId, returnId }),
+  )
+  expect(await entryOf(returnId)).toMatchObject({ outcome: 'missing_here' })
+})
+
+test.each([
+  ['our refusal was not told', () => refusedHere('QUEUED')],
+  ['our refusal was not taken', () => refusedHere('REJECTED')],
+  ['another reply of ours says otherwise', () => refusedHere('SENT', 'ACSP')],
+  [
+    'the central bank settled it after all',
+    async () => {
+      const endToEndId = await refusedHere('SENT')
+      await receive(report([{ endToEndId, status: 'ACCC' }]))
+      return endToEndId
+    },
+  ],
+])('an entry of a payment to us matches where %s', async (_, known) => {
+  const endToEndId = await known()
+  await receive(notification({ endToEndId }))
+  expect(await entryOf(endToEndId)).toMatchObject({ outcome: 'matched' })
 })
 
 test('an entry that was asked for and is not there, though settled here, is missing there', async () => {
@@ -265,19 +324,21 @@ test('a day is walked in both books, whichever differs, a page at a time', async
   const unreported = await settled()
   const pending = fresh.endToEndId()
   await receive(payment({ endToEndId: pending }))
-  const refused = fresh.endToEndId()
-  await receive(
-    payment({ endToEndId: refused }),
-    report([{ endToEndId: refused, status: 'RJCT', reason: 'AB03' }]),
-  )
+  const [refused, refusedThere] = [fresh.endToEndId(), fresh.endToEndId()]
+  for (const endToEndId of [refused, refusedThere]) {
+    await receive(payment({ endToEndId }), report([{ endToEndId, status: 'RJCT', reason: 'AB03' }]))
+  }
+  const denied = await refusedHere('SENT')
   const unknown = fresh.endToEndId()
   const booked = [
     { endToEndId: alike },
     { endToEndId: other, cents: 999 },
     { endToEndId: pending },
+    { endToEndId: refusedThere },
+    { endToEndId: denied },
     { endToEndId: unknown, cents: 5 },
   ].map((entry) => ({ ...entry, day }))
-  const mine = new Set([alike, other, unreported, pending, refused, unknown])
+  const mine = new Set([alike, other, unreported, pending, refused, refusedThere, denied, unknown])
   const only = (all: readonly Json[]) =>
     all.filter(({ reference }) => mine.has(reference as unknown as string))
   const expected = [
@@ -289,6 +350,8 @@ test('a day is walked in both books, whichever differs, a page at a time', async
       our_status: 'settled',
     },
     { outcome: 'status_differs', reference: pending, our_status: 'pending', amount: '10.50' },
+    { outcome: 'status_differs', reference: refusedThere, our_status: 'refused' },
+    { outcome: 'status_differs', reference: denied, our_status: 'refused' },
     {
       outcome: 'missing_here',
       reference: unknown,
