@@ -71,9 +71,10 @@ export const claimDue = (
 /**
  * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
  * anew meanwhile, is logged and decides nothing: its lease tells, while numbers begin again with each replay. Skips a
- * delivery that was deleted.
+ * delivery that was deleted. What another URL than the endpoint's present one did not take is due at once, and the
+ * attempt does not count.
  *
- * @returns those that decided something
+ * @returns those that decided something, with what follows from them
  */
 export const writeOutcomes = async (
   tx: Transaction,
@@ -81,6 +82,8 @@ export const writeOutcomes = async (
 ): Promise<readonly FinishedAttempt[]> => {
   const rows = finished.map((one) => ({
     id: one.delivery.id,
+    endpoint: one.delivery.endpointId,
+    url: one.url,
     lease: one.delivery.lease,
     status: one.step.state,
     at: one.result.at.toISOString(),
@@ -90,16 +93,22 @@ export const writeOutcomes = async (
     answer: one.result.answer ?? null,
     error: one.result.errorClass ?? null,
   }))
-  const decided = await tx<{ id: string; lease: string }[]>`
+  const decided = await tx<{ id: string; lease: string; moved: boolean }[]>`
     with done as (
       -- The next attempt is due by the clock that says what is due.
-      select *, now() + make_interval(secs => next_in_ms / 1000.0) as next_at
+      select r.*, moved,
+        case when moved then now() else now() + make_interval(secs => next_in_ms / 1000.0) end as next_at
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
-        id text, lease text, status text, at timestamptz, next_in_ms int, code int, ms int, answer text,
-        error text, nothing text)
+        id text, endpoint text, url text, lease text, status text, at timestamptz, next_in_ms int, code int, ms int,
+        answer text, error text, nothing text)
+      cross join lateral (
+        select r.status <> 'delivered' and exists (
+          select from webhook_endpoints where id = r.endpoint and url <> r.url) as moved
+      ) address
       where ${looksLikeOne(tx)}
     ), updated as (
-      update webhook_deliveries d set status = done.status,
+      update webhook_deliveries d set status = case when moved then 'pending' else done.status end,
+        attempts = d.attempts - moved::int,
         next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()
       from done where d.id = done.id and d.status = 'pending' and d.next_attempt_at = done.lease::timestamptz
       returning done.*
@@ -115,9 +124,13 @@ export const writeOutcomes = async (
       union all select done.id, done.at, done.code, done.ms, done.answer, done.error, null
       from done join updated on updated.id = done.id and updated.lease <> done.lease
     )
-    select id, lease from updated`
-  const keys = new Set(decided.map(({ id, lease }) => `${id} ${lease}`))
-  return finished.filter(({ delivery: { id, lease } }) => keys.has(`${id} ${lease}`))
+    select id, lease, moved from updated`
+  const moved = new Map(decided.map((row) => [`${row.id} ${row.lease}`, row.moved]))
+  return finished.flatMap((one) => {
+    const isMoved = moved.get(`${one.delivery.id} ${one.delivery.lease}`)
+    if (isMoved === undefined) return []
+    return [isMoved ? { ...one, step: { state: 'pending', nextInMs: 0 } } : one]
+  })
 }
 
 /** Whose the endpoints are, by id. */
