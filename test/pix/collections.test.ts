@@ -225,6 +225,37 @@ describe('a charge of a recurrence', () => {
     expect(await pay(endToEndId)).toBe('UPAY')
   })
 
+  test('is tried again on a later day each time, before the next cycle', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const refuse = (id: string, moment: string) => at(moment, () => ofCharge(id, 'refused', 'AM02'))
+    const retry = (one: string, day: string, moment: string) =>
+      at(moment, () => call('POST', `/cobr/${one}/retentativa/${day}`))
+    await refuse(endToEndId, '2026-03-20T12:00:00Z')
+    const first = await retry(txid, '2026-03-25', '2026-03-21T12:00:00Z')
+    await refuse(first.json.tentativas.at(-1).endToEndId, '2026-03-21T13:00:00Z')
+    for (const day of ['2026-03-25', '2026-03-24']) {
+      const refused = await retry(txid, day, '2026-03-21T14:00:00Z')
+      expect(violated(refused)).toEqual([400, 'CobROperacaoInvalida', 'data'])
+    }
+    expect((await retry(txid, '2026-03-26', '2026-03-21T14:00:00Z')).status).toBe(201)
+    // Due on a Saturday, settled on the Monday after it; the next period begins on the 25th.
+    const idRec = await approved({
+      calendario: { dataInicial: '2026-03-04', periodicidade: 'SEMANAL' },
+    })
+    const due = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-03-21' } })
+    const weekend = (await right('POST', '/cobr', due)).txid
+    await at('2026-03-15T03:00:00Z', pix.sweep)
+    const { tentativas } = await right('GET', `/cobr/${weekend}`)
+    await refuse(tentativas[0].endToEndId, '2026-03-16T12:00:00Z')
+    for (const [day, status] of [
+      ['2026-03-23', 400],
+      ['2026-03-25', 400],
+      ['2026-03-24', 201],
+    ] as const) {
+      expect((await retry(weekend, day, '2026-03-22T12:00:00Z')).status).toBe(status)
+    }
+  })
+
   test('is not tried again before it has been tried', async () => {
     const { txid } = await right('POST', '/cobr', cobrBody(await approved()))
     sent()

@@ -297,7 +297,7 @@ const retry = async (
 
 /** @throws ApiError by the rules of the standard */
 const judgeRetry = (
-  { status, dueOn, attempts }: Collection,
+  { status, dueOn, cycle, attempts }: Collection,
   { status: agreed, terms }: Recurrence,
   day: Day,
   at: Date,
@@ -327,5 +327,12 @@ const judgeRetry = (
   if (day <= dueOn || day > lastDay || retried >= retriesMax) {
     const razao = `A política configurada na recorrência permite até ${retriesMax} retentativas, após o vencimento e até ${lastDay}.`
     throw refuse(razao, 'data', day)
+  }
+  if (attempts.some(({ settlesOn }) => day <= settlesOn)) {
+    const razao = 'O parâmetro data não é posterior às datas das tentativas já feitas.'
+    throw refuse(razao, 'data', day)
+  }
+  if (cycleOf(terms, day) !== cycle) {
+    throw refuse('O parâmetro data pertence ao próximo ciclo da recorrência.', 'data', day)
   }
 }
