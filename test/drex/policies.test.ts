@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { ApiError } from '#src/platform/http/index.ts'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
 import { unitsOf } from '../../src/drex/domain.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
@@ -213,6 +214,34 @@ test('a disabled wallet signs nothing until it is active again; an archived one 
     expect((await bench.call('PATCH', path, bad)).status).toBe(400)
   }
   expect((await bench.call('PATCH', '/v1/wallets/wal_none', { label: 'x' })).status).toBe(404)
+})
+
+test('the account’s own deployer is a wallet like any other: who may not sign with it does not deploy', async () => {
+  const { wallets } = bench.drex()
+  const by = { owner: 'deploying', keyId: 'a', environment: 'test', restrictions: {} } as const
+  const { id, address } = await wallets.deployer(by)
+  const set = (change: object) =>
+    wallets.change(
+      id,
+      by,
+      { status: undefined, label: undefined, policy: undefined, alerts: undefined, ...change },
+      async () => {},
+    )
+  const code = (deployer: Promise<unknown>) =>
+    deployer.then(
+      () => 'taken',
+      (error: ApiError) => error.definition.code,
+    )
+  await set({ policy: { keys: ['a'] } })
+  expect(await code(wallets.deployer({ ...by, keyId: 'b' }))).toBe('forbidden')
+  await set({ status: 'disabled' })
+  expect(await code(wallets.deployer(by))).toBe('wallet_disabled')
+  await set({ status: 'active' })
+  expect((await wallets.deployer(by)).address).toBe(address)
+  await set({ status: 'archived' })
+  const next = await wallets.deployer(by)
+  expect([next.address === address, next.status]).toEqual([false, 'active'])
+  expect((await wallets.deployer(by)).address).toBe(next.address)
 })
 
 test('whatever the amounts: nothing beyond a limit is allowed, nothing within is refused', () => {

@@ -36,7 +36,7 @@ const restMaxMs = 60_000
 
 /** What is known of a stream as long as it is followed here. */
 type Course = {
-  /** Of its own: how many blocks are read at once is found out for each. */
+  /** It finds out by itself how many blocks are read at once. */
   readonly source: Source
   restMs: number
   restsUntilMs: number

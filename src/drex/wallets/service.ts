@@ -61,7 +61,10 @@ export type Wallets = {
   readonly requireSigning: (address: Hex, field: string, by: WalletRights) => Promise<store.Wallet>
   /** @throws Error if it does not sign for networks of this environment, or not now */
   readonly signerFor: (address: Hex, environment: KeyEnvironment) => Promise<Signer>
-  /** The wallet that deploys if a caller of the account names none; created on first use. @throws ApiError `restricted` */
+  /**
+   * The wallet that deploys if a caller of the account names none; created on first use, and anew once it is archived.
+   * @throws ApiError as `requireSigning`
+   */
   readonly deployer: (by: WalletRights) => Promise<store.Wallet>
   /** @returns false if the first keys there are were sealed with another master key */
   readonly canOpen: () => Promise<boolean>
@@ -142,9 +145,9 @@ export const createWallets = (deps: Deps): Wallets => {
     },
     deployer: async (by) => {
       const made = await store.walletByCreator(sql, deployer, by.owner, by.environment)
-      if (made !== undefined) requireWallet(by, made.address)
-      else requireAllWallets(by, 'a new wallet')
-      return made ?? createDeployer(deps, by)
+      if (made !== undefined) return signing(made, made.address, 'deployer', by)
+      requireAllWallets(by, 'a new wallet')
+      return createDeployer(deps, by)
     },
     canOpen: () => canOpen(deps),
     sealed: sealedStock(

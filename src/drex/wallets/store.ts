@@ -77,7 +77,7 @@ export const ownAmong = async (
   return rows.map(({ address }) => address)
 }
 
-/** The gateway's own wallet for an account's deployments, if there is one. */
+/** The gateway's own wallet for an account's deployments, if there is one that is not archived. */
 export const walletByCreator = async (
   sql: Queryable,
   createdBy: string,
@@ -86,7 +86,8 @@ export const walletByCreator = async (
 ): Promise<Wallet | undefined> => {
   const [row] = await sql`
     select * from drex_wallets where created_by = ${createdBy} and account = ${account}
-      and coalesce(environment, ${environment}) = ${environment} order by id limit 1`
+      and coalesce(environment, ${environment}) = ${environment} and status <> 'archived'
+    order by id limit 1`
   return row && valueOfRow<Wallet>(row)
 }
 
