@@ -294,10 +294,12 @@ export const momentIn = (text: string | undefined | null): Date | undefined => {
 
 /** Messages that order what the central bank does once: payments and returns. */
 export const orderTypes = ['pacs.008', 'pacs.004'] as const
-type OrderType = (typeof orderTypes)[number]
+
+/** What is ordered once under its id: those, and charges, which their payer pays under it. */
+export const onceTypes = [...orderTypes, 'pain.013'] as const
 
 export type Orders = {
-  readonly kind: OrderType
+  readonly kind: (typeof onceTypes)[number]
   /** RtrIds of pacs.004, else EndToEndIds. */
   readonly ids: readonly string[]
 }
@@ -308,7 +310,7 @@ export const ordersOf = ({
   type,
   transactions,
 }: Pick<NewMessage, 'direction' | 'type' | 'transactions'>): Orders | undefined => {
-  const kind = direction === 'OUTBOUND' ? orderTypes.find((one) => one === type) : undefined
+  const kind = direction === 'OUTBOUND' ? onceTypes.find((one) => one === type) : undefined
   if (kind === undefined) return undefined
   const ids = transactions.map(({ endToEndId, instructionId }) =>
     kind === 'pacs.004' ? instructionId : endToEndId,

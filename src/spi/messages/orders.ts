@@ -1,6 +1,6 @@
 /**
- * Each payment, by its EndToEndId, and each return, by its RtrId, is ordered once for as long as its message is kept: an
- * answer could not tell two apart. What was refused may be ordered again under its id.
+ * Each payment and each charge, by its EndToEndId, and each return, by its RtrId, is ordered once for as long as its
+ * message is kept: an answer could not tell two apart. What was refused may be ordered again under its id.
  */
 import { constants, type Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'

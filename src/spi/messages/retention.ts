@@ -9,7 +9,7 @@ import {
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
-import { orderTypes } from './domain.ts'
+import { onceTypes } from './domain.ts'
 
 /** Types whose answer decides what becomes of money. */
 export const answeredTypes: readonly string[] = messageTypes.filter(
@@ -88,7 +88,7 @@ const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void>
         select end_to_end_id, instruction_id from spi_transactions
         where message_id = old.id offset 0
       ) t
-      where direction = 'OUTBOUND' and type = any(${textArray(orderTypes)}::text::text[])
+      where direction = 'OUTBOUND' and type = any(${textArray(onceTypes)}::text::text[])
     ) gone
     where ${looksLikeOne(sql)} and spi_message_keys.kind = gone.kind
       and spi_message_keys.key = gone.key and spi_message_keys.message_id = gone.id`

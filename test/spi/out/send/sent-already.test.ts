@@ -7,8 +7,8 @@ import { transfer } from '../../../support/participant.ts'
 import { accepting, ispb } from '../stage/support.ts'
 
 /*
- * A payment is known by its EndToEndId, a return by its RtrId: the central bank settles one of each, and its answer tells
- * no second one from the first.
+ * A payment or charge is known by its EndToEndId, a return by its RtrId: the central bank settles one of each, and an
+ * answer tells no second one from the first.
  */
 
 const database = await createTestDatabase(10)
@@ -61,12 +61,30 @@ const giveBack = (returnId: string, cents: number): Promise<Sent> =>
     return_id: returnId,
   })
 
+const charge = (id: string, cents: number): Promise<Sent> =>
+  post('PAIN013', {
+    charges: [
+      {
+        end_to_end_id: id,
+        reconciliation_id: 'R'.repeat(30),
+        mandate_id: `RR${ispb}2026030100000000001`,
+        amount: cents,
+        purpose: 'AGND',
+        execution_date_time: '2026-04-05T12:00:00.000Z',
+        due_date: '2026-04-05',
+        debtor: { ispb: accepting, document: '98765432100' },
+        creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
+      },
+    ],
+  })
+
 const stored = async (): Promise<readonly string[]> =>
   (await sql<{ id: string }[]>`select id from spi_messages order by id`).map(({ id }) => id)
 
 const orders = [
   ['payment', paymentId, (id: string, cents: number) => pay([id, cents]), 'EndToEndId'],
   ['return', returnId, giveBack, 'RtrId'],
+  ['charge', paymentId, charge, 'EndToEndId'],
 ] as const
 
 test.each(orders)('a %s is sent once', async (_, idOf, order, name) => {
