@@ -93,6 +93,7 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
     for (const network of reconciled) {
       await byClock(network)
       await store.recountTold(sql, network.name)
+      await store.addPassedOver(sql, network.name, network.reconciliation?.waitSeconds ?? 0)
       await expire(deps, network)
       let left = messagesMax
       while (left > 0 && !signal.aborted && network.health().connectionsUp > 0) {

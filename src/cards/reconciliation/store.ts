@@ -31,6 +31,8 @@ export type Due = {
 
 /** The currency of a day in which nothing moved. */
 const currencyOfNothing = 'BRL'
+/** How long ago a day may be that was passed over and is compared all the same. */
+const passedOverDaysMax = 31
 /** For so long what was told is counted again after its wait: later, movements may be gone. */
 const recountDaysMax = 7
 
@@ -86,26 +88,50 @@ export const endDay = async (
   return open.day
 }
 
-/** Has the currencies of days compared that were booked during the wait after their ends, and not before. */
+/** Has the currencies of days compared, after `waitSeconds`, that something was booked in, and that are not yet. */
 const addCurrencies = async (
   sql: Queryable,
   network: string,
   days: ReturnType<Queryable>,
+  waitSeconds = 0,
 ): Promise<void> => {
   await sql`
+    with days as materialized (${days})
     insert into card_reconciliations (network, day, currency, next_attempt_at)
-    select ${network}, d.day, b.currency, now()
-    from (${days}) d cross join lateral (
+    select ${network}, d.day, b.currency, now() + make_interval(secs => ${waitSeconds})
+    from days d cross join lateral (
       select distinct m.currency from card_movements m
       where m.network = ${network} and m.day = d.day) b
     on conflict do nothing`
 }
 
-/** The same of the day of a comparison whose wait is over. */
+/** That of the day of a comparison whose wait is over. */
 export const completeDay = (
   sql: Queryable,
   { network, day }: Pick<Due, 'network' | 'day'>,
 ): Promise<void> => addCurrencies(sql, network, sql`select ${day}::date as day`)
+
+/**
+ * A cut-over may pass over days, as at a weekend, in which nothing had moved by then: has those compared, after
+ * `waitSeconds`, that something was booked in since. What was before the first day that was compared is nobody's.
+ */
+export const addPassedOver = (
+  sql: Queryable,
+  network: string,
+  waitSeconds: number,
+): Promise<void> => {
+  const comparison = sql`select from card_reconciliations r where r.network = o.network`
+  return addCurrencies(
+    sql,
+    network,
+    sql`
+      select o.day - ago as day
+      from card_business_days o cross join generate_series(1, ${passedOverDaysMax}::int) as ago
+      where o.network = ${network} and not exists (${comparison} and r.day = o.day - ago)
+        and exists (${comparison} and r.day < o.day - ago)`,
+    waitSeconds,
+  )
+}
 
 /**
  * Once the wait after the end of a day is over, has what the network told of it before compared anew where our book has

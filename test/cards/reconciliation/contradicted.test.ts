@@ -96,7 +96,7 @@ test.each([
   'the day is %s where the approval that follows is heard: %p',
   async (status, isHeard, difference) => {
     days = new DailyTotals()
-    await rig.database.sql`truncate card_movements, card_reconciliations`
+    await rig.database.sql`truncate card_reconciliations, card_movements`
     const { id, tell } = await declineCapture()
     if (isHeard) {
       const { length } = network.seen

@@ -68,6 +68,27 @@ test('a day in which nothing moved is compared in the national currency', async 
   expect(await due()).toEqual([['2026-11-20', 'BRL']])
 })
 
+test('a day that a cut-over passed over is compared once something is booked in it', async () => {
+  await book(1n, { day: '2026-11-19' })
+  await endDay(sql, 'neta', 0, () => '2026-11-23')
+  await store.addPassedOver(sql, 'neta', 0)
+  expect(await due()).toEqual([['2026-11-20', 'BRL']])
+  await book(2n, { day: '2026-11-22', currency: 'USD' })
+  await book(3n, { day: '2026-11-24' })
+  await book(4n)
+  await book(5n, { network: 'netb', day: '2026-11-21' })
+  await store.addPassedOver(sql, 'neta', 0)
+  await book(6n, { day: '2026-11-22' })
+  await store.addPassedOver(sql, 'neta', 0)
+  const compared = [
+    ['2026-11-20', 'BRL'],
+    ['2026-11-22', 'USD'],
+  ]
+  expect(await due()).toEqual(compared)
+  await store.completeDay(sql, { network: 'neta', day: '2026-11-22' })
+  expect(await due()).toEqual([...compared, ['2026-11-22', 'BRL']])
+})
+
 test('whoever stood still for longer than its lease decides nothing that another has taken up', async () => {
   await book(1n)
   await endDay(sql, 'neta', 0, () => '2026-11-21')

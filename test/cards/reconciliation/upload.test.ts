@@ -305,7 +305,7 @@ test('a currency that is first booked during the wait after the end of its day i
   await sql`update card_movements set currency = 'USD' where amount_cents = 3000`
   await sql`
     insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
-    select network, '2026-11-23', 'USD', kind, amount_cents, transaction_id, 'later', transmission
+    select network, '2026-11-21', 'USD', kind, amount_cents, transaction_id, 'later', transmission
     from card_movements limit 1`
   const engine = engineOf(rig, async (request) => answered('00', request))
   await engine.job.start()
