@@ -6,11 +6,17 @@ import {
 } from '#src/certificates/index.ts'
 import { loadSettings, platformSettings } from '#src/platform/config/index.ts'
 import { databaseSettings, openDatabase } from '#src/platform/database/index.ts'
+import { type RecordAct, writeAudit } from '#src/platform/http/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
 import { demandSettings, errorLogger, UsageError } from './command.ts'
 import type { Io } from './program.ts'
 
-type OpenStore = { readonly store: CertificateStore; readonly close: () => Promise<void> }
+type OpenStore = {
+  readonly store: CertificateStore
+  /** Before anything is shown of what a private key was used for; a folder has no log. */
+  readonly recordAct: RecordAct
+  readonly close: () => Promise<void>
+}
 
 /**
  * The store of certificates: the folder, else that of TRILHO_CERTS_DIR, else the database.
@@ -27,7 +33,8 @@ export const openStore = (folderOption: string | undefined, io: Io): OpenStore =
   const folder = folderOption ?? values.certificates.folder
   if (folder !== undefined) {
     const onProblem = (name: string, error: Error) => io.err(`${name}: ${error.message}\n`)
-    return { store: createFolderStore(folder, true, onProblem), close: async () => {} }
+    const store = createFolderStore(folder, true, onProblem)
+    return { store, recordAct: async () => {}, close: async () => {} }
   }
   const { dsn, connectionsMax, statementTimeoutSeconds } = values.database
   if (dsn === undefined) throw new UsageError('say --dir, or set TRILHO_CERTS_DIR or DATABASE_DSN')
@@ -40,5 +47,9 @@ export const openStore = (folderOption: string | undefined, io: Io): OpenStore =
     logger: errorLogger(io),
   })
   const sealer = masterKey === undefined ? undefined : createSealer(masterKey, previous)
-  return { store: createDatabaseStore(database.sql, sealer), close: database.close }
+  return {
+    store: createDatabaseStore(database.sql, sealer),
+    recordAct: (entry) => writeAudit(database.sql, entry),
+    close: database.close,
+  }
 }

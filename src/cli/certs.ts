@@ -18,7 +18,7 @@ import {
   viewOf,
 } from '#src/certificates/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
-import { commandActor } from '#src/platform/http/index.ts'
+import { commandActor, type RecordAct } from '#src/platform/http/index.ts'
 import { openStore } from './certificate-store.ts'
 import {
   actionOf,
@@ -59,9 +59,10 @@ Types: ${certificateTypes.map((type) => `${type} ${certificateTypeMeanings[type]
   positionalsMax: 2,
   run: async (args, io) => {
     const action = actionOf(actions, args)
-    const { store, close } = openStore(args.text('dir'), io)
+    const { store, recordAct, close } = openStore(args.text('dir'), io)
     try {
-      return await action(createCertificateService({ store, now: () => new Date() }), args, io)
+      const service = createCertificateService({ store, now: () => new Date() })
+      return await action(service, args, io, recordAct)
     } finally {
       await close()
     }
@@ -78,7 +79,12 @@ const sourceOf = async (path: string, args: CommandArguments): Promise<Certifica
   return { format: 'pkcs12', content: bytes, password }
 }
 
-type Action = (service: CertificateService, args: CommandArguments, io: Io) => Promise<number>
+type Action = (
+  service: CertificateService,
+  args: CommandArguments,
+  io: Io,
+  recordAct: RecordAct,
+) => Promise<number>
 
 const importFile: Action = async (service, args, io) => {
   const path = args.positionals[1]
@@ -149,26 +155,35 @@ const show: Action = async (service, args, io) => {
   return print(args, io, view, () => textTable(['FIELD', 'VALUE'], rows))
 }
 
-const keyOf = async (service: CertificateService, record: CertificateRecord) => {
+/** Whoever is shown a key is in the audit log before. */
+const exportedKey = async (
+  service: CertificateService,
+  record: CertificateRecord,
+  recordAct: RecordAct,
+): Promise<Uint8Array> => {
+  const object = nameText(record)
   const key = await service.readKey(record)
-  if (key === undefined) throw new Error(`${nameText(record)} is stored without its private key`)
+  if (key === undefined) throw new Error(`${object} is stored without its private key`)
+  const actor = commandActor()
+  await recordAct({ actor, action: 'certificates.export', object, outcome: 'done' })
   return key
 }
 
-const exportPem: Action = async (service, args, io) => {
+const exportPem: Action = async (service, args, io, recordAct) => {
   const record = await findOne(service, args)
   io.out(fullChain(record))
-  if (args.flag('private-key')) io.out(keyPem(await keyOf(service, record)))
+  if (args.flag('private-key')) io.out(keyPem(await exportedKey(service, record, recordAct)))
   return exitCodes.ok
 }
 
-const manifest: Action = async (service, args, io) => {
+const manifest: Action = async (service, args, io, recordAct) => {
   const namespace = args.text('namespace')
   if (namespace !== undefined && !isKubernetesNamespace(namespace)) {
     throw new UsageError('--namespace is not a Kubernetes name')
   }
   const record = await findOne(service, args)
-  io.out(secretManifest(record, await keyOf(service, record), namespace))
+  const key = await exportedKey(service, record, recordAct)
+  io.out(secretManifest(record, key, namespace))
   return exitCodes.ok
 }
 

@@ -7,6 +7,7 @@ import {
   openDeadLetters,
 } from '#src/platform/broker/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { scrub } from '#src/platform/security/index.ts'
 import { createLetterSubjects } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
@@ -109,7 +110,7 @@ const end =
   (act: 'retry' | 'drop', done: string): Action =>
   async (box, args, io) => {
     const id = idOf(args)
-    if (!(await box[act](id))) throw new Error(`dlq has no message ${id}`)
+    if (!(await box[act](id, commandActor()))) throw new Error(`dlq has no message ${id}`)
     return print(args, io, { id: String(id), [done]: true }, () => `${done} ${id}`)
   }
 
@@ -120,12 +121,13 @@ const retriedMax = 10_000
 
 const retryAll: Action = async ({ ids, retry }, args, io) => {
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
+  const actor = commandActor()
   let retried = 0
   // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
   const found = await ids(retriedMax, { errorCode: args.text('code'), topic: args.text('topic') })
   await inProgress(io, 'messages', async (onProgress) => {
     for (const [at, id] of found.entries()) {
-      if (await retry(id)) retried++
+      if (await retry(id, actor)) retried++
       onProgress(at + 1, found.length)
     }
   })

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { createCertificateService, ispbForm, namedKeys } from '#src/certificates/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import {
   type OpenedMessage,
   type RsfnParty,
@@ -25,7 +26,14 @@ import {
 import type { Io } from './program.ts'
 
 type Service = NonNullable<ReturnType<typeof rsfnServiceOf>>
-type Action = (service: Service, args: CommandArguments, io: Io) => Promise<number>
+/** Says in the audit log what a key of the database was used for, before the result is shown. */
+type RecordUse = (action: 'rsfn.seal' | 'rsfn.open', outcome: string) => Promise<void>
+type Action = (
+  service: Service,
+  args: CommandArguments,
+  io: Io,
+  recordUse: RecordUse,
+) => Promise<number>
 
 const centralBank = '00038166'
 
@@ -68,7 +76,10 @@ and prints the message in hexadecimal; open takes it binary or in hexadecimal, a
         opened && namedKeys(createCertificateService({ store: opened.store, now }))
       const service = rsfnServiceOf({ settings, certificates })
       if (service === undefined) throw new UsageError(`set ISPB, and ${rsfnMissing}`)
-      return await action(service, args, io)
+      return await action(service, args, io, async (action, outcome) => {
+        const object = `trilho ${action.replace('.', ' ')}`
+        await opened?.recordAct({ actor: commandActor(), action, object, outcome })
+      })
     } finally {
       await opened?.close()
     }
@@ -87,7 +98,7 @@ const partyOf = (args: CommandArguments, option: string): RsfnParty | undefined 
   return { authority: Number(authority), serial }
 }
 
-const seal: Action = async (service, args, io) => {
+const seal: Action = async (service, args, io, recordUse) => {
   const input = await readDocument(args.positionals[1], io)
   const wantedType = args.text('type') ?? 'SPB'
   const type = rsfnTypes.find((one) => one === wantedType)
@@ -103,6 +114,7 @@ const seal: Action = async (service, args, io) => {
   const content = args.flag('binary') ? input : textOf(input)
   const parties = { sender: partyOf(args, 'sender'), recipient: partyOf(args, 'recipient') }
   const sealed = await service.seal({ content, type, specialUse, recipientIspb, ...parties })
+  await recordUse('rsfn.seal', 'done')
   const { message, sender, recipient } = sealed
   const path = args.text('out')
   if (path !== undefined) await writeFile(path, message)
@@ -130,11 +142,12 @@ const messageOf = (input: Uint8Array): Uint8Array => {
   }
 }
 
-const open: Action = async (service, args, io) => {
+const open: Action = async (service, args, io, recordUse) => {
   const opened = await service.open(messageOf(await readDocument(args.positionals[1], io)), {
     acceptClear: args.flag('accept-clear'),
     acceptSecondVersion: args.flag('accept-second'),
   })
+  await recordUse('rsfn.open', opened.ok ? 'done' : 'rsfn_refused')
   if (!opened.ok) return refused(opened, args, io)
   const { content, contentEncoding } = opened
   const path = args.text('out')

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openDeadLetters, tracedBroker } from '#src/platform/broker/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { startTracing } from '#src/platform/observe/tracing/start.ts'
 import { createPull } from '#src/spi/in/pull/index.ts'
@@ -219,7 +220,7 @@ test('what is sent later belongs to it too: put on the queue again, taken out of
   await rig.until('FAILED', 1)
   const letters = openDeadLetters(sql)
   const [letter] = await letters.list(1)
-  expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
+  expect(await letters.retry(letter?.id ?? 0n, commandActor())).toBe(true)
   while (server.requests.length < 3) await Bun.sleep(10)
   await stage.drain?.()
   await stage.stop?.()

@@ -15,7 +15,6 @@ import {
   routesWithout,
   runOnce,
   text,
-  writeAudit,
 } from '../http/index.ts'
 import { createJob } from '../jobs/index.ts'
 import type { Check, Feature } from '../lifecycle/index.ts'
@@ -208,8 +207,8 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
   route(documents.retry, async ({ params, caller }) => {
     const id = idOf(params.id)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
-      if (!(await box.retryIn(tx, id).catch(refuseStaying))) throw noLetter()
-      await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
+      const isRetried = await box.retryIn(tx, id, actorOf(caller)).catch(refuseStaying)
+      if (!isRetried) throw noLetter()
       return { status: 202, body: JSON.stringify({ retried: 1 }) }
     })
     return respond(answered)
@@ -218,9 +217,7 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       let count = 0
       for (const id of await box.idsIn(tx, retriedMax, { errorCode, topic })) {
-        if (!(await box.retryIn(tx, id))) continue
-        await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
-        count++
+        if (await box.retryIn(tx, id, actorOf(caller))) count++
       }
       return { status: 202, body: JSON.stringify({ retried: count }) }
     })
@@ -228,16 +225,10 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
   }),
   route(documents.drop, async ({ params, caller }) => {
     const id = idOf(params.id)
-    await sql.begin(async (tx) => {
-      if (!(await box.dropIn(tx, id))) throw noLetter()
-      const entry = { action: 'dead_letters.drop', outcome: 'dropped' } as const
-      await writeAudit(tx, { ...entry, actor: actorOf(caller), object: String(id) })
-    })
+    if (!(await box.drop(id, actorOf(caller)))) throw noLetter()
     return new Response(null, { status: 204 })
   }),
 ]
-
-const retryEntry = { action: 'dead_letters.retry', outcome: 'retried' } as const
 
 const noLetter = (): ApiError => new ApiError(httpErrors.not_found, 'No such dead letter.')
 

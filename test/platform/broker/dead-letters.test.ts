@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const database = await createTestDatabase()
@@ -62,7 +63,7 @@ test('one without any header is shown, judged and dropped as any other', async (
   const [newest] = await letters.list(1)
   const id = newest?.id ?? 0n
   expect([newest?.headers, (await letters.find(id))?.headers]).toEqual([{}, {}])
-  await expect(letters.retry(id)).rejects.toThrow('which topic it came from')
-  expect(await letters.drop(id)).toBe(true)
+  await expect(letters.retry(id, commandActor())).rejects.toThrow('which topic it came from')
+  expect(await letters.drop(id, commandActor())).toBe(true)
   expect(await letters.dropOld(7)).toEqual({ dropped: 2, held: 0 })
 })

@@ -12,6 +12,7 @@ import {
   type TransactionalBroker,
   withOutbox,
 } from '#src/platform/broker/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { createMetrics, currentTraceId, inSpan } from '#src/platform/observe/index.ts'
 import { startTracing } from '#src/platform/observe/tracing/start.ts'
 import { startCollector } from '../../support/collector.ts'
@@ -211,11 +212,11 @@ describe('the outbox', () => {
     for (; letter === undefined; letter = await find()) await Bun.sleep(10)
     expect(letter.headers[deadLetterHeaders.errorCode]).toBe('unreadable')
     isBroken = false
-    expect(await box.retry(letter.id)).toBe(true)
+    expect(await box.retry(letter.id, commandActor())).toBe(true)
     await until(() => seen.length === 1)
     expect(seen).toEqual(['1 h'])
     expect(await find()).toBeUndefined()
-    expect(await box.retry(letter.id)).toBe(false)
+    expect(await box.retry(letter.id, commandActor())).toBe(false)
   })
 
   test('puts what the broker will never take in dlq, and goes on', async () => {

@@ -5,6 +5,7 @@ import {
   type Transaction,
   textArray,
 } from '#src/platform/database/index.ts'
+import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import { deadLetterHeaders } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
@@ -23,7 +24,7 @@ export type KeptLetter = {
 
 export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
 
-/** What people do with dead letters. */
+/** What people do with dead letters; what they retry and drop is in the audit log, in the same transaction. */
 export type DeadLetterBox = {
   /** The newest first; those older than `before`; with a code, only those that have it. */
   list(
@@ -43,12 +44,12 @@ export type DeadLetterBox = {
   idsIn(tx: Transaction, limit: number, of?: LettersOf): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
-  retry(id: bigint): Promise<boolean>
+  retry(id: bigint, actor: Actor): Promise<boolean>
   /** The same within a transaction of the caller. @throws LetterStaysError */
-  retryIn(tx: Transaction, id: bigint): Promise<boolean>
+  retryIn(tx: Transaction, id: bigint, actor: Actor): Promise<boolean>
   /** False when it is not there. */
-  drop(id: bigint): Promise<boolean>
-  dropIn(tx: Transaction, id: bigint): Promise<boolean>
+  drop(id: bigint, actor: Actor): Promise<boolean>
+  dropIn(tx: Transaction, id: bigint, actor: Actor): Promise<boolean>
   /** Throws away those that are so old, but for what somebody still has to decide on. */
   dropOld(days: number, round?: Round): Promise<{ readonly dropped: number; readonly held: number }>
   /** How many of the oldest stay though they are so old, counted up to a page of them. */
@@ -102,7 +103,7 @@ export const openDeadLetters = (
   subjects = noSubjects,
 ): DeadLetterBox => {
   const lanes = createLanes()
-  const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
+  const retryIn: DeadLetterBox['retryIn'] = async (tx, id, actor) => {
     const [letter] = await tx<KeptLetter[]>`
       delete from broker_dead_letters where id = ${id}
       returning id, key, value, ${headersOf(tx)}, published_at as "publishedAt"`
@@ -126,13 +127,17 @@ export const openDeadLetters = (
     // A message that did not get out of the outbox carries its destination.
     const isForOutbox = isRelayed && origin !== outboxTopic
     await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
+    const object = String(id)
+    await writeAudit(tx, { actor, action: 'dead_letters.retry', object, outcome: 'retried' })
     return true
   }
-  const dropIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
+  const dropIn: DeadLetterBox['dropIn'] = async (tx, id, actor) => {
     const [letter] = await tx<Pick<KeptLetter, 'headers'>[]>`
       delete from broker_dead_letters where id = ${id} returning ${headersOf(tx)}`
     if (letter === undefined) return false
     await subjects.end(tx, letter)
+    const object = String(id)
+    await writeAudit(tx, { actor, action: 'dead_letters.drop', object, outcome: 'dropped' })
     return true
   }
   return {
@@ -145,8 +150,8 @@ export const openDeadLetters = (
     ...ageing(sql, subjects),
     retryIn,
     dropIn,
-    retry: (id) => sql.begin((tx) => retryIn(tx, id)),
-    drop: (id) => sql.begin((tx) => dropIn(tx, id)),
+    retry: (id, actor) => sql.begin((tx) => retryIn(tx, id, actor)),
+    drop: (id, actor) => sql.begin((tx) => dropIn(tx, id, actor)),
   }
 }
 

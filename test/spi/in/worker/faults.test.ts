@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deadLetterHeaders, openDeadLetters } from '#src/platform/broker/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { applyRemembered, recordChanges } from '#src/spi/messages/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
@@ -197,7 +198,7 @@ test('what is not signed by whom we trust moves nothing: it is kept in dlq, told
 
   const renewed = await workerOn(own, trust(`${trusted.cert}\n${later.cert}`))
   await renewed.feature.start?.()
-  await openDeadLetters(own.sql).retry(letters.at(-1)?.id ?? 0n)
+  await openDeadLetters(own.sql).retry(letters.at(-1)?.id ?? 0n, commandActor())
   await storedWhen(own, 'id', sent.id, ({ status }) => status === 'ACCEPTED')
   expect(await lettersIn(own.sql)).toHaveLength(cases.length - 1)
   await renewed.stop()

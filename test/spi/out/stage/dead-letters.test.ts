@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
 import { createLetterSubjects } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
@@ -166,7 +167,7 @@ describe('dead letters', () => {
     const [last, first] = await letters.list(2)
     expect([first, last].map((letter) => letter?.headers['dlq-error-code'])).toEqual([none, none])
     // Once there is one, it is sent after all.
-    expect(await letters.retry(last?.id ?? 0n)).toBe(true)
+    expect(await letters.retry(last?.id ?? 0n, commandActor())).toBe(true)
     await running(() => rig.until('SENT', 2), client, { settings })
     expect((await letters.list(1_000)).length).toBe(before + 1)
   })
@@ -185,10 +186,10 @@ describe('dead letters', () => {
     const [copy] = await sql<{ id: bigint }[]>`
       insert into broker_dead_letters (key, headers, value)
       select key, headers, value from broker_dead_letters where id = ${String(first)} returning id`
-    expect(await letters.drop(first)).toBe(true)
-    expect(await letters.drop(first)).toBe(false)
+    expect(await letters.drop(first, commandActor())).toBe(true)
+    expect(await letters.drop(first, commandActor())).toBe(false)
     expect(await rig.statuses()).toEqual({ REJECTED: 1 })
-    expect(await letters.retry(copy?.id ?? 0n)).toBe(true)
+    expect(await letters.retry(copy?.id ?? 0n, commandActor())).toBe(true)
     const requests = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
     const open = interfaceClient({ PRIMARY: requests.url, SECONDARY: requests.url }, {}, ispb)
     await running(() => Bun.sleep(500), open)
@@ -198,7 +199,7 @@ describe('dead letters', () => {
     for (const status of ['QUEUED', 'SENT', 'UNKNOWN', 'ACCEPTED']) {
       const letter = await failed()
       await sql`update spi_messages set status = ${status}`
-      expect(await letters.drop(letter)).toBe(true)
+      expect(await letters.drop(letter, commandActor())).toBe(true)
       expect(await rig.statuses()).toEqual({ [status]: 1 })
       await sql`truncate spi_messages cascade`
     }
@@ -211,7 +212,7 @@ describe('dead letters', () => {
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
     await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
     const [letter] = await letters.list(1)
-    expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
+    expect(await letters.retry(letter?.id ?? 0n, commandActor())).toBe(true)
     expect(await rig.statuses()).toEqual({ QUEUED: 1 })
     await sql`delete from broker_queue where id > 0`
     const [kept] = await sql<{ isTrusted: boolean }[]>`
@@ -241,7 +242,7 @@ describe('dead letters', () => {
       await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
       await sql`update spi_transactions set status = 'ACSC' where position = 0`
       const [letter] = await letters.list(1)
-      expect(await letters[act](letter?.id ?? 0n)).toBe(true)
+      expect(await letters[act](letter?.id ?? 0n, commandActor())).toBe(true)
       const status = act === 'retry' ? 'FAILED' : 'REJECTED'
       expect(await rig.statuses()).toEqual({ [status]: 1 })
       const [row] = await sql<{ code: string }[]>`select error_code as code from spi_messages`
@@ -262,7 +263,7 @@ describe('dead letters', () => {
     // As an earlier version left it.
     await sql`update spi_transactions set status = 'ACSC'`
     const [letter] = await letters.list(1)
-    expect(await letters.drop(letter?.id ?? 0n)).toBe(true)
+    expect(await letters.drop(letter?.id ?? 0n, commandActor())).toBe(true)
     expect(await rig.statuses()).toEqual({ FAILED: 1 })
   })
 
@@ -321,7 +322,7 @@ describe('dead letters', () => {
     expect([...found]).toEqual([{ code: 'attempts_exhausted' }])
     expect(settledBy(ids)).toHaveLength(0)
 
-    expect(await letters.retry(kept[0]?.id ?? 0n)).toBe(true)
+    expect(await letters.retry(kept[0]?.id ?? 0n, commandActor())).toBe(true)
     await running(() => rig.until('SENT', 1), client)
     expect(settledBy(ids)).toHaveLength(1)
     const rows = await sql<{ status: string; code: string | null }[]>`
