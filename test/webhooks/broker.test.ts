@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type ConsumeOptions, createPostgresBroker } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { runningJobs } from '#src/platform/jobs/index.ts'
 import { createRelay } from '../../src/webhooks/relay.ts'
 import { quietLogger } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
@@ -47,4 +49,47 @@ test('an event waits while the database is away: only what is wrong with it make
   expect(isTransient?.(new Error('a message of webhook.events names no event'))).toBe(false)
   await relay.drain()
   await database.close()
+})
+
+test('a round that takes many events tells of each part of them: it is no round that hangs', async () => {
+  const [database, cards] = [await openTestDatabase(), await openTestDatabase()]
+  for (const { sql } of [database, cards]) {
+    await sql`
+      insert into webhook_events (id, type, patterns, subject, sequence, data)
+      select 'evt_' || n, 'a.b', '{a.b}', 's', n, '{}' from generate_series(1, 1200) n`
+  }
+  const begun: Record<string, Set<number | undefined>> = {}
+  const note = (name: string): void => {
+    const job = runningJobs().find((one) => one.name === name)
+    begun[name] = (begun[name] ?? new Set()).add(job?.stuckSinceMs())
+  }
+  const relay = createRelay({
+    sql: database.sql,
+    broker: {
+      publishIn: async () => note('outbox of webhook events'),
+      settleIn: async () => {},
+      consume: () => ({ drain: async () => {}, stop: async () => {} }),
+    },
+    elsewhere: [
+      new Proxy(cards.sql, {
+        get: (sql, name) => {
+          if (name === 'begin') note('webhook events of another database')
+          return Reflect.get(sql, name)
+        },
+      }) as Client,
+    ],
+    institution: ['default'],
+    onDeliveries: () => {},
+    logger: quietLogger,
+  })
+  await relay.start()
+  const leftOf = async ({ sql }: typeof database) =>
+    (await sql`select from webhook_events where published_at is null`).count
+  await until(async () => (await leftOf(database)) + (await leftOf(cards)) === 0)
+  await relay.drain()
+  // A sweep may have begun meanwhile, too.
+  expect(Object.values(begun).every((times) => times.size >= 3)).toBe(true)
+  expect(Object.keys(begun)).toHaveLength(2)
+  await database.close()
+  await cards.close()
 })
