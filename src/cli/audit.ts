@@ -1,3 +1,4 @@
+import { databaseSettings } from '#src/platform/database/index.ts'
 import {
   type Anchor,
   type ArchiveVerification,
@@ -55,8 +56,7 @@ after they were written.`,
     'trilho audit verify audit.jsonl',
   ],
   positionalsMax: filesMax,
-  run: (args, io, program) =>
-    actionOf(actions, args)(args, io, () => demandSettings(program.load(io.env))),
+  run: (args, io, program) => actionOf(actions, args)(args, io, () => program.load(io.env)),
 }
 
 type Action = (args: CommandArguments, io: Io, load: () => LoadedProgram) => Promise<number>
@@ -69,7 +69,7 @@ const verify: Action = async (args, io, load) => {
     print(args, io, { archive: found }, () => archiveText(found))
     return found.findings.length === 0 ? exitCodes.ok : exitCodes.failed
   }
-  const loaded = load()
+  const loaded = demandSettings(load(), [databaseSettings.auditRetentionDays])
   const retentionDays = loaded.auditRetentionDays
   const databases: Verification[] = []
   for (const dsn of demandDatabases(loaded)) {

@@ -18,18 +18,26 @@ type OpenStore = {
   readonly close: () => Promise<void>
 }
 
+const groups = {
+  certificates: certificateSettings,
+  platform: {
+    masterKey: platformSettings.masterKey,
+    previousMasterKey: platformSettings.previousMasterKey,
+  },
+  database: {
+    dsn: databaseSettings.dsn,
+    connectionsMax: databaseSettings.connectionsMax,
+    statementTimeoutSeconds: databaseSettings.statementTimeoutSeconds,
+  },
+}
+
 /**
  * The store of certificates: the folder, else that of TRILHO_CERTS_DIR, else the database.
  *
  * @throws UsageError where none is named
  */
 export const openStore = (folderOption: string | undefined, io: Io): OpenStore => {
-  const { values } = demandSettings(
-    loadSettings(
-      { platform: platformSettings, database: databaseSettings, certificates: certificateSettings },
-      io.env,
-    ),
-  )
+  const { values } = demandSettings(loadSettings(groups, io.env))
   const folder = folderOption ?? values.certificates.folder
   if (folder !== undefined) {
     const onProblem = (name: string, error: Error) => io.err(`${name}: ${error.message}\n`)

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { problemsTable, textTable } from '#src/platform/config/index.ts'
-import { type Client, openDatabase } from '#src/platform/database/index.ts'
+import { cardSettings } from '#src/cards/index.ts'
+import {
+  companionName,
+  problemsTable,
+  type Setting,
+  textTable,
+} from '#src/platform/config/index.ts'
+import { type Client, databaseSettings, openDatabase } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
 import { createAuthenticator, listenerMaterial } from '#src/platform/security/index.ts'
@@ -65,21 +71,31 @@ export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
 }
 
-/** @throws SettingsError when there are problems */
-export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(loaded: T): T => {
-  if (loaded.problems.length > 0) throw new SettingsError(problemsTable(loaded.problems))
+/**
+ * @param needed what the command reads: what else is set wrong does not hinder it. All of them when not given
+ * @throws SettingsError when there are problems
+ */
+export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(
+  loaded: T,
+  needed?: readonly Setting<unknown>[],
+): T => {
+  const names = needed?.flatMap((setting) => [setting.env, companionName(setting)])
+  const problems = loaded.problems.filter(({ name }) => names?.includes(name) ?? true)
+  if (problems.length > 0) throw new SettingsError(problemsTable(problems))
   return loaded
 }
 
-/** @throws Error when DATABASE_DSN is not set */
-export const demandDatabase = ({ database }: LoadedProgram): string => {
+/** @throws SettingsError, or Error when DATABASE_DSN is not set */
+export const demandDatabase = (loaded: LoadedProgram): string => {
+  const { database } = demandSettings(loaded, [databaseSettings.dsn])
   if (database === undefined) throw new Error('no database is configured: set DATABASE_DSN')
   return database
 }
 
-/** For what is about each of them. @throws Error when no database is configured */
-export const demandDatabases = ({ databases }: LoadedProgram): readonly [string, ...string[]] => {
-  const [first, ...others] = databases
+/** For what is about each of them. @throws SettingsError, or Error when no database is configured */
+export const demandDatabases = (loaded: LoadedProgram): readonly [string, ...string[]] => {
+  const needed = [databaseSettings.dsn, cardSettings.databaseUrl]
+  const [first, ...others] = demandSettings(loaded, needed).databases
   if (first === undefined) throw new Error('no database is configured: set DATABASE_DSN')
   return [first, ...others]
 }

@@ -6,7 +6,7 @@ import {
   type ListedLetter,
   openDeadLetters,
 } from '#src/platform/broker/index.ts'
-import { textTable } from '#src/platform/config/index.ts'
+import { platformSettings, textTable } from '#src/platform/config/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
 import { scrub } from '#src/platform/security/index.ts'
 import { createLetterSubjects } from '#src/spi/index.ts'
@@ -52,7 +52,7 @@ other texts of the message remain. drop ends what the message was to do: a payme
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const loaded = demandSettings(program.load(io.env))
+    const loaded = demandSettings(program.load(io.env), [platformSettings.brokerAddresses])
     const dsn = demandDatabase(loaded)
     const hasKafka = loaded.platform.brokerAddresses !== undefined
     const subjects = createLetterSubjects(emitEvents, { end: endReceivables(emitEvents) })

@@ -1,9 +1,4 @@
-import {
-  loadSettings,
-  type PlatformSettings,
-  platformSettings,
-  textTable,
-} from '#src/platform/config/index.ts'
+import { type PlatformSettings, platformSettings, textTable } from '#src/platform/config/index.ts'
 import { databaseSettings } from '#src/platform/database/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
@@ -92,11 +87,10 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    // A leaked key is revoked whatever else is set wrong.
-    if (action === create || action === rotate) demandSettings(program.load(io.env))
-    const groups = { platform: platformSettings, database: databaseSettings }
-    const { platform, database } = demandSettings(loadSettings(groups, io.env)).values
-    const { dsn } = database
+    // A leaked key is revoked, and its secret replaced, whatever else is set wrong.
+    const { environment, apiKeysFile } = platformSettings
+    const needed = [environment, apiKeysFile, databaseSettings.dsn]
+    const { platform, database: dsn } = demandSettings(program.load(io.env), needed)
     const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
     if (path !== undefined)
       return action(

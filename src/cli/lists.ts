@@ -1,4 +1,4 @@
-import { loadSettings, platformSettings, textTable } from '#src/platform/config/index.ts'
+import { loadSettings, textTable } from '#src/platform/config/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   commandActor,
@@ -72,7 +72,7 @@ const nameOf = (args: CommandArguments): ListName => {
 
 /** With the database of DATABASE_DSN. */
 const within = <T>(io: Io, program: Program, use: (sql: Client) => Promise<T>): Promise<T> => {
-  const dsn = demandDatabase(demandSettings(program.load(io.env)))
+  const dsn = demandDatabase(program.load(io.env))
   return withDatabase(dsn, io, use)
 }
 
@@ -181,8 +181,8 @@ const takers: Readonly<Record<ListName, (text: string) => Taken>> = {
 }
 
 const outsideReader = (io: Io, { version }: Program): ReadOutside => {
-  const groups = { platform: platformSettings, outside: outsideSettings }
-  return createOutsideReader(demandSettings(loadSettings(groups, io.env)).values.outside, version)
+  const { values } = demandSettings(loadSettings({ outside: outsideSettings }, io.env))
+  return createOutsideReader(values.outside, version)
 }
 
 const find = async (

@@ -7,7 +7,6 @@ import {
   type Command,
   type CommandArguments,
   demandDatabase,
-  demandSettings,
   print,
   UsageError,
   withDatabase,
@@ -35,7 +34,7 @@ that is another, where payments would be made once more. The audit log has an en
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const dsn = demandDatabase(demandSettings(program.load(io.env)))
+    const dsn = demandDatabase(program.load(io.env))
     return withDatabase(dsn, io, (sql) => action(sql, args, io))
   },
 }

@@ -1,4 +1,4 @@
-import type { PlatformSettings } from '#src/platform/config/index.ts'
+import { type PlatformSettings, platformSettings } from '#src/platform/config/index.ts'
 import { type Command, demandSettings, exitCodes } from './command.ts'
 
 const timeoutMs = 2_000
@@ -36,7 +36,7 @@ export const readyCommand: Command = {
   options: {},
   examples: ['trilho ready'],
   run: async (_args, io, program) => {
-    const { platform } = demandSettings(program.load(io.env))
+    const { platform } = demandSettings(program.load(io.env), Object.values(platformSettings))
     const url = `${ownUrl(platform)}/ready`
     try {
       const response = await askOwn(url)

@@ -1,12 +1,5 @@
 import { rebuildRecurring } from '#src/spi/index.ts'
-import {
-  type Command,
-  demandDatabase,
-  demandSettings,
-  exitCodes,
-  print,
-  withDatabase,
-} from './command.ts'
+import { type Command, demandDatabase, exitCodes, print, withDatabase } from './command.ts'
 import { inProgress } from './progress.ts'
 
 /** Derives what is projected from stored messages again. */
@@ -21,7 +14,7 @@ message that is not kept any more stays as it is.`,
   options: { json: { doc: 'One JSON object.' } },
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {
-    const dsn = demandDatabase(demandSettings(program.load(io.env)))
+    const dsn = demandDatabase(program.load(io.env))
     const done = await withDatabase(dsn, io, (sql) =>
       inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress)),
     )

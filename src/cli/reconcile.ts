@@ -10,7 +10,6 @@ import {
   type Command,
   type CommandArguments,
   demandDatabase,
-  demandSettings,
   exitCodes,
   print,
   readDocument,
@@ -37,7 +36,7 @@ It changes nothing, and may be stopped and begun again at any time.`,
   positionalsMax: 1,
   run: async (args, io, program) => {
     const source = await sourceOf(args, io)
-    const dsn = demandDatabase(demandSettings(program.load(io.env)))
+    const dsn = demandDatabase(program.load(io.env))
     const found = await withDatabase(dsn, io, (sql) => reconcile(sql, source))
     const { differences, figures } = found
     const isAlike = differences.length === 0 && figures.every((one) => one.differences.length === 0)

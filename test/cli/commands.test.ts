@@ -204,10 +204,10 @@ describe('keys', () => {
     )
   })
 
-  test('are refused with settings that are wrong, and so is the audit log', async () => {
+  test('are refused where what they depend on is set wrong', async () => {
     const env = { SPI_SIZE: '12', TRILHO_ENVIRONMENT: 'prod' }
     const create = ['keys', 'create', '--name', 'n', '--scopes', '*']
-    for (const argv of [create, [...create, ...file()], ['audit', 'verify'], ['audit', 'export']]) {
+    for (const argv of [create, [...create, ...file()]]) {
       const { code, out, err } = await run(argv, {
         env,
         databases: ['postgres://nowhere.invalid/a'],
@@ -217,18 +217,43 @@ describe('keys', () => {
     }
   })
 
-  test('are listed, changed and revoked whatever else is set wrong', async () => {
+  test('are made, listed, changed, replaced and revoked whatever else is set wrong', async () => {
     const at = file()
+    const env = { SPI_SIZE: '12', LOG_LEVEL: 'loud' }
     const create = ['keys', 'create', '--name', 'n', '--scopes', '*', ...at]
-    const { id } = JSON.parse((await run([...create, '--json'])).out) as { id: string }
-    const env = { SPI_SIZE: '12' }
-    expect((await run(create, { env })).code).toBe(78)
-    expect((await run(['keys', 'rotate', id, ...at], { env })).code).toBe(78)
-    for (const argv of [['list'], ['change', id, '--days', '1'], ['revoke', id]]) {
-      expect(await run(['keys', ...argv, ...at], { env })).toMatchObject({ code: 0, err: '' })
+    const { id } = JSON.parse((await run([...create, '--json'], { env })).out) as { id: string }
+    const change = ['change', id, '--days', '1']
+    for (const argv of [['list'], change, ['rotate', id], ['revoke', id]]) {
+      expect(await run(['keys', ...argv, ...at], { env })).toMatchObject({ code: 0 })
       const wrong = { TRILHO_ENVIRONMENT: 'prod' }
       expect((await run(['keys', ...argv, ...at], { env: wrong })).code).toBe(78)
     }
+  })
+
+  test('a command asks for the settings that it reads, and no others', async () => {
+    const wrong = { SPI_SYNC_ENABLED: 'soon', LOG_LEVEL: 'loud' }
+    const commands = {
+      DATABASE_DSN: [
+        ['audit', 'verify'],
+        ['audit', 'export'],
+        ['dlq', 'list'],
+        ['lists', 'show', 'holidays'],
+        ['networks', 'show'],
+        ['reconcile', '--day', '2026-03-02'],
+        ['rebuild'],
+      ],
+      TRILHO_CERTS_DIR: [['certs', 'list']],
+    }
+    for (const [name, all] of Object.entries(commands)) {
+      for (const argv of all) {
+        const { code, err } = await commandHere(argv, wrong)
+        expect([argv, code]).toEqual([argv, name === 'DATABASE_DSN' ? 1 : 2])
+        expect(err).toContain(name)
+        expect((await commandHere(argv, { ...wrong, DATABASE_DSN: 'nonsense' })).code).toBe(78)
+      }
+    }
+    const cards = { CARDGW_DATABASE_URL: 'nonsense', DATABASE_DSN: 'postgres://nowhere.invalid/t' }
+    expect((await commandHere(['audit', 'verify'], cards)).code).toBe(78)
   })
 
   test('are never kept in the database of cards, nor is what else no gateway looks for there', async () => {

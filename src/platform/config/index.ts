@@ -35,6 +35,7 @@ export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
   companionName,
   defineSettings,
+  type Setting,
   type SettingGroup,
   type SettingValues,
   setting,
