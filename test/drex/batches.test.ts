@@ -48,6 +48,24 @@ const limit = async (address: Hex, policy: object) => {
   await bench.call('PATCH', `/v1/wallets/${found?.id}`, { policy })
 }
 
+/** Another key of the account. */
+const approver = (restrictions?: object) => {
+  const { key, id, hash } = generateKey('test')
+  const record: KeyRecord = {
+    id,
+    name: 'second',
+    account: 'default',
+    hash,
+    grants: ['*'],
+    environment: 'test',
+    expiresAt: undefined,
+    revokedAt: undefined,
+    ...(restrictions === undefined ? {} : { restrictions }),
+  }
+  const app = testApp(bench.drex().routes ?? [], { keys: [record] })
+  return (path: string) => app.call('POST', path, { key })
+}
+
 test('each row ends by itself, and its event tells of it', async () => {
   const key = { 'Idempotency-Key': 'wages' }
   const rows = [
@@ -146,20 +164,33 @@ test('rows that come to more than a second key’s sum wait together, and go tog
   expect(held.transfers.map(({ approval }) => approval)).toEqual(['required', null, 'required'])
   const path = `/v1/drex/batches/${held.batch_id}/approve`
   expect((await bench.call('POST', path)).status).toBe(409)
-  const { key, id, hash } = generateKey('test')
-  const record: KeyRecord = {
-    id,
-    name: 'second',
-    account: 'default',
-    hash,
-    grants: ['*'],
-    environment: 'test',
-    expiresAt: undefined,
-    revokedAt: undefined,
-  }
-  const second = testApp(bench.drex().routes ?? [], { keys: [record] })
-  expect((await second.call('POST', path, { key })).status).toBe(200)
+  const second = approver()
+  expect((await second(path)).status).toBe(200)
   await bench.until(async () => (await read(held.batch_id)).statuses['confirmed'] === 3)
+})
+
+test('what of a batch was cancelled, or is of a wallet that the key is not for, holds up nothing', async () => {
+  const [dia, gil] = [await bench.wallet(), await bench.wallet()]
+  for (const each of [dia, gil]) await limit(each, { approval_above: '1.00' })
+  const rows = [row(dia, '2.00'), row(dia, '3.00'), row(gil, '4.00', { to_wallet: dia })]
+  const held = (await send(rows)).json as Batch
+  const [, cancelled] = held.transfers
+  const cancel = `/v1/drex/transfers/${cancelled?.transfer_id}/cancel`
+  expect((await bench.call('POST', cancel)).status).toBe(200)
+  const path = `/v1/drex/batches/${held.batch_id}/approve`
+  const stranger = approver({ wallets: [bia] })
+  expect((await stranger(path)).status).toBe(403)
+  const dias = approver({ wallets: [dia] })
+  expect((await dias(path)).status).toBe(200)
+  // The answer may have been lost.
+  expect((await dias(path)).status).toBe(200)
+  const approvals = async () => (await read(held.batch_id)).transfers.map((each) => each.approval)
+  expect(await approvals()).toEqual(['approved', 'required', 'required'])
+  expect((await approver()(path)).status).toBe(200)
+  expect(await approvals()).toEqual(['approved', 'required', 'approved'])
+  expect((await approver()(path)).status).toBe(409)
+  await bench.until(async () => (await read(held.batch_id)).statuses['confirmed'] === 2)
+  expect((await dias(path)).status).toBe(200)
 })
 
 test('five hundred rows are one request', async () => {

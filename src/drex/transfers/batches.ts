@@ -19,12 +19,12 @@ import { newId } from '../ids.ts'
 import { sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { comparable, judgeAll, limitsMoney, type PolicyRule } from '../wallets/policy.ts'
-import { requireWallet } from '../wallets/rights.ts'
+import { isWalletOf, requireWallet } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { lockPolicies, spentSince, type Wallet } from '../wallets/store.ts'
 import { acceptedStatus, insertAll } from './accept.ts'
 import { refuseByPolicy, windowHours } from './guarded.ts'
-import { creationOf, type Transfers } from './service.ts'
+import { approveHeld, creationOf, type Transfers } from './service.ts'
 import type { NewTransfer, Transfer } from './store.ts'
 
 export const batchRowsMax = 500
@@ -232,14 +232,17 @@ export type Batches = {
   ) => Promise<Answered>
   /** Its transfers, in their order. @throws ApiError if the caller may see none */
   readonly get: (id: string, caller: Caller) => Promise<readonly Transfer[]>
-  /** Lets all its held transfers go. @throws ApiError if none is held, or the caller made it */
+  /** Lets its held transfers go, but for those that the key made or has no right to. @throws ApiError if there are none */
   readonly approve: (id: string, caller: Caller) => Promise<readonly Transfer[]>
 }
 
 export const createBatches = (
-  deps: BatchDeps & { readonly transfers: Pick<Transfers, 'list' | 'approve'> },
+  deps: BatchDeps & { readonly transfers: Pick<Transfers, 'list'> },
 ): Batches => {
-  const { chains, transfers } = deps
+  const { sql, chains, transfers, expirySeconds } = deps
+  const kick = () => {
+    for (const { engine } of chains.all.values()) engine?.kick()
+  }
   const get: Batches['get'] = async (batch, caller) => {
     const any = { wallet: undefined, status: undefined, reference: undefined, beforeId: undefined }
     const found = await transfers.list({ ...any, batch, limit: batchRowsMax }, caller)
@@ -258,16 +261,26 @@ export const createBatches = (
           transfers: batch.transfers.map((each) => creationOf(each, form)),
         }),
       )
-      for (const { engine } of chains.all.values()) engine?.kick()
+      kick()
       return answered
     },
     async approve(id, caller) {
-      const held = (await get(id, caller)).filter(({ approval }) => approval === 'required')
-      if (held.length === 0) {
-        throw new ApiError(drexErrors.approval_not_possible, 'Nothing of the batch is held.')
-      }
-      for (const each of held) await transfers.approve(each.id, caller)
-      return get(id, caller)
+      const rows = await get(id, caller)
+      requireWallet(caller, ...rows.map(({ fromWallet }) => fromWallet))
+      const held = rows.filter(
+        ({ approval, status, fromWallet }) =>
+          approval === 'required' && status === 'pending' && isWalletOf(caller, fromWallet),
+      )
+      const ids = held.map((each) => each.id)
+      const isReleased = await approveHeld(sql, ids, caller, expirySeconds)
+      if (isReleased) kick()
+      const now = await get(id, caller)
+      // Whoever repeats an approval because its answer was lost gets the answer again.
+      if (isReleased || now.some(({ approvedBy }) => approvedBy === caller.keyId)) return now
+      throw new ApiError(
+        drexErrors.approval_not_possible,
+        'Nothing of the batch is held that this key may let go.',
+      )
     },
   }
 }

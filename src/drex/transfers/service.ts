@@ -136,7 +136,7 @@ export const createTransfers = (deps: {
     list: (filter, caller) => store.listTransfers(sql, filter, visibleTo(caller)),
     async approve(id, caller) {
       await getAsSender(id, caller)
-      const isReleased = await approveHeld(sql, id, caller, deps.expirySeconds)
+      const isReleased = await approveHeld(sql, [id], caller, deps.expirySeconds)
       if (isReleased) kick()
       const transfer = await get(id, caller)
       // Whoever repeats an approval because its answer was lost gets the answer again.
@@ -293,19 +293,25 @@ export const creationOf = (
   attempt: transfer.attempt ?? 1,
 })
 
-const approveHeld = (
+/**
+ * Lets go those of the held transfers that the caller's key may, all in one transaction.
+ * @returns whether there were any
+ */
+export const approveHeld = (
   sql: Client,
-  id: string,
+  ids: readonly string[],
   caller: Caller,
   expirySeconds: number,
 ): Promise<boolean> =>
   sql.begin(async (tx) => {
-    const isReleased = await store.approveTransfer(tx, id, caller.keyId, expirySeconds)
-    if (isReleased) {
+    let isAny = false
+    for (const id of ids) {
+      if (!(await store.approveTransfer(tx, id, caller.keyId, expirySeconds))) continue
+      isAny = true
       const entry = { action: 'drex.approve', object: id, outcome: 'approved' } as const
       await writeAudit(tx, { actor: actorOf(caller), ...entry })
     }
-    return isReleased
+    return isAny
   })
 
 const endedBy = (transfer: store.Transfer) =>

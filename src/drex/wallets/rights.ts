@@ -9,9 +9,14 @@ import type { Wallet } from './store.ts'
 /** What of a caller decides which wallets are its own. */
 export type WalletRights = Pick<Caller, 'owner' | 'keyId' | 'environment' | 'restrictions'>
 
+/** Whether the key is for this wallet. */
+export const isWalletOf = ({ restrictions: { wallets } }: WalletRights, address: Hex): boolean =>
+  wallets?.has(address) !== false
+
 /** @throws ApiError `restricted` if the key is for other wallets than each of these */
-export const requireWallet = ({ restrictions: { wallets } }: WalletRights, ...any: Hex[]): void => {
-  if (wallets === undefined || any.some((address) => wallets.has(address))) return
+export const requireWallet = (by: WalletRights, ...any: Hex[]): void => {
+  if (by.restrictions.wallets === undefined) return
+  if (any.some((address) => isWalletOf(by, address))) return
   throw restrictedBy('wallets', 'the use of this wallet')
 }
 
