@@ -9,6 +9,7 @@ export {
   dropAdvices,
   insertReversals,
   isAdviceTaken,
+  isSent,
   isUnresolved,
   renewReversal,
   resolveReversals,

@@ -256,6 +256,18 @@ export const isUnresolved = async (tx: Queryable, transactionId: string): Promis
   return found.length > 0
 }
 
+/** Whether a reversal or advice of that kind is still sent. */
+export const isSent = async (
+  tx: Queryable,
+  transactionId: string,
+  reverses: NewReversal['reverses'],
+): Promise<boolean> => {
+  const found = await tx`
+    select from card_reversals
+    where transaction_id = ${transactionId} and reverses = ${reverses} and status = 'pending' limit 1`
+  return found.length > 0
+}
+
 /** Ends the advices of what the network refuses altogether, and what would take back a part of it. */
 export const dropAdvices = async (tx: Queryable, transactionId: string): Promise<void> => {
   await tx`

@@ -21,6 +21,7 @@ import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
 import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
+import { isGoingOn } from './attention.ts'
 import { bookedByReversal, isSale } from './booking.ts'
 import { takeBackWithin } from './late-approvals.ts'
 
@@ -97,7 +98,7 @@ const takeWithin = async (
   const before = await lockTransaction(tx, id)
   if (before === undefined || (await isAdvised(tx, id, data))) return 'taken'
   if (before.status === 'pending' && before.operation === undefined) return 'undecided'
-  if (data.mti === '0220' && isUnderWay(before, message)) return 'undecided'
+  if (data.mti === '0220' && (await isUnderWay(tx, before, message))) return 'undecided'
   const network = deps.networks.byName(before.network)
   const rules = network?.answers
   const { responseCode } = message
@@ -230,10 +231,14 @@ const namedBy = ({ originalData }: CardMessage): Numbers | undefined => {
 }
 
 /** Whether the answer to what the booking is about has not come yet, and nobody has given it up. */
-const isUnderWay = (before: CardTransaction, message: CardMessage): boolean => {
+const isUnderWay = async (
+  tx: Transaction,
+  before: CardTransaction,
+  message: CardMessage,
+): Promise<boolean> => {
   const { operation, operationStan: stan, operationTransmission: transmission } = before
-  if (operation === undefined || (before.needsAttention && !isStarted(operation))) return false
-  return isSame({ stan, transmission }, namedBy(message) ?? ownOf(message))
+  if (!isSame({ stan, transmission }, namedBy(message) ?? ownOf(message))) return false
+  return isStarted(operation) || (await isGoingOn(tx, before))
 }
 
 const note = async (

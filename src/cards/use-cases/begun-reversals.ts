@@ -22,6 +22,15 @@ const advising = {
   advising_refund: 'refund_advice',
 } as const satisfies Record<Extract<CardOperation, `advising_${string}`>, AdvisedOperation>
 
+/** What is sent for an operation that the network has yet to answer for; undefined: nothing, or its own message. */
+export const sentFor = (operation: CardOperation): NewReversal['reverses'] | undefined => {
+  const all: Readonly<Partial<Record<CardOperation, NewReversal['reverses']>>> = {
+    ...reversing,
+    ...advising,
+  }
+  return all[operation]
+}
+
 /**
  * The reversals and advices that a step begins, to be committed with it, in their order.
  *

@@ -62,7 +62,7 @@ const followers: Readonly<Partial<Record<CardOperation, ReadonlySet<OperationNam
   advising_partial_capture: new Set(['void']),
 }
 
-/** Whether the operation is told behind an advice that the network has yet to hear of, even if it is back. */
+/** Whether the operation may be told behind an advice that the network has yet to hear of, even if it is back. */
 export const followsAdvice = (
   network: Network | undefined,
   operation: OperationName,
@@ -70,7 +70,6 @@ export const followsAdvice = (
 ): boolean =>
   network !== undefined &&
   transaction.operation !== undefined &&
-  !transaction.needsAttention &&
   followers[transaction.operation]?.has(operation) === true &&
   mayGoOn(network, operation, transaction, false)
 

@@ -21,6 +21,7 @@ import {
 import { type CardTransaction, lockTransaction, transactionById } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { answerOf } from './answers.ts'
+import { isGoingOn } from './attention.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { type CardContext, fresh } from './context.ts'
 import { beforeFollowing, followsAdvice } from './going-on.ts'
@@ -293,7 +294,7 @@ const follow = async (
     if (earlier !== undefined) return earlier
     // Its time may be over by now, which asks for a person.
     const held = (await lockTransaction(tx, before.id)) ?? before
-    const mayFollow = followsAdvice(network, operation, held)
+    const mayFollow = followsAdvice(network, operation, held) && (await isGoingOn(tx, held))
     const [isOurs] = mayFollow ? await changeTransactions(tx, [change], emission) : []
     if (isOurs !== true) throw wrongState(held, operation)
     await insertReversals(tx, reversalsBegun(before, after, network.advices))

@@ -16,6 +16,7 @@ import {
   type EndedReversal,
   insertReversals,
   isAdviceTaken,
+  isUnresolved,
   type NewReversal,
   type Reversal,
   resolveReversals,
@@ -29,7 +30,7 @@ import { type CardChange, type CardTransaction, lockTransaction } from '../trans
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, capturesOf, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
-import { stillNeedsAttention } from './attention.ts'
+import { isGoingOn, stillNeedsAttention } from './attention.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { isSale } from './booking.ts'
 import type { CardContext } from './context.ts'
@@ -54,6 +55,7 @@ export const resolve = async (
   runOnce(sql, caller.idempotencyKey, async (tx) => {
     const found = requireOwn(await lockTransaction(tx, id), caller)
     const before = underClaim(found, caller)
+    if (await isUndecided(tx, before, request.outcome)) throw notWaiting()
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
     // A late answer to a refund or increment that stands is not to be taken back.
@@ -79,6 +81,20 @@ export const resolve = async (
     await begin(tx, before, after)
     return answerOf(200, after)
   })
+
+/**
+ * Whether the network is still asked about what the outcome would end otherwise. An advice that waits behind one that
+ * was given up ends with that.
+ */
+const isUndecided = async (
+  tx: Queryable,
+  before: CardTransaction,
+  outcome: Resolution,
+): Promise<boolean> => {
+  if (resolvingEvent(before, outcome) === 'reversal_confirmed') return false
+  if (!(await isGoingOn(tx, before))) return false
+  return !(isAdvising(before.operation) && (await isUnresolved(tx, before.id)))
+}
 
 const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardTransaction => {
   if (!before.needsAttention) throw notWaiting()

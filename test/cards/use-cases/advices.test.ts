@@ -224,6 +224,48 @@ test('a booking of a capture whose answer is on its way is answered once that ha
   network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
 })
 
+test('a booking of what is being reversed has no answer yet, whatever else needs a person', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  network.on((request, peer) => {
+    const isCapture = request.mti === '0200'
+    const undecided = isCapture || request.mti.startsWith('04')
+    peer.answer({ responseCode: undecided ? '91' : '00' })
+  })
+  await rig.post(`/v1/transactions/${record.id}/capture`)
+  expect(await tell({ rrn: String(record['rrn']), amount: '000000000100' })).toBe('00')
+  expect(await read(record.id)).toMatchObject({
+    operation: 'reversing_capture',
+    needs_attention: true,
+  })
+  const sent = network.seen.find(({ mti, rrn }) => mti === '0200' && rrn === record['rrn'])
+  const numbers = { stan: sent?.stan, transmissionDateTime: sent?.transmissionDateTime }
+  const booking = decisionOn(record, { mti: '0220', ...numbers })
+  const { sql } = rig.database
+  const take = createAdvices({
+    sql,
+    networks: rig.networks,
+    emission: undefined,
+    logger: quietLogger,
+    onReversals: () => undefined,
+    now: () => new Date(),
+  })
+  const message = Object.assign(new CardMessage(), booking)
+  expect(await take({ network: 'neta', message })).toBeUndefined()
+  // Nor may a person say what becomes of what the network is still asked about.
+  const resolve = async (outcome: string): Promise<number> => {
+    const path = `/v1/transactions/${record.id}/resolve`
+    const body = { outcome, reason: 'Network desk, case 4711' }
+    return (await rig.app.call('POST', path, { key: rig.adminKey, body })).status
+  }
+  expect(await resolve('captured')).toBe(409)
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+  expect(await rig.settled(record.id)).toMatchObject({
+    status: 'authorized',
+    needs_attention: true,
+  })
+  expect(await resolve('authorized')).toBe(200)
+})
+
 test('a booking of what was given up for a person is noted for whoever that is', async () => {
   const record = await rig.authorize('tok_visa_approved', { capture: true })
   await rig.database.sql`

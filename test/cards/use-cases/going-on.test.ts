@@ -249,6 +249,8 @@ test('a void behind a capture that waits takes back both, whatever the network s
   for (const [{ id }, body] of [[whole], [refused], [part, ofPart], [second, ofPart]] as const) {
     expect((await rig.post(`/v1/transactions/${id}/capture`, body)).status).toBe(202)
     expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(409)
+    // Somebody is needed for something else.
+    await rig.database.sql`update card_transactions set needs_attention = true where id = ${id}`
     const key = { 'Idempotency-Key': `void ${id}` }
     const first = await rig.post(`/v1/transactions/${id}/void`, undefined, key)
     const again = await rig.post(`/v1/transactions/${id}/void`, undefined, key)
@@ -263,11 +265,12 @@ test('a void behind a capture that waits takes back both, whatever the network s
   expect((await rig.post(`/v1/transactions/${given.id}/void`)).status).toBe(409)
   const stands = await rig.authorize('tok_visa_approved')
   expect((await rig.post(`/v1/transactions/${stands.id}/capture`)).status).toBe(202)
-  await rig.database.sql`
-    update card_transactions set needs_attention = true where id = ${stands.id}`
+  // As if its time were over.
+  const turn = (status: string) => rig.database.sql`
+    update card_reversals set status = ${status} where transaction_id = ${stands.id}`
+  await turn('expired')
   expect((await rig.post(`/v1/transactions/${stands.id}/void`)).status).toBe(409)
-  await rig.database.sql`
-    update card_transactions set needs_attention = false where id = ${stands.id}`
+  await turn('pending')
   await away(false)
   for (const one of [whole, refused, part, second]) {
     const record = await rig.settled(one.id)
