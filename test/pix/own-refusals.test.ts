@@ -1,5 +1,6 @@
 /** Payments that this institution refuses itself: of them the SPI tells the payer alone. */
 import { afterAll, expect, test } from 'bun:test'
+import { createStuckWalk } from '#src/spi/in/worker/stuck.ts'
 import { momentOf } from '#src/spi/messages/index.ts'
 import { paymentOf } from '../../src/spi/payments/domain.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
@@ -17,8 +18,13 @@ import { chargeBody, freshTxid, startPix } from './support.ts'
 
 const pix = await startPix()
 const { sql, database, receivables } = pix
-const worker = await workerOn(database, {}, undefined, undefined, receivables)
-await worker.feature.start?.()
+if (receivables === undefined) throw new Error('there is a database')
+const startWorker = async (known: typeof receivables) => {
+  const worker = await workerOn(database, {}, undefined, undefined, known)
+  await worker.feature.start?.()
+  return worker
+}
+let worker = await startWorker(receivables)
 const rig = await rigOn(database)
 afterAll(async () => {
   await worker.stop()
@@ -27,7 +33,7 @@ afterAll(async () => {
 })
 const { key, token } = await pix.receiver('ana')
 
-const tell = tellingOf(database, worker)
+const tell = (xml: string, by = worker) => tellingOf(database, by)(xml)
 
 const call = (method: string, path: string, body?: object) =>
   pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
@@ -68,18 +74,51 @@ const client = {
 }
 
 /** Sends what is queued. */
-const send = () =>
+const send = (known = receivables) =>
   runningOn(rig)(() => until(async () => ((await rig.statuses())['QUEUED'] ?? 0) === 0), client, {
-    receivables,
+    receivables: known,
   })
 
-/** Replies as a ledger does. */
-const reply = async (endToEndId: string, status: 'ACSP' | 'RJCT', instructionId = endToEndId) => {
+const queueReply = async (
+  endToEndId: string,
+  status: 'ACSP' | 'RJCT',
+  instructionId = endToEndId,
+) => {
   const reason = status === 'RJCT' ? { reason: 'AC06' } : {}
   const ids = { original_end_to_end_id: endToEndId, original_instruction_id: instructionId }
   const params = { ...ids, status, ...reason }
   await rig.pay(1, { message_type: 'PACS002', params })
+}
+
+/** Replies as a ledger does. */
+const reply = async (...about: Parameters<typeof queueReply>) => {
+  await queueReply(...about)
   await send()
+}
+
+/** As a release that noted none of these ends. */
+const deaf = {
+  ...receivables,
+  end: async () => {},
+}
+
+/** A payment that has settled, of which a return was refused, and nobody noted so. */
+const returnOfNoEnd = async () => {
+  const endToEndId = await pay(await made())
+  await tell(report([{ endToEndId, status: 'ACCC' }]))
+  const path = `/pix/${endToEndId}/devolucao/d1`
+  const asked = await call('PUT', path, { valor: '1.00' })
+  await send()
+  const returnId: string = asked.json.rtrId
+  const ids = { endToEndId, instructionId: returnId }
+  await worker.feature.drain?.()
+  const other = await startWorker(deaf)
+  await tell(report([{ ...ids, status: 'RJCT', reason: 'AC03' }]), other)
+  await other.stop()
+  await worker.stop()
+  worker = await startWorker(receivables)
+  expect((await call('GET', path)).json.status).toBe('EM_PROCESSAMENTO')
+  return { endToEndId, returnId, path }
 }
 
 const paymentBy = async (endToEndId: string) =>
@@ -157,32 +196,43 @@ test('what a charge refuses has ended as a payment, too', async () => {
 test('what a release did not tell of, that noted nothing of its own refusals, ends by a look', async () => {
   const txid = await made()
   const endToEndId = await pay(txid)
-  await reply(endToEndId, 'RJCT')
-  const settled = await pay(await made())
-  await tell(report([{ endToEndId: settled, status: 'ACCC' }]))
-  const path = `/pix/${settled}/devolucao/d1`
-  const asked = await call('PUT', path, { valor: '1.00' })
-  await send()
-  const ids = { endToEndId: settled, instructionId: asked.json.rtrId }
-  await tell(report([{ ...ids, status: 'RJCT', reason: 'AC03' }]))
-  expect((await call('GET', path)).json.status).toBe('NAO_REALIZADO')
+  await queueReply(endToEndId, 'RJCT')
+  await send(deaf)
+  expect(await statusOf(endToEndId)).toBe('PENDENTE')
   const waiting = await pay(await made())
+  const { path, endToEndId: settled } = await returnOfNoEnd()
   await sql`
-    update pix_received set status = 'PENDENTE', received_at = now() - interval '20 days'
-    where end_to_end_id = ${endToEndId}`
+    update pix_received set received_at = now() - interval '20 days'
+    where end_to_end_id in (${endToEndId}, ${waiting})`
   await sql`
-    update pix_returns set status = 'EM_PROCESSAMENTO', reason = null,
-      requested_at = now() - interval '20 days'
+    update pix_returns set requested_at = now() - interval '20 days'
     where end_to_end_id = ${settled}`
-  await sql`
-    update pix_received set received_at = now() - interval '20 days' where end_to_end_id = ${waiting}`
   await sql`delete from job_leases where name = 'remembered answers'`
-  const other = await workerOn(database, {}, undefined, undefined, receivables)
-  await other.feature.start?.()
+  const other = await startWorker(receivables)
   await until(async () => (await statusOf(endToEndId)) !== 'PENDENTE')
   await other.stop()
   expect(await statusOf(endToEndId)).toBe('NAO_REALIZADO')
   expect((await remove(txid)).status).toBe(200)
   expect((await call('GET', path)).json).toMatchObject({ status: 'NAO_REALIZADO', motivo: 'AC03' })
   expect(await statusOf(waiting)).toBe('PENDENTE')
+})
+
+test('a return that is sent again while a look finds it refused is under way', async () => {
+  const { endToEndId, returnId, path } = await returnOfNoEnd()
+  const again = {
+    original_end_to_end_id: endToEndId,
+    amount: 100,
+    return_reason: 'MD06',
+    return_id: returnId,
+  }
+  const look = createStuckWalk(sql, {
+    ...receivables,
+    lock: async (tx, ids) => {
+      expect(ids).toEqual([endToEndId])
+      await rig.pay(1, { message_type: 'PACS004', params: again })
+      await receivables.lock(tx, ids)
+    },
+  })
+  await look(new Date())
+  expect((await call('GET', path)).json.status).toBe('EM_PROCESSAMENTO')
 })

@@ -20,6 +20,7 @@ import {
   endReturns,
   knownRefusals,
   lockNamed,
+  lockReceived,
   type NewReceived,
   pixByIds,
   type ReceiverRow,
@@ -38,6 +39,8 @@ export type Receivables = {
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
   /** Payments without an end, and with returns without one, that were begun in this time, the oldest first. */
   readonly open: typeof openWithin
+  /** Locks payments until the transaction ends, so that nobody makes a return of them. */
+  readonly lock: typeof lockReceived
   readonly end: (tx: Queryable, ends: readonly IncomingEnd[], at: Date) => Promise<void>
 }
 
@@ -72,6 +75,7 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
   },
   pending: pendingWithin,
   open: openWithin,
+  lock: lockReceived,
   end: endReceivables(emit),
 })
 

@@ -260,6 +260,19 @@ export const lockPix = async (
   return findPix(tx, account, endToEndId)
 }
 
+/** Locks payments in the order in which all do. */
+export const lockReceived = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<void> => {
+  const sorted = textArray([...new Set(endToEndIds)].sort())
+  await tx`
+    select from unnest(${sorted}::text::text[]) as wanted(id)
+      cross join lateral (
+        select from pix_received where end_to_end_id = wanted.id limit 1 for update
+      ) locked`
+}
+
 export const addReturn = async (
   tx: Queryable,
   one: Omit<PixReturn, 'status' | 'reason' | 'settledAt'>,

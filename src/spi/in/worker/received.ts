@@ -65,6 +65,8 @@ export type Receivables = {
     to: Date,
     limit: number,
   ) => Promise<{ readonly ids: readonly string[]; readonly next: Date | undefined }>
+  /** Locks payments until the transaction ends, so that nobody makes a return of them. */
+  readonly lock: (tx: Queryable, endToEndIds: readonly string[]) => Promise<void>
   readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>
 }
 

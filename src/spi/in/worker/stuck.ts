@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { momentOf } from '../../messages/index.ts'
 import { paymentOf } from '../../payments/domain.ts'
 import { messagesOfPayment, paymentMessagesMax } from '../../payments/store.ts'
@@ -11,25 +11,38 @@ const readMax = 200
  * nobody was told of, such as a refusal of ours that an earlier release sent.
  *
  * @param receivables whoever was paid
- * @returns a step of the walk, which takes those that were begun before a moment and counts the ends that it told
+ * @returns a step of the walk, which takes those that were begun before a moment
  */
 export const createStuckWalk = (
   sql: Client,
   receivables: Receivables,
-): ((to: Date) => Promise<number>) => {
+): ((to: Date) => Promise<void>) => {
   let from = new Date(0)
   return async (to) => {
     const { ids, next } = await receivables.open(sql, from, to, readMax)
-    const ends: ReceivedEnd[] = []
-    for (const id of ids) ends.push(...(await endsOf(sql, id)))
-    if (ends.length > 0) await sql.begin((tx) => receivables.end(tx, ends, new Date()))
     from = next ?? new Date(0)
-    return ends.length
+    const found = await endsOfAll(sql, ids)
+    if (found.length === 0) return
+    const stuck = [...new Set(found.map(({ endToEndId }) => endToEndId))]
+    await sql.begin(async (tx) => {
+      // A return that was refused may be under way again by now, under its RtrId.
+      await receivables.lock(tx, stuck)
+      await receivables.end(tx, await endsOfAll(tx, stuck), new Date())
+    })
   }
 }
 
+const endsOfAll = async (
+  sql: Queryable,
+  endToEndIds: readonly string[],
+): Promise<readonly ReceivedEnd[]> => {
+  const ends: ReceivedEnd[] = []
+  for (const id of endToEndIds) ends.push(...(await endsOf(sql, id)))
+  return ends
+}
+
 /** What messages say of a payment that was received, and of the returns of it. */
-const endsOf = async (sql: Client, endToEndId: string): Promise<readonly ReceivedEnd[]> => {
+const endsOf = async (sql: Queryable, endToEndId: string): Promise<readonly ReceivedEnd[]> => {
   const messages = await messagesOfPayment(sql, endToEndId)
   if (messages.length > paymentMessagesMax) return []
   const payment = paymentOf(endToEndId, messages, momentOf)
