@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { type RouteContract, type RouteDocument, text } from '#src/platform/http/index.ts'
+import {
+  httpErrors,
+  type RouteContract,
+  type RouteDocument,
+  text,
+} from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
   contentBytesMax,
@@ -136,7 +141,7 @@ const document = <const Name extends string, Body extends z.ZodType>(
     summary,
     body: { 'application/json': body },
     responses: { 200: { description, schema } },
-    errors: Object.values(joseErrors),
+    errors: [...Object.values(joseErrors), httpErrors.overloaded],
   }) as const
 
 const exampleKid = '12345678.QRC.1'

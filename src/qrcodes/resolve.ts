@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { type BrCode, parseBrCode } from '#codecs/brcode'
-import { ApiError, httpErrors, OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
+import { ApiError, OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
 import { describeCertificate } from '#src/platform/security/index.ts'
 import { qrcodeErrors } from './errors.ts'
 
@@ -44,8 +44,6 @@ export type ResolveDeps = { readonly read: ReadOutside; readonly open: ReadPaylo
 /** Largest token at a location. */
 export const tokenBytesMax = 256 * 1024
 const accept = 'application/jose'
-/** Requests that wait for locations at once: each may take as long as the reader allows. */
-export const resolvingMax = 64
 const goneStatuses: readonly number[] = [404, 410]
 
 const locationOf = (code: BrCode, request: ResolveRequest): string => {
@@ -110,10 +108,9 @@ const certificateView = (certificate: X509Certificate) => {
 }
 
 /** Fetches and verifies the payload of a dynamic code. */
-export const createResolver = ({ read, open }: ResolveDeps) => {
-  let resolving = 0
-
-  const resolve = async (request: ResolveRequest) => {
+export const createResolver =
+  ({ read, open }: ResolveDeps) =>
+  async (request: ResolveRequest) => {
     const code = parseBrCode(request.payload)
     const location = locationOf(code, request)
     const token = await readToken(read, location)
@@ -128,18 +125,5 @@ export const createResolver = ({ read, open }: ResolveDeps) => {
     }
     return { code, location, verdict, header: header ?? null, payload: payload ?? null }
   }
-
-  return async (request: ResolveRequest) => {
-    if (resolving >= resolvingMax) {
-      throw new ApiError(httpErrors.unavailable, 'Too many other codes are being resolved.')
-    }
-    resolving++
-    try {
-      return await resolve(request)
-    } finally {
-      resolving--
-    }
-  }
-}
 
 export type Resolver = ReturnType<typeof createResolver>

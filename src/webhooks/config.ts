@@ -30,7 +30,7 @@ export const webhookSettings = defineSettings({
   }),
   concurrencyMax: setting('WEBHOOK_CONCURRENCY', integer(1, 256), {
     default: '64',
-    doc: 'Attempts that may run at once to one endpoint, per process.',
+    doc: 'Attempts that may run at once to one endpoint, per process; those to all together are at most 96.',
   }),
   retentionDays: setting('WEBHOOK_RETENTION_DAYS', integer(1, 3650), {
     default: '30',

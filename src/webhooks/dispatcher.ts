@@ -68,14 +68,21 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
 
   const take = async ({ signal }: Round): Promise<unknown> => {
     const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
-    const rooms = lanes.rooms(new Set(endpoints.keys()))
-    if (rooms.size === 0 || signal.aborted) return nothingFound
-    const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
-    for (const delivery of claimed) {
-      const endpoint = endpoints.get(delivery.endpointId)
-      if (endpoint !== undefined) launch(delivery, endpoint)
+    const ids = new Set(endpoints.keys())
+    lanes.keep(ids)
+    let count = 0
+    for (const isFailing of [false, true]) {
+      const free = lanes.free(ids, isFailing)
+      if (free.rooms.size === 0) continue
+      if (signal.aborted) break
+      const claimed = await claimDue(sql, free, deps.timeoutMs / 1000 + leaseMarginSeconds)
+      count += claimed.length
+      for (const delivery of claimed) {
+        const endpoint = endpoints.get(delivery.endpointId)
+        if (endpoint !== undefined) launch(delivery, endpoint)
+      }
     }
-    return claimed.length === 0 ? nothingFound : undefined
+    return count === 0 ? nothingFound : undefined
   }
 
   const looks = createJob({

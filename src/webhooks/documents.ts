@@ -3,6 +3,7 @@ import { eventGroups } from '#src/events/index.ts'
 import {
   cursor,
   type EventDocument,
+  httpErrors,
   idParams,
   instant,
   nextCursor,
@@ -253,7 +254,10 @@ export const documents = {
     200,
     'What the receiver answered.',
     tested,
-    { ...ofChange, errors: [...ofChange.errors, webhookErrors.webhook_secret_shut] },
+    {
+      ...ofChange,
+      errors: [...ofChange.errors, webhookErrors.webhook_secret_shut, httpErrors.overloaded],
+    },
   ),
   rotate: document(
     'POST /v1/webhooks/{id}/rotate',

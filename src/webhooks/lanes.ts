@@ -1,11 +1,20 @@
 /** The concurrency of an endpoint that we do not know yet; success doubles it, failure sets it to one. */
 const concurrencyFirst = 8
+/**
+ * Attempts of a process to all endpoints together: the runtime makes 256 requests of its own at once, and those of the
+ * rails must not wait behind receivers that do not answer.
+ */
+export const runningMax = 96
+/** The same to all endpoints whose last attempt failed: however many there are, the others go on. */
+export const failingRunningMax = runningMax / 2
+/** An endpoint has at most so many times as many attempts as are left for others. */
+const heldPerFree = 2
 const breakerFirstMs = 1_000
 const breakerMaxMs = 60_000
 /** Consecutive failures after which an endpoint rests. */
 const breakerFailures = 5
 
-/** One endpoint's own queue: endpoints share nothing here. */
+/** One endpoint's own queue. */
 export type Lane = {
   running: number
   concurrency: number
@@ -14,10 +23,15 @@ export type Lane = {
   restsUntilMs: number
 }
 
+/** How many attempts may begin now: of each endpoint that may begin one, in the order of their turns, and of all these. */
+export type Free = { readonly rooms: ReadonlyMap<string, number>; readonly free: number }
+
 export type Lanes = {
   readonly of: (endpointId: string) => Lane
-  /** How many attempts may begin now, for each endpoint that may begin one. */
-  readonly rooms: (endpointIds: ReadonlySet<string>) => Map<string, number>
+  /** Forgets others. */
+  readonly keep: (endpointIds: ReadonlySet<string>) => void
+  /** Of those whose last attempt failed, or of the others. */
+  readonly free: (endpointIds: ReadonlySet<string>, isFailing: boolean) => Free
 }
 
 export const createLanes = (concurrencyMax: number): Lanes => {
@@ -33,20 +47,42 @@ export const createLanes = (concurrencyMax: number): Lanes => {
     return lane
   }
 
+  /** Attempts that may begin now. */
+  const left = (isFailing: boolean): number => {
+    let [running, failing] = [0, 0]
+    for (const lane of lanes.values()) {
+      running += lane.running
+      if (lane.failures > 0) failing += lane.running
+    }
+    const all = Math.max(0, runningMax - running)
+    return isFailing ? Math.min(all, Math.max(0, failingRunningMax - failing)) : all
+  }
+
   return {
     of,
-    rooms: (endpointIds) => {
-      const nowMs = performance.now()
+    keep: (endpointIds) => {
       for (const [id, lane] of lanes) {
         if (lane.running === 0 && !endpointIds.has(id)) lanes.delete(id)
       }
-      const rooms = new Map<string, number>()
-      for (const id of endpointIds) {
-        const lane = of(id)
-        const room = lane.restsUntilMs > nowMs ? 0 : lane.concurrency - lane.running
-        if (room > 0) rooms.set(id, room)
+    },
+    free: (endpointIds, isFailing) => {
+      const nowMs = performance.now()
+      const free = left(isFailing)
+      const roomOf = ({ concurrency, running, restsUntilMs }: Lane): number => {
+        if (restsUntilMs > nowMs) return 0
+        const share = Math.floor((heldPerFree * free - running) / (heldPerFree + 1))
+        // Whoever has none may always begin one.
+        return Math.min(concurrency - running, free, running === 0 ? Math.max(1, share) : share)
       }
-      return rooms
+      const turns = [...endpointIds]
+        .map((id) => ({ id, lane: of(id) }))
+        .filter(({ lane }) => lane.failures > 0 === isFailing)
+        .toSorted((a, b) => a.lane.running - b.lane.running)
+      const rooms = turns.flatMap(({ id, lane }): [string, number][] => {
+        const room = roomOf(lane)
+        return room > 0 ? [[id, room]] : []
+      })
+      return { rooms: new Map(rooms), free }
     },
   }
 }

@@ -1,10 +1,12 @@
 import {
   type Client,
   looksLikeOne,
+  rowCount,
   type Transaction,
   textArray,
 } from '#src/platform/database/index.ts'
 import type { DeliveryStep } from './domain.ts'
+import type { Free } from './lanes.ts'
 import type { AttemptResult } from './sender.ts'
 
 /** A delivery that we have taken for one attempt. */
@@ -34,12 +36,12 @@ export type FinishedAttempt = {
 }
 
 /**
- * Takes due deliveries, at most `rooms` per endpoint, oldest first. After the lease we consider a taken delivery lost,
+ * Takes due deliveries, at most `rooms` per endpoint and `free` in all, oldest first. After the lease we consider a taken delivery lost,
  * and it is due again: a process that dies delays its deliveries but does not lose them.
  */
 export const claimDue = (
   sql: Client,
-  rooms: ReadonlyMap<string, number>,
+  { rooms, free }: Free,
   leaseSeconds: number,
 ): Promise<readonly ClaimedDelivery[]> =>
   sql<ClaimedDelivery[]>`
@@ -52,7 +54,7 @@ export const claimDue = (
         where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()
         order by w.next_attempt_at limit e.room for update skip locked
       ) d
-      where ${looksLikeOne(sql)}
+      where ${looksLikeOne(sql)} limit ${rowCount(sql, free)}
     ), taken as (
       -- By a list, which looks short: joined, it looks as long as a tenth of what is pending.
       update webhook_deliveries d

@@ -8,6 +8,7 @@ import {
   type AuditEntry,
   actorOf,
   type Caller,
+  createBound,
   httpErrors,
   replayOf,
   runOnce,
@@ -122,7 +123,7 @@ export type WebhookService = {
   /** Makes deliveries due again at once: those that have failed since then, or the one given. */
   readonly replayFailed: (endpoint: string, span: Span, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
-  /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
+  /** Sends a `webhook.test` event at once; we neither log nor repeat it. @throws ApiError `overloaded` */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
   /** Says for whom something has become due. */
   readonly note: (endpoints: readonly string[]) => void
@@ -137,6 +138,8 @@ export type WebhookService = {
 const cacheMs = 1_000
 /** Endpoints that are kept meanwhile; the API Pix makes one for each Pix key. */
 const keptMax = 100
+/** Tests that run at once in a process: a receiver that does not answer holds one until it is too late. */
+export const testsMax = 16
 
 /** Endpoints and their secrets. */
 export const createWebhookService = (deps: WebhookServiceDeps): WebhookService => {
@@ -146,6 +149,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   type Active = readonly ActiveEndpoint[] | undefined
   let cached: { readonly atMs: number; readonly all: Promise<Active> } | undefined
   const waiting = createWaiting(store)
+  const boundTest = createBound(testsMax)
 
   const invalidate = (): void => {
     cached = undefined
@@ -205,15 +209,16 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       invalidate()
       return removed
     },
-    test: async (row, actor) => {
-      const keys = keysToTest(row)
-      const entry = { actor, action: 'webhooks.test', object: row.id, outcome: 'sent' } as const
-      await writeAudit(store.sql, entry)
-      const id = `evt_test_${randomBytes(12).toString('hex')}`
-      const data = JSON.stringify({ endpoint_id: row.id })
-      const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
-      return send({ url: row.url, eventId: id, body: bodyOf(event), keys })
-    },
+    test: (row, actor) =>
+      boundTest(async () => {
+        const keys = keysToTest(row)
+        const entry = { actor, action: 'webhooks.test', object: row.id, outcome: 'sent' } as const
+        await writeAudit(store.sql, entry)
+        const id = `evt_test_${randomBytes(12).toString('hex')}`
+        const data = JSON.stringify({ endpoint_id: row.id })
+        const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
+        return send({ url: row.url, eventId: id, body: bodyOf(event), keys })
+      }),
     activeEndpoints: async () => {
       const nowMs = performance.now()
       if (cached === undefined || nowMs - cached.atMs > cacheMs) {

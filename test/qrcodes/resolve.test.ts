@@ -6,8 +6,9 @@ import { CompactSign, exportJWK } from 'jose'
 import { buildDynamicBrCode } from '#codecs/brcode'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createOutsideReader, outsideSettings } from '#src/platform/http/index.ts'
+import { readingMax } from '../../src/platform/http/outside/reader.ts'
 import { createQrcodes } from '../../src/qrcodes/index.ts'
-import { resolvingMax, tokenBytesMax } from '../../src/qrcodes/resolve.ts'
+import { tokenBytesMax } from '../../src/qrcodes/resolve.ts'
 import { callerOf, joseFeature, noKeys } from '../support/jose.ts'
 import { type IssuedPair, issueCertificate } from '../support/pki.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -250,11 +251,11 @@ describe('a hostile location', () => {
     }
     const { call } = open()
     const all = await Promise.all(
-      Array.from({ length: resolvingMax + 1 }, () => resolve('/slow', {}, call)),
+      Array.from({ length: readingMax + 1 }, () => resolve('/slow', {}, call)),
     )
     const statuses = all.map(({ status }) => status)
     expect(statuses.filter((status) => status === 503).length).toBe(1)
-    expect(statuses.filter((status) => status === 502).length).toBe(resolvingMax)
+    expect(statuses.filter((status) => status === 502).length).toBe(readingMax)
     expect((await resolve('/cob', {}, call)).verdict.valid).toBe(true)
   })
 })

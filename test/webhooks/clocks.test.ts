@@ -33,7 +33,7 @@ test.each([-2, 2])('the next attempt is as far away as asked, at %d hours', asyn
       insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
       values (${endpoint}, 'webhook.test', '{}', 's', 1, '{}', now()) returning id)
     insert into webhook_deliveries (id, event_id, endpoint_id) select id, id, ${endpoint} from event`
-  const [delivery] = await claimDue(sql, new Map([[endpoint, 1]]), 30)
+  const [delivery] = await claimDue(sql, { rooms: new Map([[endpoint, 1]]), free: 1 }, 30)
   if (delivery === undefined) throw new Error('nothing is due')
   setWrong(hours)
   const outcome = { kind: 'failed', retryAfterMs: 600_000 } as const

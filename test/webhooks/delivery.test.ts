@@ -465,7 +465,7 @@ describe('replay', () => {
     const { sql } = database
     const { endpoint, id } = await storedDelivery()
     const claim = async () => {
-      const [claimed] = await claimDue(sql, new Map([[endpoint, 1]]), 30)
+      const [claimed] = await claimDue(sql, { rooms: new Map([[endpoint, 1]]), free: 1 }, 30)
       if (claimed === undefined) throw new Error('nothing is due')
       return claimed
     }
@@ -497,7 +497,7 @@ describe('replay', () => {
       return (await store.replayFailed(endpoint, { since: new Date(0), before: until, until }))
         .count
     }
-    const claim = () => claimDue(sql, new Map([[endpoint, 1]]), 30)
+    const claim = () => claimDue(sql, { rooms: new Map([[endpoint, 1]]), free: 1 }, 30)
     const [delivery] = await claim()
     if (delivery === undefined) throw new Error('nothing is due')
     expect(await replayed()).toBe(0)

@@ -54,7 +54,11 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         tx,
         taken.map(({ id }) => id),
       )
-      const claimed = await claimDue(tx as unknown as Client, new Map([[endpoint, listed]]), 30)
+      const claimed = await claimDue(
+        tx as unknown as Client,
+        { rooms: new Map([[endpoint, listed]]), free: listed },
+        30,
+      )
       const result = {
         outcome: { kind: 'delivered' } as const,
         at: new Date(),

@@ -66,6 +66,7 @@ export { jsonMembers, jsonValue } from './json-value.ts'
 export { type Language, languageOf } from './language.ts'
 export {
   type Away,
+  createBound,
   createRailRooms,
   createRooms,
   type Rail,

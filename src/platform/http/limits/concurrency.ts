@@ -82,6 +82,25 @@ const overloaded = (message: string): ApiError =>
     headers: { 'Retry-After': String(retryAfterMs / 1_000) },
   })
 
+/** Runs work as long as less than so much of it runs. @throws ApiError `overloaded` */
+type Bound = <T>(work: () => Promise<T>) => Promise<T>
+
+/** What waits for an address that a client chose has one: the runtime makes only so many requests of its own at once. */
+export const createBound = (runningMax: number): Bound => {
+  let running = 0
+  return async (work) => {
+    if (running >= runningMax) {
+      throw overloaded(`${runningMax} requests of this kind run now, which is as many as may.`)
+    }
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+    }
+  }
+}
+
 export const createRailRooms = (metrics: Metrics, bounds: ConcurrencyBounds): RailRooms => {
   const shed = metrics.counter(
     'trilho_requests_shed_total',

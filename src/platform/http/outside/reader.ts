@@ -1,5 +1,6 @@
 import { rootCertificates } from 'node:tls'
 import { readBounded } from '#src/platform/runtime/index.ts'
+import { createBound } from '../limits/concurrency.ts'
 import type { OutsideSettings } from './config.ts'
 import { failureClassOf, firstAnswer } from './first-answer.ts'
 import { allowListOf, type LookUp, resolveTarget } from './target.ts'
@@ -27,10 +28,12 @@ export class OutsideError extends Error {
 
 type OutsideRequest = { readonly accept: string; readonly bytesMax: number }
 
-/** Reads a document by GET. @throws OutsideError */
+/** Reads a document by GET. @throws OutsideError, or ApiError `overloaded`: as many are read as may be */
 export type ReadOutside = (url: string, request: OutsideRequest) => Promise<OutsideAnswer>
 
 const secondMs = 1_000
+/** Documents that are read at once: each may take as long as a setting allows. */
+export const readingMax = 48
 
 const messages: Readonly<Record<string, string>> = {
   timeout: 'there is no whole answer in time',
@@ -51,6 +54,7 @@ export const createOutsideReader = (
   const allowed = allowListOf(allowedTargets ?? [])
   const authorities = ca === undefined ? undefined : [...rootCertificates, ca.text]
   const timeoutMs = timeoutSeconds * secondMs
+  const bound = createBound(readingMax)
 
   const read = async (url: string, { accept, bytesMax }: OutsideRequest) => {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -86,12 +90,14 @@ export const createOutsideReader = (
   }
 
   return (url, request) =>
-    read(url, request).catch((error: unknown) => {
-      if (error instanceof OutsideError) throw error
-      const reason = failureClassOf(error)
-      const said = reason.startsWith('target_') ? (error as Error).message : messages[reason]
-      throw new OutsideError(reason, said ?? reason, { cause: error })
-    })
+    bound(() =>
+      read(url, request).catch((error: unknown) => {
+        if (error instanceof OutsideError) throw error
+        const reason = failureClassOf(error)
+        const said = reason.startsWith('target_') ? (error as Error).message : messages[reason]
+        throw new OutsideError(reason, said ?? reason, { cause: error })
+      }),
+    )
 }
 
 const readBody = async (response: Response, bytesMax: number): Promise<Uint8Array> => {
