@@ -401,6 +401,30 @@ test('of several that it may be, each that is not in the book is taken back, and
   }
 })
 
+test('where money has moved for one of several, a person hears of it too', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const ids = [await authorize(), await authorize()]
+  const { tell, stan } = decliningAndHolding()
+  const stans: string[] = []
+  for (const id of ids) {
+    const response = await rig.post(`/v1/transactions/${id}/capture`)
+    expect(response.status).toBe(422)
+    stans.push(stan())
+  }
+  const [first = ''] = stans
+  await rig.database.sql`
+    update card_events set data = data || jsonb_build_object('stan', ${first}::text)
+    where transaction_id = ${ids[1] ?? ''} and type = 'capture_sent'`
+  const { length } = network.seen
+  tell({ stan: first, responseCode: '91' })
+  await until(() => network.seen.length === length + 2)
+  for (const id of ids) await rig.settled(id)
+  expect((await unmatched()).map((one) => one['stan'])).not.toContain(first)
+  tell({ stan: first })
+  expect(await untilUnmatched(first)).toMatchObject({ mti: '0210', response_code: '00', times: 1 })
+  for (const id of ids) expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+})
+
 test('a late approval has its owner while another message waits under its number', async () => {
   const { held, tell, stan } = decliningAndHolding()
   const first = await authorize()

@@ -80,10 +80,9 @@ export const createLateAnswers = (
         const result = await takeBackWithin(deps, tx, transaction, approval)
         owners.push({ id, result, approval })
       }
-      // What takes money back holds none.
-      const isHeld = owners.length === 0 && approved.answers === 'payment'
-      if (isHeld && !(await keepUnmatched(tx, unmatchedOf(late.network, late.response)))) {
-        throw new Error('too many approvals wait for a person')
+      if (isForPerson(late.response, approved, owners.length)) {
+        const isKept = await keepUnmatched(tx, unmatchedOf(late.network, late.response))
+        if (!isKept && owners.length === 0) throw new Error('too many approvals wait for a person')
       }
       return owners
     })
@@ -129,6 +128,19 @@ export const createLateAnswers = (
       inHand.delete(told)
     }
   }
+}
+
+/**
+ * Whether somebody has to see to it: nobody's approval, and money that has certainly moved for one of several, of which
+ * nobody knows for which. What takes money back holds none.
+ */
+const isForPerson = (
+  { mti }: CardMessage,
+  { answers, isUncertain }: Approved,
+  ownerCount: number,
+): boolean => {
+  if (answers !== 'payment') return false
+  return ownerCount === 0 || (ownerCount > 1 && mti.startsWith('02') && !isUncertain)
 }
 
 const keptText = (count: number): string => {
