@@ -4,9 +4,9 @@ import {
   frameBytesMaxDefault,
   type GatewayMti,
 } from '#codecs/iso8583'
-import type { LinkKeys } from '../security/index.ts'
+import type { ConnectionContext } from './connection-context.ts'
 import type { SealedBytes } from './inbound.ts'
-import { checkedFields, type NetworkOptions } from './options.ts'
+import { checkedFields } from './options.ts'
 import { createSealer, type Sealer } from './sealing.ts'
 import { answerSealed, isSealedRight } from './secured.ts'
 import type { AdviceReply } from './types.ts'
@@ -32,14 +32,10 @@ export const isAdvice = (mti: string): boolean => answers[mti] !== undefined
 /** Advices of one connection that may be on their way into the database; the network repeats others. */
 const advicesMax = 64
 
-type Context = {
-  readonly options: NetworkOptions
-  /** Undefined: messages have no codes. */
-  readonly keys: LinkKeys | undefined
-  /** Gives the answer, once the advice is kept; undefined: none. */
-  readonly onAdvice: (message: CardMessage) => Promise<AdviceReply | undefined>
-  readonly onWrongCode: (message: CardMessage) => void
-}
+type Context = Pick<
+  ConnectionContext,
+  'options' | 'keys' | 'onAdvice' | 'onWrongCode' | 'onUnverified'
+>
 
 /** Answers the advices of one connection, each when it is kept. */
 export class Advices {
@@ -65,7 +61,7 @@ export class Advices {
     sealed: SealedBytes | undefined,
     send: (answer: CardMessage | Uint8Array) => void,
   ): Promise<void> {
-    const { keys, onAdvice, onWrongCode, options } = this.context
+    const { keys, onAdvice, options } = this.context
     const { sealer } = this
     if (this.underWay === advicesMax) {
       sealed?.data.fill(0)
@@ -74,7 +70,7 @@ export class Advices {
     this.underWay++
     try {
       const isSealed = keys !== undefined && sealer !== undefined
-      if (isSealed && !(await isSealedRight(keys, sealed, options))) return onWrongCode(message)
+      if (isSealed && !(await isSealedRight(keys, message, sealed, this.context))) return
       const reply = await onAdvice(message)
       if (reply === undefined) return
       const answer = adviceAnswer(message, reply)

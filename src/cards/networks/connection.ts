@@ -261,9 +261,7 @@ export class Connection implements Lane {
     message: CardMessage,
     sealed: SealedBytes | undefined,
   ): Promise<void> {
-    const { onMessage, onWrongCode, options } = this.context
-    if (await isSealedRight(keys, sealed, options)) onMessage(message)
-    else onWrongCode(message)
+    if (await isSealedRight(keys, message, sealed, this.context)) this.context.onMessage(message)
   }
 
   private takeAdvice(

@@ -11,6 +11,7 @@ export type NetworkCounts = {
   readonly reconnects: Count
   readonly unexpected: Count
   readonly wrongCodes: Count
+  readonly unverified: Count
 }
 
 export type NetworkMetrics = {
@@ -44,11 +45,17 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
   const reconnects = counter('reconnects', 'Connections lost or not made, and tried again.')
   const unexpected = counter('unexpected_messages', 'Messages of the network that have no meaning.')
   const wrongCodes = counter('wrong_macs', 'Answers whose message authentication code is wrong.')
+  const unverified = counter(
+    'unverified_macs',
+    'Answers whose message authentication code the security module did not verify.',
+  )
   return {
     of: (network, health) => {
       networks.set(network, health)
       // From the start on: the increase that is the first event is one only where there was a zero before it.
-      for (const one of [timeouts, lateAnswers, mismatches, reconnects, unexpected, wrongCodes]) {
+      for (const one of [
+        ...[timeouts, lateAnswers, mismatches, reconnects, unexpected, wrongCodes, unverified],
+      ]) {
         one.inc({ network }, 0)
       }
       return {
@@ -58,6 +65,7 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
         reconnects: reconnects.labels(network),
         unexpected: unexpected.labels(network),
         wrongCodes: wrongCodes.labels(network),
+        unverified: unverified.labels(network),
       }
     },
   }

@@ -32,6 +32,7 @@ const noCounts: NetworkCounts = {
   reconnects: nothing,
   unexpected: nothing,
   wrongCodes: nothing,
+  unverified: nothing,
 }
 
 /**
@@ -99,6 +100,7 @@ class ConnectionPool implements Network {
       },
       keys: this.keys,
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
+      onUnverified: (message: CardMessage, error: unknown) => this.unverified(message, error),
       onUp: () => {
         this.wakeWaiting()
         options.onUp?.()
@@ -252,8 +254,23 @@ class ConnectionPool implements Network {
   /** Whoever sent it, it says nothing: only the exchange that it answers is unknown. */
   private wrongCode(message: CardMessage): void {
     this.counts.wrongCodes.inc()
-    if (isAnswer(message.mti)) this.exchanges.fail(exchangeKey(message.mti, message.stan))
     this.warn(message, 'the message authentication code of a message is wrong')
+    this.disregard(message)
+  }
+
+  /** It may be the network's: what it answers is unknown all the same. */
+  private unverified(message: CardMessage, err: unknown): void {
+    this.counts.unverified.inc()
+    const { mti, stan, rrn } = message
+    this.limitedWarn(
+      { mti, stan, rrn, err },
+      'the message authentication code of a message was not verified',
+    )
+    this.disregard(message)
+  }
+
+  private disregard(message: CardMessage): void {
+    if (isAnswer(message.mti)) this.exchanges.fail(exchangeKey(message.mti, message.stan))
     message.wipe()
   }
 
@@ -314,6 +331,7 @@ const linkKeysOf = (options: NetworkOptions): LinkKeys | undefined => {
     logger,
     store: keyStore,
     honourMs: timeoutMs * honouredTimeouts,
+    waitMs: timeoutMs,
   })
 }
 

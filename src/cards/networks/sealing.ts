@@ -37,7 +37,10 @@ export const createSealer = (dialect: Dialect, bytesMax: number, checked?: Reado
       return { bytes, field, codeAt: end - (isHex ? macBytes * 2 : macBytes) }
     },
     /** Computes the code and puts it in its place. @throws SecurityModuleError */
-    seal: async ({ bytes, field, codeAt }: UnsealedBytes, keys: LinkKeys): Promise<void> => {
+    seal: async (
+      { bytes, field, codeAt }: UnsealedBytes,
+      keys: Pick<LinkKeys, 'seal'>,
+    ): Promise<void> => {
       const code = await keys.seal(bytes.subarray(0, codeAt))
       packer.put(field, code, bytes, codeAt)
     },

@@ -1,5 +1,6 @@
 import type { CardMessage } from '#codecs/iso8583'
 import { type FieldReader, type LinkKeys, SecurityModuleError } from '../security/index.ts'
+import type { ConnectionContext } from './connection-context.ts'
 import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
 import type { SealedBytes } from './inbound.ts'
 import { approved } from './management.ts'
@@ -72,20 +73,22 @@ export const answerSealed = async (
   }
 }
 
-/** Whether the code of an answer is right; not, if that cannot be found out. */
+/** Whether the code of a message is right; where it is not, and where that cannot be found out, the context hears of it. */
 export const isSealedRight = async (
   keys: LinkKeys,
+  message: CardMessage,
   sealed: SealedBytes | undefined,
-  { name, logger }: NetworkOptions,
+  { onWrongCode, onUnverified }: Pick<ConnectionContext, 'onWrongCode' | 'onUnverified'>,
 ): Promise<boolean> => {
-  if (sealed === undefined) return false
   try {
-    return await keys.verify(sealed.data, sealed.code)
+    const isRight = sealed !== undefined && (await keys.verify(sealed.data, sealed.code))
+    if (!isRight) onWrongCode(message)
+    return isRight
   } catch (err) {
-    logger.error({ network: name, err }, 'the code of an answer was not verified')
+    onUnverified(message, err)
     return false
   } finally {
-    sealed.data.fill(0)
+    sealed?.data.fill(0)
   }
 }
 

@@ -71,6 +71,8 @@ type LinkKeysOptions = {
   readonly module: SecurityModule
   /** How long an old key is honoured after a new one: as long as messages under it may be on their way. */
   readonly honourMs: number
+  /** How long a code that came may wait for the module: as long as somebody waits for its message. */
+  readonly waitMs: number
   readonly logger: Logger
   /** Undefined: exchanged keys are this process's alone. */
   readonly store?: LinkKeyStore | undefined
@@ -172,7 +174,11 @@ export class LinkKeys {
     return this.codeUnder(key, data)
   }
 
-  /** Whether the code is that of the message, under the current key or one that was it a moment ago. */
+  /**
+   * Whether the code is that of the message, under the current key or one that was it a moment ago.
+   *
+   * @throws SecurityModuleError when that cannot be found out
+   */
   async verify(data: Uint8Array, code: Uint8Array): Promise<boolean> {
     const before = this.current.get('mac')
     if (before !== undefined && (await this.isUnder(before, data, code))) return true
@@ -349,16 +355,17 @@ export class LinkKeys {
     this.ids.set(use, id)
   }
 
-  private async codeUnder(key: ModuleKey, data: Uint8Array): Promise<Uint8Array> {
+  private async codeUnder(key: ModuleKey, data: Uint8Array, waitMs = 0): Promise<Uint8Array> {
     const { security, module } = this.options
     const { mac } = security
     if (mac === undefined) throw new SecurityModuleError('refused')
-    const code = await module.mac(key, mac.algorithm, data)
+    const code = await module.mac(key, mac.algorithm, data, waitMs)
     return code.length === macBytes ? code.slice().fill(0, mac.bytes) : Promise.reject(wrongCode())
   }
 
   private async isUnder(key: ModuleKey, data: Uint8Array, code: Uint8Array): Promise<boolean> {
-    return code.length === macBytes && secretsMatch(await this.codeUnder(key, data), code)
+    if (code.length !== macBytes) return false
+    return secretsMatch(await this.codeUnder(key, data, this.options.waitMs), code)
   }
 }
 

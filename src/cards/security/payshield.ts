@@ -31,6 +31,8 @@ export type PayshieldOptions = {
 
 /** Commands that may wait on one connection. */
 const commandsMax = 64
+/** Commands that may wait for a place among them. */
+const lineMax = 10_000
 /** After so many failures in a row the module is left alone for a moment. */
 const failuresMax = 5
 const pauseMsDefault = 1_000
@@ -176,16 +178,49 @@ class ModuleConnection {
 const headerOf = (number: number): string =>
   number.toString(16).toUpperCase().padStart(headerChars, '0')
 
+/** As many commands as may be under way, and behind them a line of those that can wait, who go before all others. */
+const createPlaces = (placesMax: number) => {
+  const line = new Set<() => void>()
+  let taken = 0
+  return {
+    /** @throws SecurityModuleError `busy` when there was no place in time */
+    take: async (waitMs: number): Promise<void> => {
+      if (taken < placesMax) {
+        taken++
+        return
+      }
+      if (waitMs <= 0 || line.size >= lineMax) throw new SecurityModuleError('busy')
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const enter = (): void => {
+        clearTimeout(timer)
+        line.delete(enter)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        line.delete(enter)
+        reject(new SecurityModuleError('busy'))
+      }, waitMs)
+      line.add(enter)
+      return promise
+    },
+    leave: (): void => {
+      const [first] = line
+      if (first === undefined) taken--
+      else first()
+    },
+  }
+}
+
 /** A module that takes payShield host commands over TCP: a pool of connections, each with many commands at a time. */
 export const createPayshield = (options: PayshieldOptions): SecurityModule => {
   const pool = Array.from({ length: options.poolSize }, () => new ModuleConnection(options))
   const { pauseMs = pauseMsDefault } = options
   const breaker = createCircuitBreaker(failuresMax, pauseMs, () => performance.now())
-  const call = async (command: Command): Promise<string> => {
+  const places = createPlaces(pool.length * commandsMax)
+  const callAtOnce = async (command: Command): Promise<string> => {
     const connection = pool.reduce((best, one) =>
       one.waiting.size < best.waiting.size ? one : best,
     )
-    if (connection.waiting.size >= commandsMax) throw new SecurityModuleError('busy')
     if (!breaker.admit()) throw new SecurityModuleError('unreachable')
     try {
       const answer = await connection.call(command)
@@ -195,13 +230,24 @@ export const createPayshield = (options: PayshieldOptions): SecurityModule => {
       const isAnswer = error instanceof SecurityModuleError && error.fault === 'refused'
       if (!isAnswer) breaker.failed()
       throw error
+    }
+  }
+  const call = async (command: Command, waitMs = 0): Promise<string> => {
+    try {
+      await places.take(waitMs)
+      try {
+        return await callAtOnce(command)
+      } finally {
+        places.leave()
+      }
     } finally {
       command.body.fill(0)
     }
   }
   return {
     tls: options.tls,
-    mac: async (key, algorithm, data) => macIn(await call(macCommand(key, algorithm, data))),
+    mac: async (key, algorithm, data, waitMs) =>
+      macIn(await call(macCommand(key, algorithm, data), waitMs)),
     importKey: async (zone, use, wrapped) => {
       const { key, checkValue } = importedIn(await call(importCommand(zone, use, wrapped)))
       return { key: new ModuleKey(key), checkValue }

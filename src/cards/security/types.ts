@@ -38,9 +38,16 @@ export type SecurityModule = {
   /**
    * The eight bytes of DE 64 or 128 over the data.
    *
+   * @param waitMs how long it may wait before its time begins, where the module has as much to do as it may; 0 when not
+   *   given
    * @throws SecurityModuleError
    */
-  readonly mac: (key: ModuleKey, algorithm: MacAlgorithm, data: Uint8Array) => Promise<Uint8Array>
+  readonly mac: (
+    key: ModuleKey,
+    algorithm: MacAlgorithm,
+    data: Uint8Array,
+    waitMs?: number,
+  ) => Promise<Uint8Array>
   /**
    * Opens a working key that lies under the zone master key.
    *

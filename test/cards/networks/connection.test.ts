@@ -46,6 +46,7 @@ const counting = () => {
     reconnects: 0,
     unexpected: 0,
     wrongCodes: 0,
+    unverified: 0,
   }
   const count = (name: keyof typeof counts) => ({ inc: () => void counts[name]++ })
   const metrics: NetworkMetrics = {
@@ -56,6 +57,7 @@ const counting = () => {
       reconnects: count('reconnects'),
       unexpected: count('unexpected'),
       wrongCodes: count('wrongCodes'),
+      unverified: count('unverified'),
     }),
   }
   return { counts, metrics }

@@ -14,6 +14,7 @@ import {
   vaultSettings,
 } from '../../../src/cards/index.ts'
 import { createNetwork, type NetworkOptions } from '../../../src/cards/networks/index.ts'
+import { createNetworkMetrics } from '../../../src/cards/networks/metrics.ts'
 import { createSealer } from '../../../src/cards/networks/sealing.ts'
 import {
   createSoftwareModule,
@@ -99,6 +100,24 @@ describe('codes', () => {
     expect(rig.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
   })
 
+  test('that the module does not verify are not called wrong; their exchange is unknown', async () => {
+    const module = createSoftwareModule()
+    const busy: SecurityModule = {
+      ...module,
+      mac: (key, algorithm, data) =>
+        data[1] === 0x31 && data[2] === 0x31
+          ? Promise.reject(new SecurityModuleError('busy'))
+          : module.mac(key, algorithm, data),
+    }
+    const all = createMetrics({ version: '1', withProcess: false })
+    const metrics = createNetworkMetrics(all)
+    await using rig = await createNetworkRig(secured({ module: busy, metrics }), simulated)
+    expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('unreadable')
+    const { text } = await all.render()
+    expect(text).toContain('cardgw_network_unverified_macs_total{network="neta"} 1')
+    expect(text).toContain('cardgw_network_wrong_macs_total{network="neta"} 0')
+  })
+
   test('that are missing are wrong', async () => {
     await using rig = await createNetworkRig(secured())
     expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('unreadable')
@@ -143,7 +162,14 @@ describe('codes', () => {
     const advice = sealer.packed(payment(5, { originalData }, '0420'))
     const { mac } = secured().security ?? {}
     const security = { zone: undefined, mac, exchange: undefined }
-    const options = { network: 'neta', module, honourMs: 0, logger: quietLogger, security }
+    const options = {
+      network: 'neta',
+      module,
+      honourMs: 0,
+      waitMs: 0,
+      logger: quietLogger,
+      security,
+    }
     await sealer.seal(advice, new LinkKeys(options))
     peer.connections[0]?.send(Uint8Array.of(0, advice.bytes.length, ...advice.bytes))
     await until(() => answers.length === 1)
@@ -221,6 +247,7 @@ describe('codes', () => {
       network: 'neta',
       module: createSoftwareModule(),
       honourMs: 0,
+      waitMs: 0,
       logger: quietLogger,
       security: { zone: undefined, mac, exchange: undefined },
     })
@@ -295,7 +322,7 @@ describe('keys', () => {
   test('whose confirmation was never answered are used from the first code under them', async () => {
     const { zone, mac } = secured().security ?? {}
     const module = createSoftwareModule()
-    const options = { network: 'neta', module, honourMs: 0, logger: quietLogger }
+    const options = { network: 'neta', module, honourMs: 0, waitMs: 0, logger: quietLogger }
     const keys = new LinkKeys({ ...options, security: { zone, mac, exchange } })
     const bytes = Uint8Array.fromHex('89B07A34A1B3F47F89B07A34A1B3F489')
     const parcel = `${wrapDesKey(Uint8Array.fromHex(zoneKey), bytes).toHex()}C3F11D`

@@ -154,6 +154,7 @@ const keysOn = (
     network: 'neta',
     module: createSoftwareModule(),
     honourMs,
+    waitMs: 0,
     logger: quietLogger,
     security: securityOf(asks, key),
     store,

@@ -4,6 +4,7 @@ import { createCipheriv } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Socket } from 'bun'
+import { CardMessage, dialects } from '#codecs/iso8583'
 import {
   checkValueOf,
   macOf,
@@ -11,14 +12,17 @@ import {
   unwrapDesKey,
   wrapDesKey,
 } from '#src/platform/security/index.ts'
+import { createNetwork } from '../../../src/cards/networks/index.ts'
+import { createSealer } from '../../../src/cards/networks/sealing.ts'
 import {
   createPayshield,
   ModuleKey,
   type PayshieldOptions,
 } from '../../../src/cards/security/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
-import { createNetworkRig, payment, until } from '../../support/card-network.ts'
+import { createNetworkRig, networkOptions, payment, until } from '../../support/card-network.ts'
 import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
+import { approvalOf, createRawPeer } from '../../support/raw-peer.ts'
 import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -204,6 +208,56 @@ describe('a hardware module', () => {
     fake.cuts = false
     expect(await faultOf(again.mac(key, 'x9.19', new Uint8Array(8)))).toBe('none')
     again.stop()
+  })
+
+  test('has what can wait do so, before all others and within its time', async () => {
+    const module = moduleOf({ poolSize: 1 })
+    const key = new ModuleKey(held(macKey))
+    const mac = (waitMs?: number) => faultOf(module.mac(key, 'x9.19', new Uint8Array(8), waitMs))
+    const busy = 'the security module has more to do than it may'
+    const many = Array.from({ length: 300 }, () => mac(20_000))
+    expect(await mac()).toBe(busy)
+    expect(new Set(await Promise.all(many))).toEqual(new Set(['none']))
+    fake.hangs = true
+    const first = Array.from({ length: 64 }, () => mac())
+    expect(await mac(1)).toBe(busy)
+    fake.hangs = false
+    module.stop()
+    await Promise.all(first)
+  })
+
+  test('verifies a burst of answers that is larger than what it may have under way', async () => {
+    const module = moduleOf({ poolSize: 1 })
+    const seen: CardMessage[] = []
+    using peer = createRawPeer((_, { pan, ...rest }) => {
+      seen.push(Object.assign(new CardMessage(), rest, { pan: pan?.slice() }))
+    })
+    const mac = { algorithm: 'x9.19', bytes: 8, key: new ModuleKey(held(macKey)) } as const
+    const security = { zone: undefined, mac, exchange: undefined }
+    const network = createNetwork(
+      networkOptions(peer.port, { module, security, timeoutMs: 20_000 }),
+    )
+    network.start()
+    await until(() => network.health().connectionsUp === 1)
+    const outcomes: Promise<{ readonly kind: string }>[] = []
+    while (outcomes.length < 200) {
+      for (let sent = 0; sent < 50; sent++) {
+        outcomes.push(network.exchange(payment(outcomes.length + 1), 20_000))
+      }
+      await until(() => seen.length === outcomes.length)
+    }
+    const seal = async (data: Uint8Array) => macOf('x9.19', Uint8Array.fromHex(macKey), data)
+    const sealer = createSealer(dialects['ascii']!, 1_024)
+    const frames = seen.map(async (request) => {
+      const unsealed = sealer.packed(Object.assign(approvalOf(request), { mac: undefined }))
+      await sealer.seal(unsealed, { seal })
+      return Buffer.from([0, unsealed.bytes.length, ...unsealed.bytes])
+    })
+    peer.connections[0]?.send(Buffer.concat(await Promise.all(frames)))
+    const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind)
+    expect(new Set(kinds)).toEqual(new Set(['answered']))
+    await network.stop()
+    module.stop()
   })
 
   test('secures a network, whose key changes', async () => {
