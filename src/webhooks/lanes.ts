@@ -23,14 +23,14 @@ export type Lane = {
   restsUntilMs: number
 }
 
-/** How many attempts may begin now: of each endpoint that may begin one, in the order of their turns, and of all these. */
+/** How many attempts may begin now: to each endpoint that may begin one, in the order of their turns, and to all these. */
 export type Free = { readonly rooms: ReadonlyMap<string, number>; readonly free: number }
 
 export type Lanes = {
   readonly of: (endpointId: string) => Lane
   /** Forgets others. */
   readonly keep: (endpointIds: ReadonlySet<string>) => void
-  /** Of those whose last attempt failed, or of the others. */
+  /** Counts those whose last attempt failed, or the others alone. */
   readonly free: (endpointIds: ReadonlySet<string>, isFailing: boolean) => Free
 }
 
