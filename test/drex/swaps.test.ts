@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { revokeAllowances } from '../../src/drex/sagas.ts'
+import { comparable } from '../../src/drex/wallets/policy.ts'
+import { spentSince } from '../../src/drex/wallets/store.ts'
 import retailArtifact from '../../src/simulators/chain/contracts/generated/RetailCurrency.json'
 import swapArtifact from '../../src/simulators/chain/contracts/generated/SwapOneStep.json'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
@@ -93,6 +95,37 @@ test('a swap that fails: both allowances are back at zero, and the steps show it
   expect((await read(transfer)).status).toBe('failed')
   expect(await allowances()).toEqual([0n, 0n])
 }, 60_000)
+
+test('what a reserve gives in swaps counts for its own limit of 24 hours, a further attempt included', async () => {
+  const [row] = await bench.database.sql<[{ id: string }]>`
+    select id from drex_wallets where address = ${reserve}`
+  const changed = await bench.call('PATCH', `/v1/wallets/${row.id}`, {
+    policy: { day_max: '10.00' },
+  })
+  expect(changed.status).toBe(200)
+  const ask = () =>
+    bench.call('POST', '/v1/drex/transfers', {
+      from_wallet: customer,
+      to_wallet: receiver,
+      amount: '6.00',
+      swap: { sender_token: retail, receiver_token: otherRetail, reserve_wallet: reserve },
+    })
+  const first = (await ask()).json as TransferBody
+  expect((await ask()).status).toBe(422)
+  const cancel = `/v1/drex/transfers/${first.transfer_id}/cancel`
+  expect((await bench.call('POST', cancel)).status).toBe(200)
+  const second = (await ask()).json as TransferBody
+  expect(second.status).toBe('pending')
+  const { sql } = bench.database
+  const spent = () => sql.begin((tx) => spentSince(tx, reserve, 24))
+  const units = comparable(600n, 2)
+  expect(await spent()).toBe(units)
+  // One of the day before yesterday, whose further attempt is of now.
+  await sql`update drex_transfers set created_at = now() - interval '2 days'`
+  expect(await spent()).toBe(0n)
+  await sql`update drex_transfers set retried_at = now() where id = ${second.transfer_id}`
+  expect(await spent()).toBe(units)
+})
 
 test('one that failed is tried again once its allowances are taken back for good', async () => {
   const transfer = await pay('60.00')

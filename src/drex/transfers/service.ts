@@ -24,7 +24,7 @@ import type { EngineContext } from '../engine/context.ts'
 import { drexErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { idBound, newId } from '../ids.ts'
+import { idSince, newId } from '../ids.ts'
 import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
@@ -358,10 +358,6 @@ const cancelSigned = async (
   }
 }
 
-/** Identifiers hold the time of their process, rows that of the database. */
-const clockMarginMs = 60_000
-const idAt = (from: Date): string => idBound(new Date(from.getTime() - clockMarginMs))
-
 /** Transfers of late of an account, by its index; the last step of each by its key. */
 const transferActivity =
   (sql: Client, by: Visible): ActivityRows =>
@@ -371,7 +367,7 @@ const transferActivity =
       extract(epoch from t.settled_at - f.created_at)::float8 * 1000 as ms
     from (
       select f.id, f.transaction_id, f.created_at from drex_transfers f
-      where ${visible(sql, by)} and f.created_at >= ${from} and f.id >= ${idAt(from)}
+      where ${visible(sql, by)} and f.created_at >= ${from} and f.id >= ${idSince('trf', from)}
       ${
         by.wallets === undefined
           ? sql``

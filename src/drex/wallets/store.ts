@@ -9,6 +9,7 @@ import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { decimalsMax } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import { idSince } from '../ids.ts'
 import type { WalletAlerts } from './alerts.ts'
 import type { WalletPolicy } from './policy.ts'
 
@@ -168,17 +169,28 @@ export const lockPolicies = (
     select address, policy from drex_wallets where address = any(${[...addresses]}::text[])
     order by address for update`
 
-/** What a wallet has sent or is sending, counted in units of `decimalsMax` decimals. */
+const hourMs = 3_600_000
+
+/**
+ * What a wallet has sent or is sending, counted in units of `decimalsMax` decimals: by its own transfers, and as the
+ * reserve of others' swaps. Each attempt has steps of its own, by whose ids those of late are found.
+ */
 export const spentSince = async (
   sql: Transaction,
   address: Hex,
   hours: number,
 ): Promise<bigint> => {
+  const from = idSince('dtx', new Date(Date.now() - hours * hourMs))
   const [row] = await sql<{ spent: string }[]>`
     select coalesce(sum(f.amount * (10::numeric ^ (${decimalsMax} - f.decimals))), 0)::numeric(150, 0)::text
       as spent
-    from drex_transfers f join drex_transactions t on t.id = f.transaction_id
-    where f.from_wallet = ${address} and greatest(f.created_at, f.retried_at) > now() - ${hours} * interval '1 hour'
+    from (
+      select distinct subject from drex_transactions
+      where sender = ${address} and id >= ${from} and left(subject, 4) = 'trf_'
+    ) signed
+    cross join lateral (select * from drex_transfers where id = signed.subject limit 1) f
+    cross join lateral (select status from drex_transactions where id = f.transaction_id limit 1) t
+    where greatest(f.created_at, f.retried_at) > now() - ${hours} * interval '1 hour'
       and t.status not in ('failed', 'reverted', 'cancelled')`
   return BigInt(row?.spent ?? '0')
 }
