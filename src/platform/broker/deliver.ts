@@ -40,7 +40,7 @@ export const deliver = async <M extends Delivery>(
   for (let left = batch; ; ) {
     const [message] = left
     if (message === undefined) return done
-    if (isTogether && left.length > 1) {
+    if (isTogether && left.length > 1 && left.every(({ failure }) => failure === undefined)) {
       try {
         await options.handler(left)
         return [...done, ...left]
@@ -85,6 +85,7 @@ const deliverOne = async <M extends Delivery>(
     if (failures < retry.attemptsMax) {
       await keep(failures + 1)
       try {
+        if (message.failure !== undefined) throw message.failure
         await options.handler([{ ...message, attempt: failures + 1 }])
         return waits > 0 ? 'after_waiting' : 'settled'
       } catch (error) {

@@ -1,5 +1,6 @@
 import type { Loop } from '#src/platform/jobs/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
+import type { PoisonMessageError } from './errors.ts'
 
 /** A message to publish. The topics, keys and headers are those of the specification. */
 export type OutgoingMessage = {
@@ -24,6 +25,8 @@ export type Delivery = {
   readonly publishedAt: Date
   /** 1 the first time it is handed out. Kafka forgets it with the process. */
   readonly attempt: number
+  /** Why it cannot be read: no handler gets it, and it goes to `dlq`. */
+  readonly failure?: PoisonMessageError
 }
 
 export type RetryPolicy = {

@@ -98,6 +98,18 @@ test('when what was away is back, the rest of a batch goes together again', asyn
   expect(handled).toBe(count)
 })
 
+test('what cannot be read goes to dlq, and no handler gets it', async () => {
+  const failure = new PoisonMessageError('unreadable_batch', 'too large')
+  const seen: number[] = []
+  const { settled, letters } = await delivered(
+    [deliveryOf(0), { ...deliveryOf(1), failure }, deliveryOf(2)],
+    async (given) => {
+      seen.push(...given.map(numberOf))
+    },
+  )
+  expect([seen, settled, letters]).toEqual([[0, 2], [0, 1, 2], ['1 unreadable_batch 1']])
+})
+
 test('what is away a second time within a batch is waited for in the same way', async () => {
   const { sizes, handled } = await batchesOf((_, call) =>
     [1, 2, 4].includes(call) ? new Error('away') : undefined,

@@ -75,7 +75,11 @@ const firstTimeMs = async (
 ): Promise<number | undefined> => {
   const least = { waitMs: 0, partitionBytesMax: 1, responseBytesMax: 1 }
   const answers = await fetchOnce(admin, { leader, topicId, from: [place], ...least })
-  for (const batch of answers.flatMap(({ records }) => records ?? [])) {
+  for (const batch of answers.flatMap(({ batches }) => batches)) {
+    if ('failure' in batch) {
+      if (batch.lastOffset >= place.offset) return batch.publishedAt.getTime()
+      continue
+    }
     const record = batch.records.find(
       ({ offsetDelta }) => batch.firstOffset + BigInt(offsetDelta) >= place.offset,
     )

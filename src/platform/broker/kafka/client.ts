@@ -3,8 +3,8 @@ import {
   type BaseOptions,
   type ClusterTopicMetadata,
   type Connection,
-  fetchV13,
 } from '@platformatic/kafka'
+import { type FetchedPartition, fetchApi } from './fetch-answer.ts'
 
 /** How to reach the cluster; the same for every connection of the process. */
 export type ClusterOptions = Pick<BaseOptions, 'tls' | 'sasl'> & {
@@ -78,8 +78,6 @@ export const connectionTo = async (client: Client, broker: number): Promise<Conn
   return connection
 }
 
-export type FetchedPartition = fetchV13.FetchResponsePartition
-
 export type FetchRequest = {
   /** Broker that leads the partitions. */
   readonly leader: number
@@ -107,9 +105,7 @@ export const fetchOnce = async (
   const topics = [{ topicId, partitions }]
   // Epoch -1 means a request without a session at the broker.
   const limits = [waitMs, 1, responseBytesMax, 0, 0, -1] as const
-  const asked = fetchV13.api.async(connection, ...limits, topics, [], '')
-  const { responses } = await asked.catch(answerOf<fetchV13.FetchResponse>)
-  return responses.flatMap((one) => one.partitions)
+  return fetchApi.async(connection, ...limits, topics, [], '')
 }
 
 /**

@@ -2,15 +2,10 @@ import type { Admin } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Delivery } from '../types.ts'
 import { listOffsets } from './backlog.ts'
-import {
-  type ClusterOptions,
-  closeClient,
-  type FetchedPartition,
-  fetchOnce,
-  openClient,
-  topicOf,
-} from './client.ts'
+import type { UnreadBatch } from './batches.ts'
+import { type ClusterOptions, closeClient, fetchOnce, openClient, topicOf } from './client.ts'
 import { plainError } from './errors.ts'
+import type { FetchedPartition } from './fetch-answer.ts'
 
 /** A partition that this member reads, with the messages that it has read and not yet handed out. */
 export type Lease = {
@@ -154,12 +149,12 @@ const take = async (
 ): Promise<boolean> => {
   let isStale = false
   let isNews = false
-  for (const { partitionIndex, errorCode, records } of answers) {
+  for (const { partitionIndex, errorCode, batches } of answers) {
     const lease = leases.find(({ partition }) => partition === partitionIndex)
     if (lease === undefined || !deps.isOwned(lease)) continue
     if (errorCode === offsetOutOfRange) await begin(lease, deps)
     else if (errorCode !== 0) isStale = true
-    for (const batch of records ?? []) isNews = append(lease, batch, deps.topic) || isNews
+    for (const batch of batches) isNews = append(lease, batch, deps.topic) || isNews
   }
   if (isNews) deps.onNews()
   return isStale
@@ -175,10 +170,11 @@ const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Pro
   lease.fetchFrom = first
 }
 
-type Batch = NonNullable<FetchedPartition['records']>[number]
+type Batch = FetchedPartition['batches'][number]
 
 /** Adds a batch, which may begin before the offset we asked for. Returns true when it held something new. */
 const append = (lease: Lease, batch: Batch, topic: string): boolean => {
+  if ('failure' in batch) return appendUnread(lease, batch, topic)
   const { firstOffset, firstTimestamp } = batch
   let isNews = false
   for (const record of (batch.attributes & isControlBatch) === 0 ? batch.records : []) {
@@ -203,4 +199,27 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
   const next = firstOffset + BigInt(batch.lastOffsetDelta) + 1n
   if (next > lease.fetchFrom) lease.fetchFrom = next
   return isNews
+}
+
+/** What cannot be read is one message: its bytes go to `dlq`, and what is behind it goes on. */
+const appendUnread = (
+  lease: Lease,
+  { failure, bytes, lastOffset, publishedAt }: UnreadBatch,
+  topic: string,
+): boolean => {
+  if (lastOffset < lease.fetchFrom) return false
+  lease.ready.push({
+    topic,
+    partition: lease.partition,
+    offset: lastOffset,
+    key: undefined,
+    value: bytes,
+    headers: {},
+    publishedAt,
+    attempt: 1,
+    failure,
+  })
+  lease.readyBytes += bytes.length
+  lease.fetchFrom = lastOffset + 1n
+  return true
 }

@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
+import { Admin, ConfigResourceTypes, Producer } from '@platformatic/kafka'
 import {
   createKafkaBroker,
+  type Delivery,
   PublishRefusedError,
   topics,
   valueBytesMax,
@@ -9,7 +10,7 @@ import {
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
 import { until } from '../../../support/until.ts'
-import { freshTopic, openKafkaBroker } from './support.ts'
+import { createReader, freshTopic, openKafkaBroker } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
 setDefaultTimeout(120_000)
@@ -161,6 +162,46 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     await admin.deleteTopics({ topics: [topics.outbound] })
     await admin.close()
   })
+
+  test('a batch that would take the memory goes to dlq as it is, and those behind it are read', async () => {
+    const topic = freshTopic('inflated')
+    const broker = await openKafkaBroker({
+      topics: { partitions: 1, replicas: 1, retentionDays: 1 },
+    })
+    await broker.publish([{ topic, key: 'k', value: Buffer.from('1') }])
+    const foreign = new Producer({
+      clientId: 'trilho-test-foreign',
+      bootstrapBrokers: [(await sharedTestKafka()).address],
+    })
+    const value = Buffer.alloc(64 * 1024 * 1024)
+    await foreign.send({
+      messages: [{ topic, key: Buffer.from('k'), value }],
+      compression: 'zstd',
+      acks: 1,
+    })
+    await foreign.close()
+    await broker.publish([{ topic, key: 'k', value: Buffer.from('2') }])
+    const reader = createReader()
+    const letters: Delivery[] = []
+    broker.consume({ topic, group: freshTopic('g'), batchSizeMax: 10, handler: reader.handler })
+    broker.consume({
+      topic: topics.deadLetters,
+      group: freshTopic('g'),
+      batchSizeMax: 100,
+      handler: async (batch) => {
+        letters.push(...batch.filter(({ headers }) => headers['dlq-topic'] === topic))
+      },
+    })
+    await until(() => reader.count() >= 2 && letters.length > 0, 40_000)
+    expect(reader.seen.get('k')).toEqual(['1', '2'])
+    expect(letters).toHaveLength(1)
+    expect(letters[0]?.headers).toMatchObject({
+      'dlq-error-code': 'unreadable_batch',
+      'dlq-offset': '1',
+    })
+    expect(letters[0]?.value.length).toBeLessThan(value.length / 100)
+    await broker.stop()
+  }, 120_000)
 
   test('keep the time at which a message that is passed on was published', async () => {
     const broker = await openKafkaBroker()

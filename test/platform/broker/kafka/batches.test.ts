@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { createRecordsBatch } from '@platformatic/kafka'
+import { readBatches } from '../../../../src/platform/broker/kafka/batches.ts'
+import { batchBytesMax } from '../../../../src/platform/broker/kafka/inflate.ts'
+
+const codecs = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const
+type Codec = (typeof codecs)[number]
+
+/** As a broker gives it, from an offset on. */
+const batchOf = (values: readonly Uint8Array[], compression: Codec, offset = 0n): Buffer => {
+  const messages = values.map((value) => ({ topic: 't', value: Buffer.from(value) }))
+  const { buffer } = createRecordsBatch(messages, { compression })
+  const bytes = Buffer.from(buffer)
+  bytes.writeBigInt64BE(offset)
+  return bytes
+}
+
+const room = () => ({ left: batchBytesMax })
+/** The values of a batch; of one that cannot be read its last offset. */
+const told = (bytes: Buffer, left = room()) =>
+  readBatches(bytes, left).map((batch) =>
+    'failure' in batch
+      ? `unread ${batch.lastOffset}`
+      : batch.records.map(({ value }) => value?.toString()).join(),
+  )
+
+const small = [Buffer.from('first'), Buffer.from('second')]
+const hostile = Buffer.alloc(batchBytesMax + 1)
+
+describe.each(codecs.map((codec) => [codec] as const))('batches in %s', (codec) => {
+  test('are read', () => {
+    expect(told(batchOf(small, codec))).toEqual(['first,second'])
+    const large = Buffer.alloc(6 * 1024 * 1024, 'large')
+    expect(told(batchOf([large], codec))[0]?.length).toBe(large.length)
+  })
+
+  test('that cannot be read stand alone, and what is behind them is read', () => {
+    const cut = batchOf(small, codec, 7n)
+    // More records than there are bytes for.
+    cut.writeInt32BE(90_000, 57)
+    expect(told(Buffer.concat([cut, batchOf(small, codec, 9n)]))).toEqual([
+      'unread 8',
+      'first,second',
+    ])
+  })
+})
+
+test.each(codecs.slice(1).map((codec) => [codec] as const))(
+  'what %s has made small and is too large is not inflated',
+  (codec) => {
+    const bomb = batchOf([small[0] ?? hostile, hostile], codec, 3n)
+    Bun.gc(true)
+    const before = process.memoryUsage().rss
+    expect(told(Buffer.concat([bomb, batchOf(small, 'none', 5n)]))).toEqual([
+      'unread 4',
+      'first,second',
+    ])
+    expect(process.memoryUsage().rss - before).toBeLessThan(3 * batchBytesMax)
+  },
+)
+
+test('Snappy in pieces, as the clients of Java send it, has the bounds of all its pieces', () => {
+  const bytes = batchOf([Buffer.alloc(1_000_000)], 'snappy')
+  const [head, piece] = [bytes.subarray(0, 61), bytes.subarray(61)]
+  const pieces = (count: number): Buffer => {
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(piece.length)
+    const magic = Buffer.from('82534e41505059000000000100000001', 'hex')
+    const whole = Buffer.concat([head, magic, ...Array(count).fill([length, piece]).flat()])
+    whole.writeInt32BE(whole.length - 12, 8)
+    return whole
+  }
+  expect(told(pieces(1))[0]?.length).toBe(1_000_000)
+  expect(told(pieces(17))).toEqual(['unread 0'])
+})
+
+test('of many that inflate one answer reads as much as it has room for, and at least one', () => {
+  const one = batchOf([Buffer.alloc(5 * 1024 * 1024)], 'zstd')
+  expect(told(Buffer.concat(Array(50).fill(one)))).toHaveLength(4)
+  expect(told(one, { left: 1 })).toHaveLength(1)
+  // What follows is another answer's, whole or not.
+  expect(told(Buffer.concat([one, one.subarray(0, -1)]))).toHaveLength(1)
+})
+
+test('a batch that says it has more records than we take is not read', () => {
+  const batch = batchOf(small, 'none')
+  batch.writeInt32BE(100_001, 57)
+  expect(told(batch)).toEqual(['unread 1'])
+})
