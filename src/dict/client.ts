@@ -1,4 +1,5 @@
 import { type KeptEntry, readKeptEntry } from '#codecs/dict'
+import { createEntryByCid, type EntryByCid } from './by-cid.ts'
 import { DirectoryAwayError } from './exchange.ts'
 import type { Lane, Refused } from './wire.ts'
 import { createWrites, type DirectoryWrites } from './writes.ts'
@@ -19,11 +20,13 @@ export type DirectoryClient = DirectoryWrites & {
     readonly payer: string
     readonly endToEndId: string
   }) => Promise<Looked>
+  readonly entryOf: EntryByCid
 }
 
 /** The entries of the DICT API. */
 export const createDirectoryClient = ({ tell, see }: Lane, ispb: string): DirectoryClient => ({
   ...createWrites(tell, ispb),
+  entryOf: createEntryByCid({ see }),
   lookUp: ({ key, payer, endToEndId }) =>
     see(
       'lookup',

@@ -229,6 +229,105 @@ describe('a directory that does not answer', () => {
     expect(await verify('EVP')).toMatchObject({ result: 'same' })
   })
 
+  describe('has done what it refuses afterwards', () => {
+    const lost = () =>
+      dict.directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const shown = async (path: string) => {
+      const { status, refusal, cid, owner } = (await dict.call('GET', path)).json
+      return { status, refusal, cid, name: owner.name }
+    }
+    const movedAway = (key: string) => {
+      dict.directory.remove(key)
+      takenElsewhere(key)
+    }
+    const takenElsewhere = (key: string) =>
+      dict.directory.register({
+        key_type: 'EMAIL',
+        key,
+        tax_id: '11144477735',
+        name: 'Bia',
+        ispb: '87654321',
+        account: '1',
+        account_type: 'CACC',
+      })
+
+    test('a removal, since the key has come to another institution', async () => {
+      const { id, key } = await registered()
+      const path = `${base}/${id}`
+      lost()
+      expect((await dict.call('DELETE', path)).status).toBe(202)
+      takenElsewhere(key)
+      away()
+      await dict.retryEntries()
+      expect(await shown(path)).toMatchObject({ status: 'removing' })
+      await dict.retryEntries()
+      expect(await shown(path)).toMatchObject({ status: 'removed', refusal: null, cid: null })
+      expect(await verify()).toMatchObject({ result: 'same' })
+      dict.directory.remove(key)
+    })
+
+    test('a change, since the key went away after it', async () => {
+      const { id, key } = await registered()
+      const path = `${base}/${id}`
+      lost()
+      expect((await dict.call('PATCH', path, { owner: { name: 'B' } })).status).toBe(202)
+      movedAway(key)
+      await dict.retryEntries()
+      expect(await shown(path)).toMatchObject({
+        status: 'removed',
+        refusal: 'Forbidden',
+        cid: null,
+        name: 'Ana  “É” Souza',
+      })
+      expect(await verify()).toMatchObject({ result: 'same' })
+      dict.directory.remove(key)
+    })
+
+    test('a change, which it has under the identifier that it leads to', async () => {
+      const { id, cid, key } = await registered()
+      const no = (status: number, code: string) => ({ kind: 'refused', status, code })
+      const client = {
+        update: async () => no(403, 'Forbidden'),
+        entryOf: async (asked: string) =>
+          asked === cid
+            ? no(404, 'NotFound')
+            : { kind: 'entry', entry: { ownedSince: '2026-01-01T03:00:00Z' } },
+      } as unknown as DirectoryClient
+      const service = createEntryService({
+        sql: dict.sql,
+        client,
+        logger: quietLogger,
+        now: dict.now,
+      })
+      const actor = { id: 'key', requestId: undefined }
+      const { entry, isDone } = await service.change(id, { owner: { name: 'B' } }, actor)
+      expect([isDone, entry]).toMatchObject([
+        true,
+        { status: 'registered', refusal: null, wanted: null, content: { owner: { name: 'B' } } },
+      ])
+      expect(entry.cid).not.toBe(cid)
+      await dict.sql`delete from dict_entries where id = ${id}`
+      dict.directory.remove(key)
+    })
+
+    test('or has not: then the entry is as it was', async () => {
+      const { id, cid, key } = await registered()
+      const path = `${base}/${id}`
+      dict.directory.claim({
+        type: 'PORTABILITY',
+        key_type: 'EMAIL',
+        key,
+        tax_id: '98765432100',
+        name: 'Ana Souza',
+        ispb: '87654321',
+        account: '1',
+        account_type: 'CACC',
+      })
+      const { status } = await dict.call('DELETE', path)
+      expect([status, await shown(path)]).toMatchObject([422, { status: 'registered', cid }])
+    })
+  })
+
   test('is asked for one change at a time: the same again is one, another has to wait', async () => {
     const { id } = await registered()
     const path = `${base}/${id}`

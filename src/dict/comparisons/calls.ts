@@ -1,17 +1,7 @@
-import { CodecError } from '#codecs/bytes'
-import {
-  childrenOf,
-  demandText,
-  type Element,
-  type KeyType,
-  nodeAt,
-  oneOf,
-  readKeptEntry,
-  textAt,
-} from '#codecs/dict'
+import { childrenOf, demandText, type Element, type KeyType, nodeAt, oneOf } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
+import { createEntryByCid, type EntryByCid } from '../by-cid.ts'
 import type { Lane, Refused } from '../wire.ts'
-import type { Theirs } from './domain.ts'
 
 /** What came into the set, or went out of it, in its order. */
 type CidEvent = { readonly isAdded: boolean; readonly cid: string }
@@ -46,8 +36,7 @@ export type ReconciliationCalls = {
   /** @throws LostFileError, as {@link findFile} does */
   readonly requestFile: (type: KeyType) => Promise<CidFile | Refused>
   readonly findFile: (id: number) => Promise<CidFile | Refused>
-  /** Ours alone are found. */
-  readonly entryOf: (cid: string) => Promise<({ readonly kind: 'entry' } & Theirs) | Refused>
+  readonly entryOf: EntryByCid
 }
 
 const cidForm = /^[0-9A-Fa-f]{64}$/
@@ -56,7 +45,6 @@ const fileStatuses = ['REQUESTED', 'PROCESSING', 'AVAILABLE', 'UNAVAILABLE', 'ER
 /** The most that it gives at once: it is asked twenty times a minute at most. */
 const eventsMax = 200
 const idForm = /^\d{1,15}$/
-const requestIdForm = /^[0-9a-fA-F-]{36}$/
 
 const cidAt = (document: XmlDocument, node: number, path: string): string =>
   demandText(document, node, path, cidForm).toLowerCase()
@@ -122,15 +110,5 @@ export const createReconciliationCalls = (
     return tell('request_cid_file', { method: 'POST', path: '/cids/files/', body }, fileIn)
   },
   findFile: (id) => see('find_cid_file', { path: `/cids/files/${id}` }, fileIn),
-  entryOf: (cid) =>
-    see('find_entry_by_cid', { path: `/cids/entries/${cid}` }, (document) => {
-      if (textAt(document, document.root, 'Cid')?.toLowerCase() !== cid) {
-        throw new CodecError('dict_document', 0, 'the entry has another Cid')
-      }
-      return {
-        kind: 'entry',
-        entry: readKeptEntry(document, document.root),
-        requestId: demandText(document, document.root, 'RequestId', requestIdForm).toLowerCase(),
-      }
-    }),
+  entryOf: createEntryByCid({ see }),
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createVsync, type KeyType } from '#codecs/dict'
+import { createVsync, type KeptEntry, type KeyType } from '#codecs/dict'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
@@ -21,6 +21,7 @@ import { askedLater, isForLater, type Refused } from '../wire.ts'
 import {
   type ChangeReason,
   changeReasonsOf,
+  cidFor,
   type EntryContent,
   newEntry,
   type OwnEntry,
@@ -215,14 +216,43 @@ const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> =>
   }
   if ('removal' in wanted) {
     const answer = await client.remove(key, wanted.removal)
-    // It may have gone by a request whose answer was lost.
-    const isGone = answer.kind === 'removed' || answer.code === 'NotFound'
+    // It may have gone by a request whose answer was lost, and the key be another's by now.
+    const isGone =
+      answer.kind === 'removed' ||
+      answer.code === 'NotFound' ||
+      (await seen(client, answer, before.cid)) === 'gone'
     if (!isGone) return refusedTo(before, 'registered', answer)
-    return { after: { ...before, status: 'removed', wanted: null, cid: null } }
+    return { after: { ...before, ...removed } }
   }
-  const answer = await client.update(key, wanted.content, wanted.reason ?? 'USER_REQUESTED')
-  if (answer.kind === 'refused') return refusedTo(before, 'registered', answer)
-  return { after: registered(before, key, wanted.content, answer.entry.ownedSince) }
+  const { content: next, reason = 'USER_REQUESTED' } = wanted
+  const answer = await client.update(key, next, reason)
+  if (answer.kind === 'kept') {
+    return { after: registered(before, key, next, answer.entry.ownedSince) }
+  }
+  const told = refusedTo(before, 'registered', answer)
+  if ((await seen(client, answer, before.cid)) !== 'gone') return told
+  const changed = await seen(client, answer, cidFor(before, key, next))
+  if (changed === 'gone') return { ...told, after: { ...told.after, ...removed } }
+  return changed === 'unsaid' ? told : { after: registered(before, key, next, changed.ownedSince) }
+}
+
+const removed = { status: 'removed', wanted: null, cid: null } as const
+
+/**
+ * What the directory has, after a refusal, under an identifier of ours. Where it does not say, the refusal stands.
+ *
+ * @throws DirectoryAwayError: nothing is known
+ */
+const seen = async (
+  { entryOf }: DirectoryClient,
+  refusal: Refused,
+  cid: string | null,
+): Promise<KeptEntry | 'gone' | 'unsaid'> => {
+  if (isForLater(refusal) || cid === null) return 'unsaid'
+  const found = await entryOf(cid)
+  if (found.kind === 'entry') return found.entry
+  if (isForLater(found)) throw askedLater(found)
+  return found.code === 'NotFound' ? 'gone' : 'unsaid'
 }
 
 /** @param status where the refusal leads back to */
