@@ -8,6 +8,7 @@ import {
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
+import { idCharsMax } from '../messages/view.ts'
 import type { Event, Fact, MandateSaid } from './domain.ts'
 
 const readers = {
@@ -157,9 +158,6 @@ const chargeFact = ({ transfer, ...charge }: Charge): Part => ({
 
 const isRecurring = (type: string): type is RecurringType => Object.hasOwn(readers, type)
 
-/** Longer ids would not fit an index; no message of the catalogue has one. */
-const keyCharactersMax = 64
-
 /**
  * What a message says about mandates and charges; nothing if it is of another type, nor of what in it cannot be read.
  *
@@ -177,7 +175,10 @@ export const factsOf = (
   const read = readers[type] as (message: TypedMessages[RecurringType]) => readonly Part[]
   return read(reading.message)
     .map((part, position) => ({ ...part, type, position }))
-    .filter(({ key }) => key !== '' && key.length <= keyCharactersMax)
+    .filter(
+      ({ key, mandateId }) =>
+        key !== '' && key.length <= idCharsMax && (mandateId ?? '').length <= idCharsMax,
+    )
 }
 
 /** We read one document completely before we scan the next. */

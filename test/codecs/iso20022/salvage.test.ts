@@ -39,6 +39,26 @@ const changed = (count: number, change: (transaction: string, index: number) => 
 
 const idsOf = (...indexes: readonly number[]) => indexes.map(endToEndId)
 
+/** Items of messages that are read into rows, with where that stands which these are looked for by. */
+const itemsRead = (
+  [
+    ['camt.054', '1.15', 'Ntfctn', reportedBy, ['<Id>', '<InstrId>D', '<BookgDt><Dt>']],
+    ['pain.013', '2.2', 'PmtInf', factsOf, ['<EndToEndId>', '<MndtId>']],
+  ] as const
+).map(([type, version, name, readBy, places]) => {
+  const schema = ourCatalogue.schemaOf(type, version)
+  if (schema === undefined) throw new Error('no schema')
+  const message = generateMessage(schema, createRandom(7))
+  const [made = ''] = new RegExp(`<${name}>.*?</${name}>`).exec(message) ?? []
+  const item = made.replace('<ValDt>', '<BookgDt><Dt>2026-03-02</Dt></BookgDt><ValDt>')
+  /** A message with these items. */
+  const read = (items: string): readonly unknown[] => {
+    const whole = message.replace(new RegExp(`<${name}>.*</${name}>`), () => items)
+    return readBy(scanned(whole), { type, version })
+  }
+  return { item, places, read }
+})
+
 describe('a transaction that cannot be read takes no other with it', () => {
   test.each([
     ['an amount that is none', '.50</IntrBkSttlmAmt>', '.505</IntrBkSttlmAmt>'],
@@ -72,21 +92,21 @@ describe('a transaction that cannot be read takes no other with it', () => {
   })
 
   test('entries and charges', () => {
-    for (const [type, version, item, read] of [
-      ['camt.054', '1.15', 'Ntfctn', reportedBy],
-      ['pain.013', '2.2', 'PmtInf', factsOf],
-    ] as const) {
-      const schema = ourCatalogue.schemaOf(type, version)
-      if (schema === undefined) throw new Error('no schema')
-      const [one = ''] =
-        new RegExp(`<${item}>.*?</${item}>`).exec(generateMessage(schema, createRandom(7))) ?? []
-      const bad = one.replace(/( Ccy="BRL">)[0-9.]+/, '$11,00')
-      expect(bad).not.toBe(one)
-      const whole = generateMessage(schema, createRandom(7)).replace(
-        new RegExp(`<${item}>.*</${item}>`),
-        () => one + bad + one,
-      )
-      expect(read(scanned(whole), { type, version })).toHaveLength(2)
+    for (const { item, read } of itemsRead) {
+      const bad = item.replace(/( Ccy="BRL">)[0-9.]+/, '$11,00')
+      expect(bad).not.toBe(item)
+      expect(read(item + bad + item)).toHaveLength(2)
+    }
+  })
+
+  test('entries and charges with an id that fits no index', () => {
+    for (const { item, read, places } of itemsRead) {
+      expect(read(item)).toHaveLength(1)
+      for (const place of places) {
+        const bad = item.replace(place, place + 'x'.repeat(64))
+        expect(bad).not.toBe(item)
+        expect(read(item + bad + item)).toHaveLength(2)
+      }
     }
   })
 })
