@@ -90,6 +90,8 @@ const deliveriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
+/** An account has no more, active or not: each event is compared with all of them, and sent to all that take it. */
+export const ownedMax = 100
 /** Whoever asks for no page gets so many at once: all, but for institutions with very many. */
 const endpointsMax = 1_000
 const endpointsQuery = z.strictObject({
@@ -204,6 +206,8 @@ export const documents = {
     {
       idempotent: true,
       body: json(createBody),
+      errors: [webhookErrors.webhooks_full],
+      description: `An account has at most ${ownedMax}, active or not.`,
     },
   ),
   list: document(

@@ -2,6 +2,12 @@ import { defineErrors } from '#src/platform/http/index.ts'
 
 /** The errors of webhook operations, besides those that every feature shares. */
 export const webhookErrors = defineErrors({
+  webhooks_full: {
+    status: 409,
+    title: 'Too many webhooks',
+    meaning: 'The account has as many webhooks as it may, active or not.',
+    remedy: 'Delete one that is no longer used, or change one with PATCH.',
+  },
   webhook_endpoint_disabled: {
     status: 409,
     title: 'Endpoint disabled',

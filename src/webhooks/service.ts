@@ -17,7 +17,7 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
-import { countedMax } from './documents.ts'
+import { countedMax, ownedMax } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { bodyOf } from './events.ts'
 import { requireOwn, visibleTo, type WebhookRights } from './rights.ts'
@@ -25,6 +25,7 @@ import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
 import {
+  countOwned,
   type DeliveryRow,
   type EndpointChange,
   type EndpointHealth,
@@ -263,6 +264,7 @@ const onceOf = (
       const { owner: account, keyId: createdBy } = caller
       const row = { id, account, createdBy, url, events, include, active, sealed, secret }
       const answered = await once(caller, async ({ add }, tx) => {
+        await requireRoom(tx, account)
         const endpoint = await add(row)
         if (endpoint === undefined) throw new Error('the endpoint was not stored')
         const actor = actorOf(caller)
@@ -340,6 +342,11 @@ const replayAll = async (
     from = count < replayedMax ? null : last
   }
   return replayed
+}
+
+const requireRoom = async (tx: Transaction, account: string): Promise<void> => {
+  if ((await countOwned(tx, account, ownedMax)) < ownedMax) return
+  throw new ApiError(webhookErrors.webhooks_full, `The account has ${ownedMax} webhooks.`)
 }
 
 const endOfTime = new Date('9999-12-31T23:59:59.999Z')

@@ -2,6 +2,7 @@ import {
   type Client,
   type Queryable,
   rowCount,
+  type Transaction,
   textArray,
   textRows,
 } from '#src/platform/database/index.ts'
@@ -250,6 +251,20 @@ const endpointRows = (sql: Queryable) => ({
     return row
   },
 })
+
+/** How many of types the account has, up to `max`; until the end of the transaction nobody else counts them. */
+export const countOwned = async (
+  tx: Transaction,
+  account: string,
+  max: number,
+): Promise<number> => {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${account}`}, 0))`
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from webhook_endpoints where account = ${account} and topic is null
+      limit ${rowCount(tx, max)}) counted`
+  return row?.count ?? 0
+}
 
 /** Deliveries that one statement makes due again. */
 export const replayedMax = 500

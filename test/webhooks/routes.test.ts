@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
+import { ownedMax } from '../../src/webhooks/documents.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
@@ -294,6 +295,25 @@ describe('what an operator asks of an endpoint', () => {
     const backwards = await hooks.call('POST', `/${endpoint}/replay`, { since, until: since })
     expect(backwards.status).toBe(400)
   })
+})
+
+test('an account has no more than it may, however many are asked for at once', async () => {
+  const elsewhere = await openTestDatabase()
+  const own = await startWebhooks(elsewhere, { delivers: false })
+  const body = { url, events: ['pacs.008'] }
+  await elsewhere.sql`
+    insert into webhook_endpoints (id, account, url, topic, events, active)
+    select 'whk_' || n, 'default', ${url}, case when n > ${ownedMax} then 'topic ' || n end, '{pacs.008}', false
+    from generate_series(3, ${ownedMax + 10}) n`
+  const asked = await Promise.all(Array.from({ length: 4 }, () => own.call('POST', '', body)))
+  const statuses = asked.map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([201, 201, 409, 409])
+  const refused = asked.find(({ status }) => status === 409)
+  expect(await json(refused ?? new Response('{}'))).toMatchObject({ code: 'webhooks_full' })
+  expect((await own.call('DELETE', '/whk_3')).status).toBe(204)
+  expect((await own.call('POST', '', body)).status).toBe(201)
+  await own.stop()
+  await elsewhere.close()
 })
 
 describe('without', () => {
