@@ -17,7 +17,7 @@ const version = 13
  *
  * @throws Error where the broker refuses the whole request
  */
-export const readAnswer = (reader: Reader): readonly FetchedPartition[] => {
+const readAnswer = (reader: Reader): readonly FetchedPartition[] => {
   reader.readInt32() // how long the broker was throttling
   const errorCode = reader.readInt16()
   if (errorCode !== 0) throw new Error(`Kafka refuses to be read: ${errorCode}`)
