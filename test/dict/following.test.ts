@@ -1,7 +1,8 @@
 /** Lists of the directory, followed over rounds: what fails there is read again, and stops nothing else. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { followList } from '../../src/dict/following.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { followList, searchList } from '../../src/dict/following.ts'
+import type { DirectoryList } from '../../src/dict/lists.ts'
+import { createTestDatabase, quietLogger as logger } from '../support/database.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -31,23 +32,31 @@ beforeEach(async () => {
   told.length = 0
   laterMs = 0
   failing = new Set()
+  pageItems = Number.POSITIVE_INFINITY
   failure = new Error('bad item')
   await sql`delete from dict_lists`
 })
 
 const plus = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
 
+let pageItems = Number.POSITIVE_INFINITY
+const list: DirectoryList<Item> = {
+  name: 'claims_donor',
+  ask: async ({ modifiedAfter, cursor = '0' }) => {
+    const fromMs = modifiedAfter?.getTime() ?? 0
+    const all = listed.filter(({ modifiedMs }) => modifiedMs >= fromMs)
+    const end = Number(cursor) + pageItems
+    const items = all.slice(Number(cursor), end)
+    const hasMore = end < all.length
+    const next = hasMore ? String(end) : undefined
+    return { kind: 'page', page: { items, unreadable: [], hasMore, cursor: next } }
+  },
+}
+
 /** A round of a process that knows nothing of the rounds before. */
 const follow = () =>
   followList<Item>(
-    {
-      name: 'claims_donor',
-      ask: async ({ modifiedAfter }) => {
-        const fromMs = modifiedAfter?.getTime() ?? 0
-        const items = listed.filter(({ modifiedMs }) => modifiedMs >= fromMs)
-        return { kind: 'page', page: { items, unreadable: [], hasMore: false, cursor: undefined } }
-      },
-    },
+    list,
     async ({ id }) => {
       plus(tried, id)
       if (failing.has(id)) throw failure
@@ -127,4 +136,44 @@ test('one that changes between two tries holds the list no longer as it was', as
   listed = listed.map((item) => (item.id === 'c0' ? { ...item, modifiedMs: nowMs } : item))
   await follow()
   expect(await mark()).toBe(nowMs - 1)
+})
+
+/** What a search of two pages finds that may be listed since the second item, and whether it read to the end. */
+const search = async () => {
+  const found: string[] = []
+  const isWhole = await searchList(sql, list, {
+    from: new Date(nowMs - 95 * minuteMs),
+    overlapMs: 2 * minuteMs,
+    nowMs,
+    logger,
+    pagesMax: 2,
+    take: async (items) => void found.push(...items.map(({ id }) => id)),
+  })
+  return { isWhole, found }
+}
+
+test('what is listed late, or was passed over, is found by a search although the list was followed past it', async () => {
+  listed = tenMinutely(10)
+  failing = new Set(['c3'])
+  for (let i = 0; i < 20; i++) await follow()
+  laterMs = 60 * minuteMs
+  await follow()
+  expect([await mark(), received.has('c3')]).toEqual([listed[9]?.modifiedMs, false])
+  const late = { id: 'late', modifiedMs: nowMs - 55 * minuteMs }
+  listed = [...listed, late].toSorted((a, b) => a.modifiedMs - b.modifiedMs)
+  const { isWhole, found } = await search()
+  expect(isWhole).toBe(true)
+  expect(found).toEqual(['c1', 'c2', 'c3', 'c4', 'late', 'c5', 'c6', 'c7', 'c8', 'c9'])
+})
+
+test('a search that its pages end goes on from where the list was followed to, and else has not read all', async () => {
+  listed = tenMinutely(10)
+  pageItems = 2
+  expect(await search()).toEqual({ isWhole: false, found: ['c1', 'c2', 'c3', 'c4'] })
+  await follow()
+  listed = [...listed, { id: 'new', modifiedMs: nowMs }]
+  expect(await search()).toEqual({
+    isWhole: true,
+    found: ['c1', 'c2', 'c3', 'c4', 'c9', 'new'],
+  })
 })
