@@ -66,6 +66,7 @@ const client = {
     kind: 'accepted' as const,
     resourceIds: messages.map(fresh.resourceId),
   }),
+  pay: async () => undefined,
   admit: () => Promise.reject(new Error('not used')),
   room: () => Promise.reject(new Error('not used')),
   openStream: () => Promise.reject(new Error('not used')),

@@ -8,7 +8,7 @@ import { listLocations, locationsOf } from '../../src/pix/locations/store.ts'
 import { itemsMax } from '../../src/pix/pages.ts'
 import { presentedAt } from '../../src/pix/payloads/store.ts'
 import { openWithin, pendingWithin } from '../../src/pix/received/pending.ts'
-import { endReceived, lockNamed, pixOfCharges } from '../../src/pix/received/store.ts'
+import { endReceived, lockNamed, lockReceived, pixOfCharges } from '../../src/pix/received/store.ts'
 import { receiversOf } from '../../src/pix/receivers/store.ts'
 import { findRecurrence, lockRecurrence } from '../../src/pix/recurrences/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
@@ -116,6 +116,10 @@ const change = async (tx: Transaction, txids: readonly string[]): Promise<never>
   }))
   await pendingWithin(tx, new Date(at.getTime() - 86_400_000), new Date(at.getTime() + 86_400_000))
   await openWithin(tx, new Date(0), at, listed)
+  await lockReceived(
+    tx,
+    ends.map(({ endToEndId }) => endToEndId),
+  )
   await endReceived(tx, ends, at)
   throw new Undone()
 }

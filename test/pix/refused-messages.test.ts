@@ -74,6 +74,7 @@ const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[]
           for (const id of resourceIds) await remember(id)
           return { kind: 'accepted' as const, resourceIds }
         },
+        pay: async () => undefined,
         admit: () => Promise.reject(new Error('not used')),
         room: () => Promise.reject(new Error('not used')),
         openStream: () => Promise.reject(new Error('not used')),

@@ -15,7 +15,7 @@ import { createHold } from './hold.ts'
 import { createPacing } from './pacing.ts'
 import { createPatience } from './patience.ts'
 import { problemOf } from './problem.ts'
-import { sendMessages } from './send.ts'
+import { pay, sendMessages } from './send.ts'
 import { channelStreamsMax, openStream } from './streams.ts'
 import type { InterfaceClient, SendOptions, SendOutcome } from './types.ts'
 
@@ -64,7 +64,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
   const pullMs = settings.pullTimeoutSeconds * secondMs
   const patienceOf = () => createPatience(pullMs, deps.readAgainMs)
   const patiences = { PRIMARY: patienceOf(), SECONDARY: patienceOf() }
-  const observe = createObserver(deps)
+  const { observe, told } = createObserver(deps)
 
   const baseOf = (channel: Channel): string => {
     const url = urls[channel]
@@ -93,6 +93,15 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
       }
       const sending = { channel, count: messages.length, links }
       return observe(sending, () => sendMessages(sendDeps, messages, signal))
+    },
+    pay: async (channel, messages, comesAgain) => {
+      const startedMs = performance.now()
+      const turnedAway = await pay({ channel, pacing, hold: holds[channel] }, messages, comesAgain)
+      if (turnedAway !== undefined) {
+        const sending = { channel, count: messages.length }
+        told(sending, turnedAway, performance.now() - startedMs)
+      }
+      return turnedAway
     },
     admit: async (channel, line, costs) => {
       if (holds[channel].leftMs() > 0) return 0
@@ -146,12 +155,17 @@ const readCatalogue = async (
   throw new InterfaceError(`catalogue: status ${status}`, { status, problem: problemOf(body) })
 }
 
-type Observed = (
-  sending: { readonly channel: Channel; readonly count: number } & Pick<SendOptions, 'links'>,
-  send: () => Promise<SendOutcome>,
-) => Promise<SendOutcome>
+type Sending = { readonly channel: Channel; readonly count: number }
 
-const createObserver = ({ metrics, logger }: InterfaceDeps): Observed => {
+type Observer = {
+  readonly observe: (
+    sending: Sending & Pick<SendOptions, 'links'>,
+    send: () => Promise<SendOutcome>,
+  ) => Promise<SendOutcome>
+  readonly told: (sending: Sending, outcome: SendOutcome, durationMs: number) => void
+}
+
+const createObserver = ({ metrics, logger }: InterfaceDeps): Observer => {
   const requests = metrics.counter(
     'trilho_spi_send_requests_total',
     'Requests with messages to the message interface, by what became of them.',
@@ -163,7 +177,17 @@ const createObserver = ({ metrics, logger }: InterfaceDeps): Observed => {
     ['channel'],
     latencyBucketsSeconds,
   )
-  return async ({ channel, count, links }, send) => {
+  const told: Observer['told'] = ({ channel, count }, outcome, durationMs) => {
+    requests.inc({ channel: names[channel], outcome: outcome.kind })
+    seconds.observe({ channel: names[channel] }, durationMs / secondMs)
+    if (outcome.kind === 'accepted') return
+    const about = outcome.kind === 'refused' ? outcome.problem.type : outcome.reason
+    logger.warn(
+      { channel, messages: count, outcome: outcome.kind, about, duration_ms: durationMs },
+      'messages were not accepted',
+    )
+  }
+  const observe: Observer['observe'] = async ({ channel, count, links }, send) => {
     const startedMs = performance.now()
     const attributes = {
       'trilho.spi.channel': names[channel],
@@ -180,16 +204,8 @@ const createObserver = ({ metrics, logger }: InterfaceDeps): Observed => {
       if (result.kind !== 'accepted') span.fail(result.kind)
       return result
     })
-    const durationMs = performance.now() - startedMs
-    requests.inc({ channel: names[channel], outcome: outcome.kind })
-    seconds.observe({ channel: names[channel] }, durationMs / secondMs)
-    if (outcome.kind !== 'accepted') {
-      const about = outcome.kind === 'refused' ? outcome.problem.type : outcome.reason
-      logger.warn(
-        { channel, messages: count, outcome: outcome.kind, about, duration_ms: durationMs },
-        'messages were not accepted',
-      )
-    }
+    told({ channel, count }, outcome, performance.now() - startedMs)
     return outcome
   }
+  return { observe, told }
 }

@@ -8,4 +8,5 @@ export type {
   InterfaceProblem,
   SendOptions,
   SendOutcome,
+  Unreachable,
 } from './types.ts'

@@ -15,7 +15,7 @@ import type { Hold } from './hold.ts'
 import type { Pacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import { resourceIdIn } from './resource-id.ts'
-import type { InterfaceProblem, SendOutcome } from './types.ts'
+import type { InterfaceProblem, SendOutcome, Unreachable } from './types.ts'
 
 /** Messages in one request. */
 export const requestMessagesMax = 10
@@ -27,13 +27,16 @@ const pacingWaitMaxMs = 2_000
 const throttledMs = 1_000
 const unreachableMs = 1_000
 
-export type SendDeps = {
-  readonly url: string
+type PaceDeps = {
   readonly channel: Channel
-  readonly tls: KeyMaterial | undefined
   readonly pacing: Pick<Pacing, 'take'> | undefined
   /** The channel's; all its requests share it. */
   readonly hold: Hold
+}
+
+export type SendDeps = PaceDeps & {
+  readonly url: string
+  readonly tls: KeyMaterial | undefined
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
@@ -54,11 +57,8 @@ export const sendMessages = async (
   if (messages.length === 0 || messages.length > requestMessagesMax) {
     throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
   }
-  const waitMs = await paced(deps, deps.isPaid === true ? [] : messages, deps.comesAgain)
-  if (waitMs > 0) {
-    const reason = 'the channel is to be left alone for a while'
-    return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
-  }
+  const turnedAway = await pay(deps, deps.isPaid === true ? [] : messages, deps.comesAgain)
+  if (turnedAway !== undefined) return turnedAway
   const request = requestOf(deps, messages, signal)
   for (let attempt = 1; ; attempt++) {
     const outcome = await once(request, deps, messages.length)
@@ -81,9 +81,21 @@ export const sendMessages = async (
   }
 }
 
+/** Takes the tokens of messages; returns undefined if the channel may have them now. */
+export const pay = async (
+  deps: PaceDeps,
+  messages: readonly Uint8Array[],
+  comesAgain = false,
+): Promise<Unreachable | undefined> => {
+  const waitMs = await paced(deps, messages, comesAgain)
+  if (waitMs === 0) return undefined
+  const reason = 'the channel is to be left alone for a while'
+  return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
+}
+
 /** Returns 0 when it took the tokens; otherwise how long the channel asks us to wait, which is too long here. */
 const paced = async (
-  { pacing, hold, channel }: SendDeps,
+  { pacing, hold, channel }: PaceDeps,
   messages: readonly Uint8Array[],
   comesAgain = false,
 ): Promise<number> => {

@@ -30,6 +30,8 @@ export type SendOutcome =
       readonly isLate?: boolean
     }
 
+export type Unreachable = Extract<SendOutcome, { kind: 'unreachable' }>
+
 /** An RFC 7807 body of the interface; its fields are empty strings if it gave none. */
 export type InterfaceProblem = {
   readonly type: string
@@ -70,7 +72,7 @@ export type SendOptions = {
   readonly onLate?: (() => boolean) | undefined
   /** True: the caller brings the messages again, so we do not wait here for a full bucket. */
   readonly comesAgain?: boolean | undefined
-  /** True: `admit` has taken their tokens. */
+  /** True: `admit` or `pay` has taken their tokens. */
   readonly isPaid?: boolean | undefined
 }
 
@@ -92,6 +94,15 @@ export type InterfaceClient = {
    * many of the first the channel takes now.
    */
   admit(channel: Channel, line: Line, costs: readonly number[]): Promise<number>
+  /**
+   * Takes the tokens of messages before they are sent, and waits a little for them unless they come again; otherwise the
+   * outcome as if they had been sent.
+   */
+  pay(
+    channel: Channel,
+    messages: readonly Uint8Array[],
+    comesAgain: boolean,
+  ): Promise<Unreachable | undefined>
   /** The tokens for which {@link admit} would take messages now; Infinity where nothing limits them. */
   room(channel: Channel, line: Line): Promise<number>
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */

@@ -230,14 +230,19 @@ describe('outcomes', () => {
     server.stop()
   })
 
-  test('a line is told of what the channel asks to wait for', async () => {
+  test('a line, and who pays before it sends, is told of what the channel asks to wait for', async () => {
     const server = rawServer(() => answer(429, { 'Retry-After': '7' }))
     const client = interfaceClient({ SECONDARY: server.url })
     expect([
       await client.room('SECONDARY', 'secondary'),
       await client.admit('SECONDARY', 'secondary', [1, 1]),
     ]).toEqual([Number.POSITIVE_INFINITY, 2])
+    expect(await client.pay('SECONDARY', [one], true)).toBeUndefined()
     await client.send('SECONDARY', [one])
+    expect(await client.pay('SECONDARY', [one], true)).toMatchObject({
+      kind: 'unreachable',
+      isDown: false,
+    })
     expect([
       await client.room('SECONDARY', 'secondary'),
       await client.admit('SECONDARY', 'secondary', [1, 1]),

@@ -1,10 +1,11 @@
-import { createGatherer, Writers } from '#src/platform/database/index.ts'
+import { createGatherer } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/observe/index.ts'
 import {
   type InterfaceClient,
   type InterfaceProblem,
   requestMessagesMax,
   type SendOptions,
+  type Unreachable,
 } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
@@ -51,11 +52,13 @@ const waitingMax = 5_000
 /** Returns go by their own channel only, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
+type Unpaid = Pick<Row, 'bytes'> & { readonly comesAgain: boolean }
+
 type Row = {
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
   comesAgain: boolean
-  /** True: its tokens are taken, and no request has used them. */
+  /** True: no request has used its tokens, which are taken before it asks for one. */
   isPaid: boolean
 }
 
@@ -103,15 +106,15 @@ export const createTransport = (options: {
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
   const isPassedOver = createIsPassedOver(client.channels, isFailover, health)
-  const laneOf = (channel: Channel, writers: Writers) =>
+  const closed = (channel: Channel): MessageOutcome | undefined => {
+    if (isPassedOver(channel)) return downOf(`${channel} has not answered lately`)
+    return health.isPaused(channel) ? downOf(`${channel} refuses us access`) : undefined
+  }
+  const sendOn = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
-        if (isPassedOver(channel)) {
-          return messages.map(() => downOf(`${channel} has not answered lately`))
-        }
-        if (health.isPaused(channel)) {
-          return messages.map(() => downOf(`${channel} refuses us access`))
-        }
+        const outcome = closed(channel)
+        if (outcome !== undefined) return messages.map(() => outcome)
         const onLate = (): boolean => {
           health.noteLate(channel)
           return !isPassedOver(channel)
@@ -124,26 +127,38 @@ export const createTransport = (options: {
       },
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
-      writers,
       waitingMax,
       isRowFault: (error) => error instanceof RefusedTogetherError,
     })
-  // What is paid waits for no tokens, nor for what asks for them in a request of its own.
-  const lanesOf = (channel: Channel) => {
-    const writers = new Writers()
-    return { paid: laneOf(channel, writers), unpaid: laneOf(channel, writers) }
-  }
-  const lanes = new Map(client.channels.map((channel) => [channel, lanesOf(channel)]))
+  // Who waits for tokens holds no request: what has them goes out meanwhile.
+  const payOn = (channel: Channel) =>
+    createGatherer<Unpaid, Unreachable | undefined>({
+      write: async (messages) => {
+        if (closed(channel) !== undefined) return messages.map(() => undefined)
+        const all = messages.map(({ bytes }) => bytes)
+        const comesAgain = messages.every((one) => one.comesAgain)
+        const turnedAway = await client.pay(channel, all, comesAgain)
+        return messages.map(() => turnedAway)
+      },
+      rowsMax: requestMessagesMax,
+      writersMax: requestsMax,
+      waitingMax,
+      isRowFault: () => false,
+    })
+  const lanes = new Map(
+    client.channels.map((channel) => [channel, { pay: payOn(channel), send: sendOn(channel) }]),
+  )
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
     const { type, channel, bytes, comesAgain = false, paidOn } = message
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
-      const isPaid = way === paidOn
-      const lane = lanes.get(way)?.[isPaid ? 'paid' : 'unpaid']
+      const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane({ bytes, trace, comesAgain, isPaid })
+      const turnedAway = way === paidOn ? undefined : await lane.pay({ bytes, comesAgain })
+      if (turnedAway !== undefined) return turnedAway
+      last = await lane.send({ bytes, trace, comesAgain, isPaid: true })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last

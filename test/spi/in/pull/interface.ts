@@ -25,6 +25,7 @@ export const scriptedInterface = () => {
   const client: InterfaceClient = {
     channels: ['PRIMARY'],
     send: () => Promise.reject(new Error('not scripted')),
+    pay: async () => undefined,
     admit: () => Promise.reject(new Error('not scripted')),
     room: () => Promise.reject(new Error('not scripted')),
     catalogue: () => Promise.reject(new Error('not scripted')),

@@ -287,14 +287,13 @@ describe('sending', () => {
     limited: Channel = 'SECONDARY',
   ): typeof client => ({
     ...over,
-    send: async (channel, messages, options) => {
-      if (channel === limited && options?.isPaid !== true) {
-        if (bucket.tokens <= 0) {
-          return { kind: 'unreachable', reason: 'no tokens', retryAfterMs: 50, isDown: false }
-        }
-        bucket.tokens -= messages.length
+    pay: async (channel, messages) => {
+      if (channel !== limited) return undefined
+      if (bucket.tokens <= 0) {
+        return { kind: 'unreachable', reason: 'no tokens', retryAfterMs: 50, isDown: false }
       }
-      return over.send(channel, messages, options)
+      bucket.tokens -= messages.length
+      return undefined
     },
     room: async (channel) => (channel === limited ? bucket.tokens : Infinity),
     admit: async (channel, _, costs) => {

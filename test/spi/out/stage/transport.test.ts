@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { InterfaceClient, SendOptions, SendOutcome } from '#src/spi/link/index.ts'
+import type { InterfaceClient, SendOptions, SendOutcome, Unreachable } from '#src/spi/link/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
 import {
   createChannelHealth,
@@ -19,6 +19,7 @@ const refused: SendOutcome = {
 }
 
 const unused = {
+  pay: async () => undefined,
   admit: () => Promise.reject(new Error('not used')),
   room: () => Promise.reject(new Error('not used')),
   openStream: () => Promise.reject(new Error('not used')),
@@ -65,19 +66,23 @@ const transportOver = (
   }
 }
 
-test('only what its caller brings again is turned away, and what it has paid is paid on its own channel alone', async () => {
-  const told: (readonly [Channel, boolean | undefined, boolean | undefined])[] = []
+test('what its caller brings again waits for no tokens, and what has paid has paid on one channel alone', async () => {
+  const told: (readonly [string, Channel, boolean | undefined])[] = []
   const channels: readonly Channel[] = ['PRIMARY', 'SECONDARY']
   const health = createChannelHealth({ channels, logger: quietLogger })
   const client: InterfaceClient = {
     channels,
+    ...unused,
+    pay: async (channel, _, comesAgain) => {
+      told.push(['pay', channel, comesAgain])
+      return undefined
+    },
     send: async (channel, messages, options) => {
-      told.push([channel, options?.comesAgain, options?.isPaid])
-      return channel === 'SECONDARY' && told.length === 3
+      told.push(['send', channel, options?.isPaid])
+      return channel === 'SECONDARY' && told.length === 4
         ? down
         : { kind: 'accepted', resourceIds: messages.map(() => 'r') }
     },
-    ...unused,
   }
   const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
   const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
@@ -86,41 +91,33 @@ test('only what its caller brings again is turned away, and what it has paid is 
   await send(paid)
   await send(paid)
   expect(told).toEqual([
-    ['SECONDARY', false, false],
-    ['SECONDARY', true, true],
-    ['SECONDARY', true, true],
-    ['PRIMARY', true, false],
+    ['pay', 'SECONDARY', false],
+    ['send', 'SECONDARY', true],
+    ['send', 'SECONDARY', true],
+    ['send', 'SECONDARY', true],
+    ['pay', 'PRIMARY', true],
+    ['send', 'PRIMARY', true],
   ])
 })
 
-test('what is paid shares no request with what is not, nor more requests than the channel has', async () => {
-  const held = Promise.withResolvers<void>()
-  const told: string[] = []
-  const health = createChannelHealth({ channels: ['SECONDARY'], logger: quietLogger })
+test('who waits for tokens holds no request, and what is turned away takes no other way', async () => {
+  const bucket = Promise.withResolvers<Unreachable | undefined>()
+  const channels: readonly Channel[] = ['PRIMARY', 'SECONDARY']
+  const health = createChannelHealth({ channels, logger: quietLogger })
   const client: InterfaceClient = {
-    channels: ['SECONDARY'],
-    send: async (_, messages, options) => {
-      told.push(`${messages.length} ${options?.isPaid}`)
-      if (options?.isPaid !== true) await held.promise
-      return { kind: 'accepted', resourceIds: messages.map(() => 'r') }
-    },
+    channels,
     ...unused,
+    pay: () => bucket.promise,
+    send: async (_, messages) => ({ kind: 'accepted', resourceIds: messages.map(() => 'r') }),
   }
+  const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
   const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
-  const sendAll = (requestsMax: number) => {
-    const send = createTransport({ client, requestsMax, isFailover: false, health })
-    const waits = [send(message), send(message)]
-    return { waits, paid: [0, 1].map(() => send({ ...message, paidOn: 'SECONDARY' })) }
-  }
-  const { waits, paid } = sendAll(2)
-  await Promise.all(paid)
-  expect(told.splice(0).sort()).toEqual(['2 false', '2 true'])
-  const single = sendAll(1)
+  const waiting = [send(message), send(message)]
   await Bun.sleep(5)
-  expect(told).toHaveLength(1)
-  held.resolve()
-  await Promise.all([...waits, ...single.waits, ...single.paid])
-  expect(told).toHaveLength(2)
+  expect(await send({ ...message, paidOn: 'SECONDARY' })).toMatchObject({ kind: 'accepted' })
+  const full = { kind: 'unreachable', reason: 'full', retryAfterMs: 7, isDown: false } as const
+  bucket.resolve(full)
+  expect(await Promise.all(waiting)).toEqual([full, full])
 })
 
 test('the parts of a refused request pay again, and wait for their tokens', async () => {
