@@ -401,6 +401,56 @@ test('of several that it may be, each that is not in the book is taken back, and
   }
 })
 
+test('of several that it may be, those of its merchant are meant', async () => {
+  const { held, tell, stan } = decliningAndHolding()
+  const ids = [await authorize({ merchant_id: 'MERCHANT000001' })]
+  const first = stan()
+  ids.push(await authorize({ merchant_id: 'MERCHANT000002' }))
+  const reference = (10 * 36 ** 5 + Number(first)).toString(36).toUpperCase()
+  await rig.database.sql`
+    update card_transactions set stan = ${first}, rrn = left(rrn, 6) || ${reference}::text
+    where id = ${ids[1] ?? ''}`
+  const { length } = network.seen
+  tell({ stan: first, merchantId: 'MERCHANT000001' })
+  await until(() => !held.has(first))
+  for (const id of ids) await rig.settled(id)
+  expect(network.seen).toHaveLength(length + 1)
+  const kept = await rig.database.sql`
+    select transaction_id as id from card_events
+    where transaction_id in ${rig.database.sql(ids)} and type = 'late_answer'`
+  expect(kept).toMatchObject([{ id: ids[0] }])
+})
+
+test('a void that is done after it was refused goes on, by its DE 11 and its merchant', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const ids = [
+    await authorize({ merchant_id: 'MERCHANT000001' }),
+    await authorize({ merchant_id: 'MERCHANT000002' }),
+  ]
+  let late = (): void => undefined
+  let stan = ''
+  network.on((request, peer) => {
+    stan = request.stan ?? ''
+    late = () => peer.answer({ responseCode: '00', ...bare })
+    peer.answer({ responseCode: '05' })
+  })
+  for (const id of ids) {
+    const response = await rig.post(`/v1/transactions/${id}/void`)
+    expect(response.status).toBe(422)
+    await response.body?.cancel()
+  }
+  // The numbers came round: another void of late had the same one.
+  await rig.database.sql`
+    update card_events set data = data || jsonb_build_object('stan', ${stan}::text)
+    where transaction_id = ${ids[0] ?? ''} and type = 'void_sent'`
+  const { length } = network.seen
+  network.on((_, peer) => peer.answer({ responseCode: '00' }))
+  late()
+  await until(() => network.seen.length > length)
+  expect(await rig.settled(ids[1] ?? '')).toMatchObject({ status: 'voided' })
+  expect(await rig.settled(ids[0] ?? '')).toMatchObject({ status: 'authorized' })
+})
+
 test('where money has moved for one of several, a person hears of it too', async () => {
   network.on((_, peer) => peer.answer(approves))
   const ids = [await authorize(), await authorize()]

@@ -15,6 +15,7 @@ const transmissionField = 7
 const stanField = 11
 const amountsField = 54
 const settlementField = 15
+const merchantField = 42
 /** Numbers that a network masks are not compared. */
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
@@ -58,8 +59,11 @@ export class Inbound {
       else pan?.fill(0)
       answer.additionalAmounts = this.latin1Of(amountsField)
       answer.settlementDate = this.latin1Of(settlementField)
-      // One that comes late is found by it.
-      if (answer.rrn === undefined) answer.transmissionDateTime = this.latin1Of(transmissionField)
+      // One that comes late is found by them.
+      if (answer.rrn === undefined) {
+        answer.transmissionDateTime = this.latin1Of(transmissionField)
+        answer.merchantId = this.latin1Of(merchantField)
+      }
       if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
       else if (this.kept.size > 0) answer.more = this.copies(this.kept)
       return answer
