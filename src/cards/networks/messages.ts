@@ -233,7 +233,7 @@ type AdvisedName = 'authorization' | 'capture' | 'refund'
 export type Uploaded = Subject & {
   readonly day: string
   /** The message that moved it. */
-  readonly moved: AdvisedName | `${AdvisedName}_advice`
+  readonly moved: AdvisedName | `${AdvisedName}_advice` | 'increment'
   readonly movedStan: string
   readonly movedTransmission: string
 }

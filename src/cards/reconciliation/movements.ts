@@ -48,7 +48,10 @@ export const insertMovements = async (
   await movementRows(tx, tx`select ${text}::text::json as movements`)
 }
 
-/** A sale or refund of a day that nothing has taken back in it, with what voids of parts have left of it. */
+/**
+ * A sale or refund of a day that nothing has taken back in it, with what voids of parts have left of it, and what
+ * increments have added in that day.
+ */
 export type UploadedMovement = {
   readonly id: bigint
   readonly kind: 'debit' | 'credit'
@@ -58,6 +61,8 @@ export type UploadedMovement = {
   readonly transmission: string
   /** The network heard of it by an advice. */
   readonly isAdvised: boolean
+  /** It has raised a sale of an earlier day. */
+  readonly isIncrement: boolean
 }
 
 /** The next of them to upload, in the order of booking; undefined after the last one. */
@@ -70,23 +75,29 @@ export const standingAfter = async (
     readonly uploadedTo: bigint | null
   },
 ): Promise<UploadedMovement | undefined> => {
+  const isIncrement = (stan: ReturnType<Queryable>) => sql`exists (
+    select from card_events e
+    where e.transaction_id = m.transaction_id and e.type = 'increment_sent'
+      and e.data ->> 'stan' = ${stan})`
   const [movement] = await sql<UploadedMovement[]>`
-    select m.id, m.kind, m.amount_cents - coalesce((
-        -- The void of a part has numbers of its own, and is of the sale that is the authorization.
-        select sum(p.amount_cents)::bigint from card_movements p
-        where p.transaction_id = m.transaction_id and p.kind = 'debit_reversal' and p.day = m.day
+    select m.id, m.kind, m.amount_cents + coalesce((
+        -- Increments, and the voids of parts, have numbers of their own, and are of the sale that is the authorization.
+        select sum(case p.kind when 'debit' then p.amount_cents else -p.amount_cents end)::bigint
+        from card_movements p
+        where p.transaction_id = m.transaction_id and p.day = m.day
+          and p.kind in ('debit', 'debit_reversal')
           and exists (
             select from card_transactions t
             where t.id = m.transaction_id and t.stan = m.stan and t.transmission = m.transmission)
-          and not exists (
+          and (${isIncrement(sql`p.stan`)} or (p.kind = 'debit_reversal' and not exists (
             select from card_movements d
             where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
-              and d.transmission = p.transmission)), 0) as cents,
+              and d.transmission = p.transmission)))), 0) as cents,
       m.transaction_id as "transactionId", m.stan,
       m.transmission, exists (
         select from card_reversals a
         where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice' and a.stan = m.stan
-      ) as "isAdvised"
+      ) as "isAdvised", ${isIncrement(sql`m.stan`)} as "isIncrement"
     from card_movements m
     where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
       and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')
@@ -94,6 +105,10 @@ export const standingAfter = async (
         select from card_movements r
         where r.transaction_id = m.transaction_id and r.kind = m.kind || '_reversal'
           and r.stan = m.stan and r.transmission = m.transmission and r.day = m.day)
+      and not (m.kind = 'debit' and ${isIncrement(sql`m.stan`)} and exists (
+        select from card_transactions t join card_movements f on f.transaction_id = t.id
+        where t.id = m.transaction_id and f.kind = 'debit' and f.stan = t.stan
+          and f.transmission = t.transmission and f.day = m.day))
     order by m.id limit 1`
   return movement
 }

@@ -116,12 +116,13 @@ const cardOf = async (vault: Vault, { cardToken }: CardTransaction) => {
 }
 
 const movedBy = (
-  { kind, cents, stan, transmission, isAdvised }: UploadedMovement,
+  { kind, cents, stan, transmission, isAdvised, isIncrement }: UploadedMovement,
   transaction: CardTransaction,
 ) => {
   const sale = stan === transaction.stan ? 'authorization' : 'capture'
   const name = kind === 'credit' ? 'refund' : sale
-  const moved: Uploaded['moved'] = isAdvised ? `${name}_advice` : name
+  const advised = isAdvised ? (`${name}_advice` as const) : name
+  const moved: Uploaded['moved'] = isIncrement ? 'increment' : advised
   return { moved, movedStan: stan, movedTransmission: transmission, amountCents: cents }
 }
 

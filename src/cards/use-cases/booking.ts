@@ -11,7 +11,8 @@ import type { Verdict } from './exchange.ts'
 
 /**
  * What the network books with an answer, for the totals of its business day: sales are debits, refunds credits. Holds
- * move nothing, unless the network's authorizations are 0200; approved ones are counted where it compares their number.
+ * move nothing, unless the network's authorizations are 0200, and their increments with them; approved ones are counted
+ * where it compares their number.
  */
 
 type Books = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
@@ -47,6 +48,8 @@ const movedBy = (
       return ['debit', own]
     case 'refund':
       return ['credit', own]
+    case 'increment':
+      return isSale(network) ? ['debit', own] : undefined
     case 'void': {
       const taken = voided(network, before)
       return taken && ['debit_reversal', taken]
@@ -157,7 +160,7 @@ const kindsOf = (network: Books, { reverses, originalMti }: Reversal): readonly 
     case 'authorization':
       return isSale(network) ? sale : counted(network, reverses)
     case 'increment':
-      return counted(network, reverses)
+      return [...(isSale(network) ? sale : []), ...counted(network, reverses)]
     case 'authorization_advice':
       return isSale(network, reverses) ? ['debit'] : counted(network, 'authorization')
     default:

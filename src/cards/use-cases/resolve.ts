@@ -226,11 +226,12 @@ export const lockOriginal = async (
   return !isAdvised || (await isAdviceTaken(tx, reversal))
 }
 
-/** Whether the original moves money by itself: an authorization does where it is a 0200. */
-const movesMoney = ({ content }: Pick<Network, 'content'>, reversal: Reversal): boolean =>
+/** Whether the original moves money by itself: an authorization and its increments do where that is a 0200. */
+const movesMoney = (network: Pick<Network, 'content'>, reversal: Reversal): boolean =>
   reversal.reverses === 'capture' ||
   reversal.reverses === 'refund' ||
-  originalMtiOf(content, reversal).startsWith('02')
+  (reversal.reverses === 'increment' && isSale(network)) ||
+  originalMtiOf(network.content, reversal).startsWith('02')
 
 /** Whether the transaction has the original for approved. */
 const isTaken = (

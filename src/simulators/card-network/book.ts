@@ -39,6 +39,9 @@ type Movement = {
   isReversed: boolean
 }
 
+/** What opened it moved the money, and what raises it moves more. */
+const isSale = ({ mti }: BookEntry): boolean => mti.startsWith('02')
+
 const keyOf = ({ stan, rrn, day }: Original): string => `${day}:${stan}:${rrn}`
 
 /** What the network authorized, captured and reversed; the oldest go when there are `entriesMax`. */
@@ -102,6 +105,10 @@ export class Book {
     entry[`${kind}Amount`] += amount
     if (kind === 'authorized') this.days.count(entry.currency)
     else this.days.book(booked[kind], entry.currency, amount)
+    if (kind === 'authorized' && isSale(entry)) {
+      entry.capturedAmount += amount
+      this.days.book(booked.captured, entry.currency, amount)
+    }
     this.movements.set(keyOf(by), { kind, entry, amount, isReversed: false })
     if (this.movements.size <= this.entriesMax) return
     const [oldest] = this.movements.keys()
@@ -120,9 +127,12 @@ export class Book {
     movement.isReversed = true
     entry[`${kind}Amount`] -= amount
     // What was raised may be among what is taken back already.
-    const standing = entry.authorizedAmount - entry.capturedAmount
+    const isOfSale = kind === 'authorized' && isSale(entry)
+    if (isOfSale) entry.capturedAmount -= amount
+    const standing = entry.authorizedAmount - (isOfSale ? 0 : entry.capturedAmount)
     entry.reversedAmount = Math.min(entry.reversedAmount, standing)
-    if (kind !== 'authorized') this.days.book(takenBack[kind], entry.currency, amount)
+    const taken = isOfSale ? 'captured' : kind
+    if (taken !== 'authorized') this.days.book(takenBack[taken], entry.currency, amount)
     return true
   }
 

@@ -81,6 +81,35 @@ test('parts are booked one by one, and then what they left, and what stands is t
   expect(await standing()).toEqual([[other, 10_000n]])
 })
 
+test('an increment of a sale is a sale of what it adds, and is told with it', async () => {
+  answering('00')
+  const before = await standing()
+  const increment = async (id: string, amount: number, status: number): Promise<void> => {
+    const response = await rig.post(`/v1/transactions/${id}/increment`, { amount })
+    expect(response.status).toBe(status)
+    await rig.settled(id)
+  }
+  const { id } = await rig.authorize('tok_visa_approved')
+  await increment(id, 2_000, 200)
+  network.on(({ mti }, peer) => peer.answer({ responseCode: mti === '0100' ? '91' : '00' }))
+  await increment(id, 700, 422)
+  answering('00')
+  const bookedOf = async (kind: string) =>
+    (await booked(id)).filter((one) => one.kind === kind).map(({ cents }) => cents)
+  expect(await bookedOf('debit')).toEqual([10_000, 2_000, 700])
+  expect(await bookedOf('debit_reversal')).toEqual([700])
+  await voidOf(id, 11_000)
+  expect(await standing()).toEqual([...before, [id, 1_000n]])
+  await voidOf(id)
+  expect(await bookedOf('debit_reversal')).toEqual([700, 11_000, 1_000])
+  expect(await standing()).toEqual(before)
+  const { id: later } = await rig.authorize('tok_visa_approved')
+  await increment(later, 2_000, 200)
+  await rig.database.sql`
+    update card_movements set day = day - 1 where transaction_id = ${later} and amount_cents = 10000`
+  expect(await standing()).toEqual([...before, [later, 2_000n]])
+})
+
 const tell = async (message: Partial<CardMessage>): Promise<void> => {
   const before = network.answers.length
   network.tell({ currency: '986', amount: '000000010000', responseCode: '00', ...message })
