@@ -9,6 +9,7 @@ import {
   type Issuer,
   isChainMissing,
   type KeptChain,
+  setAsideText,
 } from '#src/simulators/chain/index.ts'
 import { call } from './call.ts'
 import { isSet } from './environment.ts'
@@ -61,7 +62,7 @@ export const startDevChain = async (given: Environment, directory: string): Prom
   return {
     env: { DREX_NETWORKS_FILE: file },
     fundWallets: (httpUrl, apiKey) => fundWallets(issuer, httpUrl, apiKey),
-    notes: [],
+    notes: chain.setAside === undefined ? [] : [setAsideText(chain.setAside)],
     stop: chain.stop,
   }
 }

@@ -4,6 +4,7 @@ import {
   createKeptChain,
   faultKinds,
   isChainMissing,
+  setAsideText,
 } from '#src/simulators/chain/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import { faultRates } from './rates.ts'
@@ -23,7 +24,10 @@ export const chainSimulator: Simulator = {
     host: { value: 'host', doc: 'Where to listen; 127.0.0.1.' },
     port: { value: 'port', doc: `Of JSON-RPC; ${port}. 0: a free one.` },
     'block-time-ms': { value: 'ms', doc: `From a transaction to its block; ${blockTimeMs}.` },
-    file: { value: 'file', doc: 'Keeps the chain, which goes on at the next start.' },
+    file: {
+      value: 'file',
+      doc: 'Keeps the chain, which goes on at the next start. One that cannot is set aside beside it.',
+    },
     faults: {
       value: 'name=rate,…',
       doc: `Faults by chance, such as unavailable=0.01: ${faultKinds.join(', ')}.`,
@@ -33,12 +37,14 @@ export const chainSimulator: Simulator = {
   start: async (args) => {
     const rates = faultRates(args, faultKinds)
     const chain = await started(args)
+    const setAside = 'setAside' in chain ? chain.setAside : undefined
     const { token, directory } = await createIssuer(chain)
     chain.faults.set([...rates].map(([kind, probability]) => ({ kind, probability })))
     const { url, chainId } = chain
     return {
-      place: { chain: { url, chain_id: chainId, token, directory } },
+      place: { chain: { url, chain_id: chainId, token, directory, set_aside: setAside } },
       lines: [
+        ...(setAside === undefined ? [] : [setAsideText(setAside)]),
         `node       ${url}  chain ${chainId}`,
         `currency   ${token}; everybody may admit accounts and issue`,
         `directory  ${directory}`,

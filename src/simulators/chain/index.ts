@@ -23,7 +23,13 @@ export type Chain = Engine &
   }
 
 /** A chain that goes on at the next start. */
-export type KeptChain = Engine & ChainServer & Pick<JournaledEngine, 'mine' | 'isContinued'>
+export type KeptChain = Engine &
+  ChainServer &
+  Pick<JournaledEngine, 'mine' | 'isContinued' | 'setAside'>
+
+/** What the user is told of a chain that could not go on. */
+export const setAsideText = (path: string): string =>
+  `The chain could not be run again and begins anew; what there was is kept in ${path}`
 
 export type ChainOptions = EngineOptions &
   ChainPlace & {
@@ -40,13 +46,14 @@ export const createKeptChain = async (
   options: JournalOptions,
   place: ChainPlace = {},
 ): Promise<KeptChain> => {
-  const { engine, mine, isContinued, stop } = await createJournaledEngine(options)
+  const { engine, mine, isContinued, setAside, stop } = await createJournaledEngine(options)
   const server = serveChain(engine, place)
   return {
     ...engine,
     ...server,
     mine,
     isContinued,
+    setAside,
     async stop() {
       await server.stop()
       await stop()

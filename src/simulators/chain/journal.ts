@@ -3,7 +3,7 @@
  * again at the next start. The engine decides everything else from that, so that blocks, hashes and receipts are the
  * same. Blocks come when there is something to mine, and now and then for the time that contracts read.
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import {
   createEngine,
@@ -14,8 +14,11 @@ import {
   sendMethod,
 } from './engine.ts'
 
-/** Running one again takes about half a millisecond. */
+/** What was sent, and blocks that hold some: running one again takes about half a millisecond. */
 const entriesMax = 50_000
+/** Those of a hundred days in which nothing was sent: a tenth of a millisecond and a kilobyte each. */
+const emptyBlocksMax = 300_000
+/** A gateway takes a network that makes no blocks for one that stands still. */
 const idleMs = 30_000
 
 const header = z.strictObject({ journal: z.literal(1), genesis: z.int().positive() })
@@ -40,18 +43,27 @@ export type JournaledEngine = {
   readonly mine: () => Promise<void>
   /** The file was there, and the chain goes on where it ended. */
   readonly isContinued: boolean
+  /** Where a chain lies that could not be run again. */
+  readonly setAside: string | undefined
   readonly stop: () => Promise<void>
 }
 
-/** A file that cannot be run again is left behind: the chain begins anew, as if there were none. */
+/**
+ * A file that cannot be run again is set aside: the chain begins anew, as if there were none.
+ *
+ * @throws Error where the file holds something else than a chain
+ */
 export const createJournaledEngine = async (options: JournalOptions): Promise<JournaledEngine> => {
-  const kept = readJournal(options.path)
+  const { path } = options
+  const isThere = existsSync(path) && readFileSync(path).length > 0
+  const kept = isThere ? readJournal(path) : undefined
   const continued = kept === undefined ? undefined : await replay(kept, options)
-  if (continued !== undefined) return run(continued, options, true)
-  rmSync(options.path, { force: true })
+  if (continued !== undefined) return run(continued, options, { isContinued: true })
+  const setAside = isThere ? `${path}.${new Date().toISOString().replaceAll(':', '-')}` : undefined
+  if (setAside !== undefined) renameSync(path, setAside)
   const genesis = seconds()
-  writeFileSync(options.path, line({ journal: 1, genesis }))
-  return run(await begin(genesis, options), options, false)
+  writeFileSync(path, line({ journal: 1, genesis }))
+  return run(await begin(genesis, options), options, { isContinued: false, setAside })
 }
 
 const begin = (genesisSeconds: number, options: JournalOptions): Promise<Engine> =>
@@ -61,19 +73,28 @@ const line = (value: object): string => `${JSON.stringify(value)}\n`
 
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
-/** @returns undefined if there is none, or it is not one of ours, or too long to be run again */
+/** @returns undefined if it cannot be read to its end, or is too long to be run again. @throws Error if it is none */
 const readJournal = (path: string): Journal | undefined => {
-  if (!existsSync(path)) return undefined
   const lines = readFileSync(path, 'utf8').split('\n')
   // What follows the last line break was never written to its end, and its block never mined.
   const rest = lines.pop() ?? ''
+  const genesis = genesisIn(lines[0] ?? rest)
+  if (genesis === undefined) throw new Error(`${path} holds something else than a chain`)
   try {
-    const { genesis } = header.parse(JSON.parse(lines[0] ?? ''))
     const blocks = lines.slice(1).map((each) => block.parse(JSON.parse(each)))
-    const entries = blocks.reduce((sum, each) => sum + 1 + each.sent.length, 0)
-    if (entries > entriesMax) return undefined
+    const filled = blocks.filter(({ sent }) => sent.length > 0)
+    const entries = filled.reduce((sum, { sent }) => sum + 1 + sent.length, 0)
+    if (entries > entriesMax || blocks.length - filled.length > emptyBlocksMax) return undefined
     if (rest !== '') writeFileSync(path, `${lines.join('\n')}\n`)
     return { genesis, blocks }
+  } catch {
+    return undefined
+  }
+}
+
+const genesisIn = (first: string): number | undefined => {
+  try {
+    return header.parse(JSON.parse(first)).genesis
   } catch {
     return undefined
   }
@@ -95,8 +116,7 @@ const replay = async (
 }
 
 const mineAt = async (engine: Engine, at: number): Promise<void> => {
-  await demand(engine, 'evm_setNextBlockTimestamp', at)
-  await demand(engine, 'evm_mine')
+  await demand(engine, 'evm_mine', at)
 }
 
 /** What changes the state, and is therefore written down. */
@@ -116,7 +136,14 @@ const refused = (method: string): RpcOutcome => ({
   error: { code: -32604, message: `Method not enabled: a chain in a file does not keep ${method}` },
 })
 
-const run = (engine: Engine, options: JournalOptions, isContinued: boolean): JournaledEngine => {
+const run = (
+  engine: Engine,
+  options: JournalOptions,
+  {
+    isContinued,
+    setAside,
+  }: { readonly isContinued: boolean; readonly setAside?: string | undefined },
+): JournaledEngine => {
   let sent: [string, readonly unknown[]][] = []
   /** Ends when nothing is being sent or mined: a block holds exactly what was written down for it. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -179,6 +206,7 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
     },
     mine,
     isContinued,
+    setAside,
     async stop() {
       isStopped = true
       clearTimeout(timer)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { demand } from '../../../src/simulators/chain/engine.ts'
@@ -145,20 +145,47 @@ test('what is mined over RPC is kept too; what would not be is refused', async (
   await next.stop()
 })
 
-test('a file that cannot be run again is left behind', async () => {
-  const path = join(temporaryDirectory(), 'chain.jsonl')
+const genesis = 1_700_000_000
+const linesOf = (...lines: readonly object[]) =>
+  lines.map((each) => `${JSON.stringify(each)}\n`).join('')
+const begin = { journal: 1, genesis }
+
+test('a file that cannot be run again is set aside', async () => {
+  const directory = temporaryDirectory()
+  const path = join(directory, 'chain.jsonl')
   const impossible = { at: 2_000_000_000, sent: [['eth_sendRawTransaction', ['0x01']]] }
-  const begin = { journal: 1, genesis: 1_700_000_000 }
-  for (const content of [
-    'nothing\n',
-    `${JSON.stringify(begin)}\n${JSON.stringify(impossible)}\n`,
-    `${JSON.stringify(begin)}\n{}\n`,
-  ]) {
+  const contents = [linesOf(begin, impossible), linesOf(begin, {})]
+  for (const content of contents) {
     writeFileSync(path, content)
     const chain = await createKeptChain({ path, blockTimeMs: 10 })
     expect(chain.isContinued).toBe(false)
     expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(0)
     expect(readFileSync(path, 'utf8').split('\n').length).toBe(2)
+    expect(readFileSync(chain.setAside ?? '', 'utf8')).toBe(content)
     await chain.stop()
   }
+  expect(readdirSync(directory)).toHaveLength(contents.length + 1)
 })
+
+test('a file that is no chain stays as it is; one without content is none', async () => {
+  const path = join(temporaryDirectory(), 'notes.txt')
+  for (const content of ['nothing\n', 'nothing', '{"journal":2}\n', '\n']) {
+    writeFileSync(path, content)
+    await expect(createKeptChain({ path, blockTimeMs: 10 })).rejects.toThrow('notes.txt')
+    expect(readFileSync(path, 'utf8')).toBe(content)
+  }
+  writeFileSync(path, '')
+  const chain = await createKeptChain({ path, blockTimeMs: 10 })
+  expect([chain.isContinued, chain.setAside]).toEqual([false, undefined])
+  await chain.stop()
+})
+
+test('a chain that nothing was sent to for weeks goes on', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const empty = Array.from({ length: 60_000 }, (_, i) => ({ at: genesis + 30 * (i + 1), sent: [] }))
+  writeFileSync(path, linesOf(begin, ...empty))
+  const chain = await createKeptChain({ path, blockTimeMs: 10 })
+  expect(chain.isContinued).toBe(true)
+  expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(empty.length)
+  await chain.stop()
+}, 120_000)
