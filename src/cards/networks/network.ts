@@ -105,7 +105,7 @@ class ConnectionPool implements Network {
         this.wakeWaiting()
         options.onUp?.()
       },
-      onLost: () => this.counts.reconnects.inc(),
+      onLost: () => this.lost(),
       onEcho: (roundTripMs: number) => {
         this.lastEcho = { at: new Date(), roundTripMs }
       },
@@ -204,6 +204,11 @@ class ConnectionPool implements Network {
     if (follows === undefined || this.isStopping) return undefined
     const lane = this.exchanges.laneOfUnanswered(exchangeKey(follows.mti, follows.stan))
     return this.connections.find((connection) => connection === lane && connection.isUp)
+  }
+
+  private lost(): void {
+    this.counts.reconnects.inc()
+    if (!this.connections.some(({ isUp }) => isUp)) this.keys?.doubt()
   }
 
   private idle(timeoutMs: number): Promise<void> {

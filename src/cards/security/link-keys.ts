@@ -118,6 +118,7 @@ export class LinkKeys {
   private soon: Promise<void> | undefined
   private lookedAtMs = Number.NEGATIVE_INFINITY
   private asking: Promise<boolean> | undefined
+  private isDoubtful = false
   private readonly reading: OutageLog
 
   constructor(options: LinkKeysOptions) {
@@ -303,7 +304,7 @@ export class LinkKeys {
 
   /**
    * Before a connection takes requests: keys that were exchanged before are those of the store; where the network gives
-   * keys to who asks, those that are missing are asked for, by one connection at a time.
+   * keys to who asks, those that are missing or in doubt are asked for, by one connection at a time.
    *
    * @returns whether they are there
    */
@@ -313,11 +314,16 @@ export class LinkKeys {
       await this.look()
       return true
     }
-    if (this.isWhole()) return true
+    if (this.isWhole() && !this.isDoubtful) return true
     this.asking ??= this.askOnce(ask).finally(() => {
       this.asking = undefined
     })
     return this.asking
+  }
+
+  /** No connection is left: a network that gives keys to who asks may have begun anew, and forgotten them. */
+  doubt(): void {
+    this.isDoubtful = true
   }
 
   private isWhole(): boolean {
@@ -329,6 +335,7 @@ export class LinkKeys {
     if (read === undefined) return false
     const { code, use } = await this.take(read)
     use()
+    if (code === keyTaken) this.isDoubtful = false
     return code === keyTaken
   }
 

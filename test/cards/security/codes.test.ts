@@ -353,7 +353,18 @@ describe('keys', () => {
     )
     expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('00')
     // Three connections, one question.
-    expect(rig.simulator.statistics().keysExchanged).toBe(1)
+    const asked = () => rig.simulator.statistics().keysExchanged
+    expect(asked()).toBe(1)
+    // Once all are gone the network may have begun anew, and has forgotten its keys.
+    rig.simulator.dropConnections()
+    await until(() => rig.network.health().connectionsUp === 0, 'the loss of all')
+    await until(() => rig.network.health().connectionsUp === 3, 'the pool being up again')
+    expect(asked()).toBe(2)
+    expect(codeOf(await rig.network.exchange(payment(2), 20_000))).toBe('00')
+    const lost = rig.network.exchange(payment(3, { token: 'tok_visa_drop' }), 20_000)
+    expect(codeOf(await lost)).toBe('connection_lost')
+    await until(() => rig.network.health().connectionsUp === 3, 'the one being up again')
+    expect(asked()).toBe(2)
   })
 
   test('that came under another zone key, or with a wrong check value, are refused, and the old one stays', async () => {
