@@ -552,6 +552,47 @@ describe('queued messages without a queue entry', () => {
     await running(() => rig.until('SENT', 2), client)
   })
 
+  /** A version without lines runs beside this one: it writes `requeue_after` alone, also when it has written an entry. */
+  const ofFormer = [
+    ['set aside', '-1 s', null, null],
+    ['put on the queue again', '300 s', null, null],
+    ['put on the queue again a while ago, and not taken since', '-1 s', null, null],
+    ['put on the queue again, though it stands in a line', '300 s', 'secondary', null],
+    ['called out of its line, and set aside', '300 s', 'secondary', '-1 hour'],
+    ['called out of its line, and put on the queue again', '300 s', 'secondary', '-1 hour'],
+  ] as const
+  const hasEntry = (what: string): boolean => what.startsWith('put') || what.endsWith('again')
+
+  test('what a version without lines has written is sent once', async () => {
+    const ids = await rig.pay(ofFormer.length, { channel: 'SECONDARY' })
+    for (const [index, [what, after, line, called]] of ofFormer.entries()) {
+      const id = await idOf(ids[index])
+      await sql`
+        update spi_messages set requeue_after = now() + ${after}::interval, waits_for = ${line},
+          requeued_at = now() + ${called}::interval
+        where id = ${id ?? ''}`
+      if (hasEntry(what)) continue
+      await sql`delete from broker_queue where headers ->> 'message-id' = ${id ?? ''}`
+    }
+    const before = bank.statistics().received['pacs.008'] ?? 0
+    await running(
+      async () => {
+        await rig.until('SENT', ids.length)
+        while ((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth > 0) {
+          await Bun.sleep(10)
+        }
+      },
+      client,
+      {
+        settings: { ...settings, settlementLimitSeconds: 1 },
+        requeueEveryMs: 20,
+        watchTimes: { everyMs: 60_000 },
+      },
+    )
+    expect(settledBy(ids)).toHaveLength(ids.length)
+    expect((bank.statistics().received['pacs.008'] ?? 0) - before).toBe(ids.length)
+  })
+
   test('what still waits in the queue is left alone', async () => {
     const away = rawServer(() => 'cut')
     away.stop()
