@@ -39,7 +39,7 @@ export const devEnvironment = (
     TRILHO_MASTER_KEY: isSet(given, 'TRILHO_MASTER_KEY_FILE') ? undefined : masterKey,
     SPI_AUTO_ACCEPT: 'true',
     // Where the codes of charges lead, and the demonstration's certificate, which signs what stands there.
-    PIX_LOCATION_HOST: http,
+    PIX_LOCATION_HOST: locationOf(http),
     PIX_SIGNING_KID: '12345678.QRC.1',
     RSFN_KEY_SOURCE: databaseUrl === undefined || hasRsfnKeys ? undefined : 'store',
     LOG_LEVEL: 'warn',
@@ -49,6 +49,14 @@ export const devEnvironment = (
     ([name, value]) => value !== undefined && !isSet(given, name),
   )
   return { env: { ...given, ...Object.fromEntries(missing) }, notes }
+}
+
+/** As the code of a charge can say it; an address of every interface, or in numbers that it cannot hold, is this machine. */
+const locationOf = (address: string): string => {
+  const portAt = address.lastIndexOf(':')
+  const host = address.slice(0, portAt).toLowerCase()
+  const isSayable = /^[a-z0-9.-]{1,32}$/.test(host) && host !== '0.0.0.0'
+  return `${isSayable ? host : 'localhost'}${address.slice(portAt)}`
 }
 
 export const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''

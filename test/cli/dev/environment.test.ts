@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { loadSettings } from '#src/platform/config/index.ts'
 import { devEnvironment } from '../../../src/cli/dev/environment.ts'
+import { pixSettings } from '../../../src/pix/config.ts'
 
 const state = { keyFile: 'keys.json', masterKey: 'a' }
 
@@ -27,4 +29,17 @@ test('gRPC gets another port of this machine when its own is busy, and the user 
 test('what the user set for gRPC stays', () => {
   const given = { GRPC_ADDR: ':7000', GRPC_REFLECTION_ENABLED: 'false' }
   expect(devEnvironment(given, state, undefined).env).toMatchObject(given)
+})
+
+test.each([
+  ['127.0.0.1:8123', '127.0.0.1:8123'],
+  ['Gateway.example.com:8123', 'gateway.example.com:8123'],
+  [':8123', 'localhost:8123'],
+  ['0.0.0.0:8123', 'localhost:8123'],
+  ['[::1]:8123', 'localhost:8123'],
+  [`${'long.'.repeat(8)}example.com:8123`, 'localhost:8123'],
+])('codes of charges lead to what listens on %s', (address, location) => {
+  const { env } = devEnvironment({ HTTP_ADDR: address }, state, undefined)
+  expect(env).toMatchObject({ HTTP_ADDR: address, PIX_LOCATION_HOST: location })
+  expect(loadSettings({ pix: pixSettings }, env).problems).toEqual([])
 })
