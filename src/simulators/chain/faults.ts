@@ -1,6 +1,6 @@
 /** Faults that a test asks the simulated node for. */
 import { createStrikes, type Strike } from '../strikes.ts'
-import type { RpcError } from './engine.ts'
+import { type RpcError, sendMethod } from './engine.ts'
 
 export const faultKinds = [
   /** Answers HTTP 503 and does nothing. */
@@ -11,9 +11,9 @@ export const faultKinds = [
   'rate_limited',
   /** Answers a JSON-RPC internal error and does nothing. */
   'internal_error',
-  /** Answers with a transaction's hash and forgets the transaction. */
+  /** Answers what is sent with the transaction's hash, and forgets the transaction. */
   'dropped',
-  /** Answers that the transaction is already known, after accepting it. */
+  /** Answers what is sent that the transaction is already known, after accepting it. */
   'known',
   /** Answers text that is not JSON. */
   'garbage',
@@ -27,6 +27,9 @@ type Fault = Strike & {
   readonly method?: string
 }
 
+/** Say something of a transaction, and leave other calls alone. */
+const ofTransactions: ReadonlySet<FaultKind> = new Set(['dropped', 'known'])
+
 /** @param random source of chance in [0, 1), so that a run can be repeated */
 export const createFaultPlan = (random: () => number) => {
   const strikes = createStrikes<Fault>(random)
@@ -34,7 +37,11 @@ export const createFaultPlan = (random: () => number) => {
     set: strikes.set,
     /** @returns the fault that strikes this call, or undefined */
     strike: (method: string): FaultKind | undefined =>
-      strikes.strike((fault) => fault.method === undefined || fault.method === method)?.kind,
+      strikes.strike(
+        (fault) =>
+          (fault.method ?? method) === method &&
+          (method === sendMethod || !ofTransactions.has(fault.kind)),
+      )?.kind,
   }
 }
 

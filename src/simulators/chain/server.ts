@@ -7,7 +7,13 @@ import {
   type RpcOutcome,
   sendMethod,
 } from './engine.ts'
-import { createFaultPlan, type FaultPlan, internalError, knownTransaction } from './faults.ts'
+import {
+  createFaultPlan,
+  type FaultKind,
+  type FaultPlan,
+  internalError,
+  knownTransaction,
+} from './faults.ts'
 
 /** Besu's default for `rpc-http-max-batch-size`. */
 export const batchCallsMax = 1024
@@ -16,8 +22,13 @@ const bodyBytesMax = 8 * 1024 * 1024
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
 type Reply = { readonly jsonrpc: '2.0'; readonly id: unknown } & RpcOutcome
 
-/** A fault that ends the whole HTTP exchange. */
-type Ending = 'unavailable' | 'rate_limited' | 'lost_reply' | 'garbage'
+/** What is asked, and the fault that strikes it. */
+type Drawn = { readonly call: Call | undefined; readonly fault: FaultKind | undefined }
+
+/** Faults that end the whole HTTP exchange, before anything of it is done. */
+const refusing: ReadonlySet<FaultKind | undefined> = new Set(['unavailable', 'rate_limited'])
+/** And after all of it. */
+const losing: ReadonlySet<FaultKind | undefined> = new Set(['lost_reply', 'garbage'])
 
 export type ChainServer = {
   /** `http://host:port` */
@@ -86,14 +97,18 @@ const answer = async (engine: Engine, faults: FaultPlan, request: Request): Prom
   if (items.length === 0 || items.length > batchCallsMax) {
     return Response.json(failure(null, { code: -32005, message: 'Batch size exceeds limit' }))
   }
-  const endings: Ending[] = []
+  const drawn = items.map((item): Drawn => {
+    const call = readCall(item)
+    return { call, fault: call && faults.strike(call.method) }
+  })
+  const refusal = drawn.find(({ fault }) => refusing.has(fault))
+  if (refusal !== undefined) return end(refusal.fault)
   const together = gathering(engine)
-  const replies = items.map((item) => perform(together.engine, faults, item, endings))
+  const replies = drawn.map((each) => perform(together.engine, each))
   together.ask()
   const answered = await Promise.all(replies)
-  const ending = endings[0]
-  if (ending !== undefined) return end(ending)
-  return Response.json(batch ? answered : answered[0])
+  const loss = drawn.find(({ fault }) => losing.has(fault))
+  return loss === undefined ? Response.json(batch ? answered : answered[0]) : end(loss.fault)
 }
 
 /** Change nothing, so that it is all the same when they are asked. */
@@ -129,39 +144,22 @@ const gathering = (engine: Engine): { readonly engine: Engine; readonly ask: () 
   }
 }
 
-const end = (ending: Ending): Response => {
-  switch (ending) {
+const end = (fault: FaultKind | undefined): Response => {
+  switch (fault) {
     case 'unavailable':
       return new Response('unavailable', { status: 503 })
     case 'rate_limited':
       return new Response('slow down', { status: 429, headers: { 'retry-after': '0' } })
     case 'lost_reply':
       return new Response('gateway timeout', { status: 504 })
-    case 'garbage':
+    default:
       return new Response('<html>Bad gateway</html>')
   }
 }
 
-const perform = async (
-  engine: Engine,
-  faults: FaultPlan,
-  item: unknown,
-  endings: Ending[],
-): Promise<Reply> => {
-  const call = readCall(item)
+const perform = async (engine: Engine, { call, fault }: Drawn): Promise<Reply> => {
   if (call === undefined) return failure(null, { code: -32600, message: 'Invalid Request' })
-  const fault = faults.strike(call.method)
   switch (fault) {
-    case undefined:
-      return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
-    case 'unavailable':
-    case 'rate_limited':
-      endings.push(fault)
-      return failure(call.id, internalError)
-    case 'lost_reply':
-    case 'garbage':
-      endings.push(fault)
-      return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
     case 'internal_error':
       return failure(call.id, internalError)
     case 'dropped':
@@ -169,6 +167,8 @@ const perform = async (
     case 'known':
       await run(engine, call)
       return failure(call.id, knownTransaction)
+    default:
+      return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
   }
 }
 

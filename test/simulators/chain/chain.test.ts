@@ -189,6 +189,30 @@ describe('faults on demand', () => {
     expect((await call('eth_chainId')).result).toBe('0x16bfab61')
   })
 
+  test.each([
+    ['unavailable', 503],
+    ['rate_limited', 429],
+  ] as const)('a batch that is answered %s was not done in part', async (kind, status) => {
+    const before = await nonce()
+    const raws = [await signed(before), await signed(before + 1)]
+    const { faults } = chain
+    faults.set([{ kind, method: 'eth_chainId', times: 1 }])
+    const methods = [...raws.map((raw) => ['eth_sendRawTransaction', raw]), ['eth_chainId']]
+    const calls = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }))
+    expect((await post(calls)).status).toBe(status)
+    await chain.mine()
+    expect(await nonce()).toBe(before)
+  })
+
+  test.each(['dropped', 'known'] as const)('%s strikes what is sent, no question', async (kind) => {
+    chain.faults.set([{ kind }])
+    expect((await call('eth_chainId')).result).toBe('0x16bfab61')
+    expect((await call('eth_sendRawTransaction', '0x01')).error === undefined).toBe(
+      kind === 'dropped',
+    )
+    chain.faults.set([])
+  })
+
   test('chance is repeatable when its source is', async () => {
     const seeded = await createChain({ mining: 'manual', random: () => 0.3 })
     seeded.faults.set([{ kind: 'unavailable', probability: 0.3 }])
