@@ -30,7 +30,7 @@ export type ReconciliationRules = {
   /** From the cut-over to the first message: what is on its way is then answered. */
   readonly waitSeconds: number
   readonly batchUpload: 'never' | 'different' | 'always'
-  /** Hours after which a comparison that was not answered is given up. */
+  /** Hours after the wait, after which a comparison that was not answered is given up. */
   readonly expiryHours: number
 }
 

@@ -143,7 +143,8 @@ const expire = async (
   { sql, logger }: ReconciliationDeps,
   { name, reconciliation }: Reconciled,
 ): Promise<void> => {
-  const count = await store.giveUp(sql, name, reconciliation?.expiryHours ?? 0)
+  if (reconciliation === undefined) return
+  const count = await store.giveUp(sql, name, reconciliation)
   if (count === 0) return
   logger.error({ network: name, count }, 'reconciliations were not answered in time')
 }

@@ -327,18 +327,18 @@ export const endTold = async (
       or (r.status <> 'pending' and r.status <> excluded.status)`
 }
 
-/** Ends those of a network that were not answered in time. @returns how many */
+/** Ends those of a network that were not answered within `expiryHours` after the wait. @returns how many */
 export const giveUp = async (
   sql: Queryable,
   network: string,
-  expiryHours: number,
+  { waitSeconds, expiryHours }: { readonly waitSeconds: number; readonly expiryHours: number },
 ): Promise<number> =>
   (
     await sql`
       update card_reconciliations set status = 'unanswered', ended_at = now(), lease_until = null
       where network = ${network} and status = 'pending'
         and (lease_until is null or lease_until <= now())
-        and created_at <= now() - make_interval(hours => ${expiryHours})`
+        and created_at <= now() - make_interval(hours => ${expiryHours}, secs => ${waitSeconds})`
   ).count
 
 export type ReconciliationRow = Omit<Due, 'lease' | 'transmission' | 'uploadedTo'> & {

@@ -234,8 +234,19 @@ test('what is told again ends a day that had no answer when it was compared anew
   await book(5_000n)
   await endDay(sql, 'neta', 0, () => '2026-11-21')
   await store.recountTold(sql, 'neta')
-  await store.giveUp(sql, 'neta', 0)
+  await store.giveUp(sql, 'neta', { waitSeconds: 0, expiryHours: 0 })
   expect(await statusOf()).toBe('unanswered')
   await store.endTold(sql, ofDay, { status: 'different', ours, theirs: ours })
   expect(await statusOf()).toBe('different')
+})
+
+test('the time in which a network has to answer begins after the wait, however long that is', async () => {
+  await book(5_000n)
+  await endDay(sql, 'neta', 43_200, () => '2026-11-21')
+  const after = async (hours: number): Promise<string | undefined> => {
+    await sql`update card_reconciliations set created_at = now() - make_interval(hours => ${hours})`
+    await store.giveUp(sql, 'neta', { waitSeconds: 43_200, expiryHours: 1 })
+    return statusOf()
+  }
+  expect([await after(12), await after(13)]).toEqual(['pending', 'unanswered'])
 })
