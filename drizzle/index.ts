@@ -119,6 +119,8 @@ import m115 from './0115_pix_returns_open.sql' with { type: 'text' }
 import m116 from './0116_deliveries_of_status.sql' with { type: 'text' }
 import m117 from './0117_deliveries_indexes_replaced.sql' with { type: 'text' }
 import m118 from './0118_done_reversals.sql' with { type: 'text' }
+import m119 from './0119_events_of_subject.sql' with { type: 'text' }
+import m120 from './0120_events_subject_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -240,4 +242,6 @@ export const migrations: readonly Migration[] = [
   { name: '0116_deliveries_of_status', sql: m116 },
   { name: '0117_deliveries_indexes_replaced', sql: m117 },
   { name: '0118_done_reversals', sql: m118 },
+  { name: '0119_events_of_subject', sql: m119 },
+  { name: '0120_events_subject_replaced', sql: m120 },
 ]

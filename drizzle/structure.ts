@@ -261,6 +261,6 @@ export const structure: readonly string[] = [
   'index webhook_endpoints_of_types on webhook_endpoints',
   'index webhook_endpoints_topic on webhook_endpoints',
   'index webhook_endpoints_topics_listed on webhook_endpoints',
+  'index webhook_events_of_subject on webhook_events',
   'index webhook_events_outbox on webhook_events',
-  'index webhook_events_subject on webhook_events',
 ]

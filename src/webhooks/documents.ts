@@ -107,7 +107,7 @@ const deliveriesOfQuery = z.strictObject({
       'What the events are about: a transaction of a card, a transfer, the EndToEndId of a Pix, as the table of events says.',
     example: 'txn_0123456789abcdef0123456789abcdef',
   }),
-  ...pageQuery(deliveryKey, 500, 50),
+  ...pageQuery(/^evt_[0-9a-f-]{36} [!-~]{0,100}$/, 500, 50),
 })
 
 const endpoint = z
@@ -290,7 +290,7 @@ export const documents = {
     'listDeliveriesOfSubject',
     'List deliveries of what happened to one thing, newest first',
     200,
-    'Deliveries to the endpoints that the key may see.',
+    'Deliveries to the endpoints that the key may see. A page may hold fewer than `limit`, or none, while `next_cursor` tells of more.',
     z.object({ deliveries: z.array(delivery), next_cursor: nextCursor }),
     { query: deliveriesOfQuery },
   ),

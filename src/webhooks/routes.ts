@@ -4,6 +4,7 @@ import {
   type Asked,
   actorOf,
   checkUrl,
+  cursorOf,
   httpErrors,
   pageOf,
   type RequestContext,
@@ -166,9 +167,10 @@ const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
     requireUnlimited(rights, 'deliveries by their subject')
     const { subject, limit, cursor: before } = asked.query
     const page = { limit: limit + 1, before }
-    const rows = await service.store.deliveriesOf(subject, visibleTo(rights), page)
-    const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
-    return Response.json({ deliveries: items.map(viewOfDelivery), next_cursor: next })
+    const { rows, end } = await service.store.deliveriesOf(subject, visibleTo(rights), page)
+    const { items, next } = pageOf(rows, limit, (one) => `${one.eventId} ${one.endpointId}`)
+    const more = end === undefined ? null : cursorOf(`${end} `)
+    return Response.json({ deliveries: items.map(viewOfDelivery), next_cursor: next ?? more })
   })
 
 const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {

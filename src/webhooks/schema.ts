@@ -83,7 +83,7 @@ export const webhookEvents = pgTable(
   },
   (table) => [
     index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`),
-    index('webhook_events_subject').on(table.subject),
+    index('webhook_events_of_subject').on(table.subject, table.id),
   ],
 )
 

@@ -17,15 +17,15 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
-import { countedMax, ownedMax } from './documents.ts'
+import { countedMax } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { bodyOf } from './events.ts'
 import { requireOwn, visibleTo, type WebhookRights } from './rights.ts'
+import { requireRoom } from './room.ts'
 import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
 import {
-  countOwned,
   type DeliveryRow,
   type EndpointChange,
   type EndpointHealth,
@@ -342,11 +342,6 @@ const replayAll = async (
     from = count < replayedMax ? null : last
   }
   return replayed
-}
-
-const requireRoom = async (tx: Transaction, account: string): Promise<void> => {
-  if ((await countOwned(tx, account, ownedMax)) < ownedMax) return
-  throw new ApiError(webhookErrors.webhooks_full, `The account has ${ownedMax} webhooks.`)
 }
 
 const endOfTime = new Date('9999-12-31T23:59:59.999Z')

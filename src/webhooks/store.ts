@@ -2,7 +2,6 @@ import {
   type Client,
   type Queryable,
   rowCount,
-  type Transaction,
   textArray,
   textRows,
 } from '#src/platform/database/index.ts'
@@ -252,20 +251,6 @@ const endpointRows = (sql: Queryable) => ({
   },
 })
 
-/** How many of types the account has, up to `max`; until the end of the transaction nobody else counts them. */
-export const countOwned = async (
-  tx: Transaction,
-  account: string,
-  max: number,
-): Promise<number> => {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${account}`}, 0))`
-  const [row] = await tx<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from webhook_endpoints where account = ${account} and topic is null
-      limit ${rowCount(tx, max)}) counted`
-  return row?.count ?? 0
-}
-
 /** Deliveries that one statement makes due again. */
 export const replayedMax = 500
 
@@ -297,30 +282,38 @@ const deliveryRows = (sql: Queryable) => ({
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
-  /** The deliveries of one subject's events to the visible endpoints, the newest first. */
-  deliveriesOf: (
+  /**
+   * The deliveries of one subject's events to the visible endpoints, the newest events first, of `limit` events.
+   *
+   * @param page - `before`: an event, a blank, and an endpoint or nothing
+   * @returns `end` the last of these events, where there are more
+   */
+  deliveriesOf: async (
     subject: string,
     visible: Visible,
-    { limit, before }: { readonly limit: number; readonly before: string | undefined },
-  ): Promise<readonly DeliveryRow[]> => {
-    const [at, id] = before?.split(' ') ?? []
-    return sql<DeliveryRow[]>`
-      select ${deliveryColumns(sql)}
-      from (
-        -- The events first, then what is of each: planned at once, it may walk all of either.
-        select id, type from webhook_events where subject = ${subject} offset 0
-      ) v cross join lateral (
-        select * from webhook_deliveries d
-        where event_id = v.id and exists (
-          select from webhook_endpoints where id = d.endpoint_id and ${isVisible(sql, visible)} offset 0)
-        offset 0
-      ) d
-      ${
-        at === undefined || id === undefined
-          ? sql``
-          : sql`where (d.created_at, d.id) < (${at}::text::timestamptz, ${id})`
-      }
-      order by d.created_at desc, d.id desc limit ${rowCount(sql, limit)}`
+    page: { readonly limit: number; readonly before: string | undefined },
+  ): Promise<{ readonly rows: readonly DeliveryRow[]; readonly end: string | undefined }> => {
+    const [event, endpoint] = page.before?.split(' ') ?? []
+    const limit = rowCount(sql, page.limit)
+    const events = await sql<{ id: string }[]>`
+      select id from webhook_events
+      where subject = ${subject} ${event === undefined ? sql`` : sql`and id <= ${event}`}
+      order by id desc limit ${rowCount(sql, page.limit + 1)}`
+    const ids = events.slice(0, page.limit).map((one) => one.id)
+    const isBehind =
+      event === undefined ? sql`` : sql`and (event_id, endpoint_id) < (${event}, ${endpoint ?? ''})`
+    const rows = await sql<DeliveryRow[]>`
+      select ${deliveryColumns(sql)} from (
+        select one.* from ${textRows(sql, ids)} as e(of_event) cross join lateral (
+          select * from webhook_deliveries d
+          where event_id = of_event ${isBehind} and exists (
+            -- By the id alone: an index of accounts holds very many.
+            select from (select account, created_by from webhook_endpoints where id = d.endpoint_id offset 0) p
+            where ${isVisible(sql, visible)})
+          order by endpoint_id desc limit ${limit}
+        ) one order by event_id desc, endpoint_id desc limit ${limit}
+      ) d ${eventOfDelivery(sql)} order by d.event_id desc, d.endpoint_id desc`
+    return { rows, end: events.length > page.limit ? ids.at(-1) : undefined }
   },
 
   delivery: async (

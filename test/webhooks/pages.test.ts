@@ -90,6 +90,9 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   for (const createdBy of [null, 'a']) {
     const visible = { account: 'default', createdBy }
     await store.deliveriesOf('s7', visible, page)
+    const { rows } = await store.deliveriesOf('wallet', visible, page)
+    const before = `${rows.at(-1)?.eventId ?? 'evt_z'} ${rows.at(-1)?.endpointId ?? ''}`
+    await store.deliveriesOf('wallet', visible, { limit: listed, before })
     for (const needsAttention of [false, true]) {
       const [first] = await store.list(visible, { limit: 1, after: undefined, needsAttention })
       const after =
@@ -129,7 +132,7 @@ const store = async (sql: Client): Promise<Made> => {
     select 'whk_key_' || n, 'https://example.org/' || repeat('x', 400), 'api-pix/pix/' || n,
       array['api-pix/pix/' || n] from generate_series(1, ${topics}) n;
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
-    select id, 'pacs.008', '{pacs.008}', 's' || n, 1, repeat('x', 200), at, at from made;
+    select id, 'pacs.008', '{pacs.008}', case when n % 4 = 0 then 'wallet' else 's' || n end, 1, repeat('x', 200), at, at from made;
     insert into webhook_sequences (subject, last) select 's' || n, 1 from made;
     insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at, next_attempt_at)
     select 'dlv_' || n, id, '${endpoint}', case when n % 1000 = 0 then 'exhausted'

@@ -281,7 +281,16 @@ describe('what an operator asks of an endpoint', () => {
     const second = await told(`subject=msg_1&limit=1&cursor=${first.next_cursor}`)
     expect(second.deliveries.map(({ id }: { id: string }) => id)).toEqual([one?.id])
     expect(second.next_cursor).toBeNull()
-    await database.sql`delete from webhook_events where id = ${first.deliveries[0].event_id}`
+    // Who is told of none is shown no more events at once, either.
+    await emit(database, { type: 'pacs.008' })
+    const none = await told('subject=msg_1&limit=1', { account: 'other' })
+    expect([none.deliveries, typeof none.next_cursor]).toEqual([[], 'string'])
+    const rest = await told(`subject=msg_1&limit=1&cursor=${none.next_cursor}`, {
+      account: 'other',
+    })
+    expect(rest).toMatchObject({ deliveries: [], next_cursor: null })
+    await database.sql`
+      delete from webhook_events where subject = 'msg_1' and id >= ${first.deliveries[0].event_id}`
   })
 
   test('a range is replayed: from a moment, to another, which is exclusive', async () => {

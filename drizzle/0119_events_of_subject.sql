@@ -1,0 +1,2 @@
+-- expand
+CREATE INDEX "webhook_events_of_subject" ON "webhook_events" USING btree ("subject","id");

@@ -1,0 +1,2 @@
+-- expand
+DROP INDEX "webhook_events_subject";
