@@ -16,8 +16,10 @@ import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 const stored = isLong ? 1_000_000 : 20_000
 /** Rows of a list that a statement is given. */
 const listed = 20
-/** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
-const pagesMax = 50 * listed
+/** Pages that a statement may read, whatever is stored: forty for each row of its list, which may be a new row. */
+const pagesMax = 40 * listed
+/** One that reads alone. */
+const readPagesMax = 10 * listed
 /** One stores a charge with its location, which have sixteen indexes. */
 const storePagesMax = 70 * listed
 /** A list counts so many charges, and may look at the row of each. */
@@ -172,7 +174,8 @@ const store = async (sql: Client): Promise<Made> => {
 
 const budgetOf = (text: string): number => {
   if (/offset|counted/.test(text)) return countPagesMax
-  return text.includes('insert into pix_charges') ? storePagesMax : pagesMax
+  if (text.includes('insert into pix_charges')) return storePagesMax
+  return text.startsWith('select') ? readPagesMax : pagesMax
 }
 
 const absent = Array.from({ length: listed }, (_, n) => String(n).padStart(32, '0'))
@@ -181,7 +184,7 @@ holdPageBudgets<Made>({
   absent: { txids: absent, ids: absent, tokens: absent },
   store,
   work,
-  // What is stored here is less than most of these budgets.
-  walks: () => true,
+  // What is stored here is less than what these may read.
+  walks: (text) => budgetOf(text) > pagesMax,
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })

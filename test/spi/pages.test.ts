@@ -61,6 +61,8 @@ const listed = 20
 const waiting = 2_000
 /** Pages that a statement may read, whatever is stored: thirty for each row of its list. */
 const pagesMax = 30 * listed
+/** One that reads beside the messages, or changes rows that have few indexes: ten for each row. */
+const readPagesMax = 10 * listed
 /** One statement stores a message whole: two keys, its row, transaction and history, with fourteen indexes. */
 const storePagesMax = 50 * listed
 /** One moves it, with its history, its key and the answers that cite it. */
@@ -253,6 +255,9 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
+  for (const status of ['SENT', 'UNKNOWN'] as const) {
+    await listMessages(sql, { type: 'pacs.008', status }, none)
+  }
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
   // Nearly all of them.
   await listMessages(sql, { transactionStatus: 'ACSC' }, none)
@@ -309,6 +314,8 @@ const budgetOf = (text: string): number => {
   if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax
   if (text.includes(') asked')) return askedPagesMax
   if (text.includes('counted.total')) return listPagesMax
+  const isSmall = /^(?:select|update spi_(?:history|transactions|reports)) /.test(text)
+  if (isSmall && !/ spi_messages\b/.test(text)) return readPagesMax
   return text.startsWith('with given as materialized') ? storePagesMax : pagesMax
 }
 
@@ -352,7 +359,7 @@ holdPageBudgets<readonly Made[]>({
     return madeOutbound(sql, listed)
   },
   work,
-  // What is stored here is less than most of these budgets.
-  walks: () => true,
+  // What is stored here is less than what these may read.
+  walks: (text) => budgetOf(text) > pagesMax || text.startsWith('update spi_recurrences'),
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })
