@@ -37,6 +37,15 @@ export const withDefaults = <Options extends object, Defaults extends Partial<Op
   return { ...defaults, ...Object.fromEntries(given) } as Resolved<Options, Defaults>
 }
 
+/** Where a server is called from this machine, as the host of an address says it. */
+export const urlHost = (hostname: string): string => {
+  if (hostname === '0.0.0.0' || hostname === '::') return 'localhost'
+  return hostname.includes(':') ? `[${hostname}]` : hostname
+}
+
+/** A simulator is as slow as it is told to be: the runtime would cut a connection after ten quiet seconds. */
+export const neverIdle = 0
+
 /** TLS of a server, as Node and Bun take it. */
 export const serverTls = ({ cert, key, clientCa }: NonNullable<CounterpartyOptions['tls']>) => ({
   cert,

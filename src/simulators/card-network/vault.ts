@@ -1,3 +1,4 @@
+import { neverIdle, urlHost } from '../counterparty.ts'
 import { testTokens } from './behaviour.ts'
 
 /** YYMM of all test cards. */
@@ -70,8 +71,10 @@ const answers: Readonly<Record<string, (body: object) => Response>> = {
  * `POST /resolve-many` with `{"tokens":["…"]}` gives a line for each of a hundred at most.
  */
 export const createTestVault = (options: TestVaultOptions): TestVault => {
+  const hostname = options.host ?? '127.0.0.1'
   const server = Bun.serve({
-    hostname: options.host ?? '127.0.0.1',
+    idleTimeout: neverIdle,
+    hostname,
     port: options.port ?? 0,
     maxRequestBodySize: bodyBytesMax,
     fetch: async (request) => {
@@ -85,7 +88,7 @@ export const createTestVault = (options: TestVaultOptions): TestVault => {
     },
   })
   return {
-    url: `http://${server.hostname}:${server.port}`,
+    url: `http://${urlHost(hostname)}:${server.port}`,
     stop: () => server.stop(true),
   }
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { isLocal, serverTls } from '../counterparty.ts'
+import { isLocal, serverTls, urlHost } from '../counterparty.ts'
 import type { Control } from './control.ts'
 import type { Fault, FaultPlan } from './faults.ts'
 import type { InterfaceRequest, MessageInterface } from './interface.ts'
@@ -66,9 +66,8 @@ export const serveChannel = async (options: ChannelOptions): Promise<ChannelServ
     })
   })
   const { port } = server.address() as AddressInfo
-  const shown = hostname === '0.0.0.0' || hostname === '::' ? 'localhost' : hostname
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${urlHost(hostname)}:${port}`,
     stop: async () => {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -1,4 +1,5 @@
 /** JSON-RPC 2.0 over HTTP, single calls and batches, in front of one engine. */
+import { neverIdle, urlHost } from '../counterparty.ts'
 import {
   type Engine,
   type EngineCall,
@@ -71,13 +72,14 @@ export const serveChain = (
     },
   }
   const server = Bun.serve({
+    idleTimeout: neverIdle,
     hostname,
     port: options.port ?? 0,
     maxRequestBodySize: bodyBytesMax,
     fetch: (request) => answer(counting, faults, request),
   })
   return {
-    url: `http://${hostname}:${server.port}`,
+    url: `http://${urlHost(hostname)}:${server.port}`,
     faults,
     calls: () => calls,
     stop: () => server.stop(true),

@@ -30,8 +30,8 @@ export const createCidFiles = (deps: {
   readonly fails: () => boolean
   /** True: the file that is made now lacks a CID. */
   readonly losesOne: () => boolean
-  /** Where a file of that name is fetched. */
-  readonly urlOf: (name: string) => string
+  /** Where a file of that name is fetched by who asks under that origin. */
+  readonly urlOf: (name: string, origin: string) => string
 }) => {
   const { now } = deps
   const requested = new Map<number, CidFile>()
@@ -63,8 +63,8 @@ export const createCidFiles = (deps: {
       const file = requested.get(id)
       return file?.participant === participant ? file : undefined
     },
-    /** How it is told of. */
-    elementOf: (file: CidFile): Element => {
+    /** How it is told of to who asks under that origin. */
+    elementOf: (file: CidFile, origin: string): Element => {
       const isLost = deps.fails()
       const content = isLost ? undefined : contentOf(file)
       const pending = isLost ? 'ERROR' : 'REQUESTED'
@@ -76,7 +76,9 @@ export const createCidFiles = (deps: {
           ['Participant', file.participant],
           ['KeyType', file.type],
           ['RequestTime', new Date(file.requestedMs).toISOString()],
-          ...(content === undefined ? [] : contentElements(content, deps.urlOf)),
+          ...(content === undefined
+            ? []
+            : contentElements(content, deps.urlOf(content.name, origin))),
         ],
       ]
     },
@@ -86,12 +88,9 @@ export const createCidFiles = (deps: {
   }
 }
 
-const contentElements = (
-  { atMs, name, bytes }: Made,
-  urlOf: (name: string) => string,
-): readonly Element[] => [
+const contentElements = ({ atMs, bytes }: Made, url: string): readonly Element[] => [
   ['CreationTime', new Date(atMs).toISOString()],
-  ['Url', urlOf(name)],
+  ['Url', url],
   ['Bytes', String(bytes.length)],
   ['Sha256', hash('sha256', bytes, 'hex')],
 ]

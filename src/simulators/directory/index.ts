@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
 import { readBounded } from '#src/platform/runtime/index.ts'
-import { isLocal, serverTls } from '../counterparty.ts'
+import { isLocal, neverIdle, serverTls, urlHost } from '../counterparty.ts'
 import { createBook, type DirectoryBook } from './book.ts'
 import { type CidFiles, createCidFiles } from './cid-files.ts'
 import { createClaims, type DirectoryClaims } from './claims.ts'
@@ -124,7 +124,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     setOf: book.setOf,
     fails: () => faults.strike(['failed_file'], 'lookup') !== undefined,
     losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
-    urlOf: (name) => `${origin()}${filePrefix}${name}`,
+    urlOf: (name, origin) => `${origin}${filePrefix}${name}`,
   })
   const disputes = createDisputes(options)
   const deps = {
@@ -147,10 +147,9 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
 
   const answer = answerBy(deps, sign)
   const server = serve(options, { answer, fetchFile: fetchFrom(files, faults), control, answers })
-  const origin = (): string =>
-    `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
+  const scheme = tls === undefined ? 'http' : 'https'
   return {
-    url: `${origin()}/api/v2`,
+    url: `${scheme}://${urlHost(hostname)}:${server.port}/api/v2`,
     register,
     disputes,
     claims,
@@ -186,9 +185,9 @@ const answerBy =
     const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
     const header = (name: string): string => request.headers.get(name) ?? ''
-    const query = new URL(request.url).searchParams
+    const { searchParams: query, origin } = new URL(request.url)
     if (operation === 'claim') play.catchUp()
-    const done = operate({ method: request.method, path, query, header, body: bytes }, deps)
+    const done = operate({ method: request.method, origin, path, query, header, body: bytes }, deps)
     const after = faults.strike(afterwards, operation)
     if (after?.kind === 'error_after_storing') throw new Refusal('InternalServerError')
     return respond(request, done, await bodyOf(done, after?.kind, sign, now))
@@ -244,6 +243,7 @@ const serve = (
   { answer, fetchFile, control, answers }: Parts,
 ) =>
   Bun.serve({
+    idleTimeout: neverIdle,
     hostname,
     port,
     ...(tls === undefined ? {} : { tls: serverTls(tls) }),

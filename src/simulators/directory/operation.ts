@@ -15,6 +15,8 @@ import type { SignatureCheck } from './signatures.ts'
 
 export type Asked = {
   readonly method: string
+  /** Scheme, host and port that it was asked under. */
+  readonly origin: string
   /** Without the version: `/entries/x`. */
   readonly path: string
   readonly query: URLSearchParams

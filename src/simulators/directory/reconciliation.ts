@@ -54,13 +54,21 @@ const createCidFile: Operation = (asked, _, deps) => {
   const { document, root, participant } = readRequest(asked, name, 'Participant', deps)
   deps.policies.take('CIDS_FILES_WRITE', participant)
   const file = deps.files.request(participant, readKeyType(document, root, 'KeyType'))
-  return { status: 201, name: 'CreateCidSetFileResponse', elements: [deps.files.elementOf(file)] }
+  return {
+    status: 201,
+    name: 'CreateCidSetFileResponse',
+    elements: [deps.files.elementOf(file, asked.origin)],
+  }
 }
 
 const getCidFile: Operation = (asked, [id = ''], deps) => {
   const file = deps.files.find(Number(id), askerOf(asked, deps, 'CIDS_FILES_READ'))
   if (file === undefined) throw new Refusal('NotFound')
-  return { status: 200, name: 'GetCidSetFileResponse', elements: [deps.files.elementOf(file)] }
+  return {
+    status: 200,
+    name: 'GetCidSetFileResponse',
+    elements: [deps.files.elementOf(file, asked.origin)],
+  }
 }
 
 /** Microseconds since the epoch. @throws Refusal */
