@@ -389,7 +389,7 @@ describe('doctor', () => {
     expect(head).toMatch(/^STATUS +WHAT +FOUND +HOW TO FIX$/)
     expect(rows[0]).toMatch(/^failed +Counterparty +does not answer +start it$/)
     const statuses = rows.map((row) => row.slice(0, row.indexOf(' ')))
-    expect(statuses).toEqual(['failed', 'failed', 'warning'])
+    expect(statuses).toEqual(['failed', 'failed', 'warning', 'warning'])
     expect(out).not.toContain('is free')
   })
 

@@ -171,6 +171,16 @@ describe('doctor', () => {
   })
 })
 
+test('doctor says when a process may make few requests at once', async () => {
+  const requests = 'Requests to others'
+  expect((await doctor({})).of(requests)).toMatchObject({
+    status: 'warning',
+    detail: 'a process makes 256 at once, the others wait',
+  })
+  const raised = await doctor({ BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' })
+  expect(raised.of(requests)?.status).toBe('ok')
+})
+
 const pgbouncer = Bun.which('pgbouncer', { PATH: `${process.env['PATH']}:/usr/sbin` })
 
 test.skipIf(pgbouncer === null)(

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
+import type { Environment, ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -118,4 +118,20 @@ export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly
   if (Number(soft) >= filesMin) return [{ name, status: 'ok', detail }]
   const fix = `raise it to ${filesMin} or more: ulimit -n, LimitNOFILE= of systemd`
   return [{ name, status: 'warning', detail: `${detail}, each connection is one`, fix }]
+}
+
+const requestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+/** What the runtime takes where nothing is set. */
+const requestsDefault = 256
+/** More than the rails have together. */
+const requestsMin = 4_096
+
+/** The runtime learns from its environment how many requests a process makes at once; what comes beyond waits. */
+export const checkRequests = (env: Environment): Check => {
+  const most = Number(env[requestsVariable] || requestsDefault)
+  const name = 'Requests to others'
+  const detail = `a process makes ${most} at once`
+  if (most >= requestsMin) return { name, status: 'ok', detail }
+  const fix = `set ${requestsVariable} to ${requestsMin} where serve is started`
+  return { name, status: 'warning', detail: `${detail}, the others wait`, fix }
 }

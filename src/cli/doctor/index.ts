@@ -1,9 +1,8 @@
 import { textTable } from '#src/platform/config/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
 import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
 import type { Io, LoadedProgram, Program } from '../program.ts'
-import { checkFiles, checkKeys, checkPorts } from './checks.ts'
+import { checkFiles, checkKeys, checkPorts, checkRequests } from './checks.ts'
 import { checkDatabase } from './database.ts'
 
 /** Every check on a line of its own, and what to do below it. */
@@ -55,7 +54,7 @@ export const allChecks = async (
   io: Io,
 ): Promise<readonly Check[]> => [
   ...settingChecks(loaded),
-  ...(await liveChecks(program, loaded, errorLogger(io))),
+  ...(await liveChecks(program, loaded, io)),
 ]
 
 const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] => {
@@ -72,14 +71,16 @@ const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] 
 const liveChecks = async (
   program: Program,
   loaded: LoadedProgram,
-  logger: Logger,
+  io: Io,
 ): Promise<readonly Check[]> => {
   if (loaded.problems.length > 0) return []
+  const logger = errorLogger(io)
   const { migrations } = program
   const features = idleFeatures(program, loaded, logger)
   return [
     ...checkPorts(loaded.platform),
     ...(await checkFiles()),
+    checkRequests(io.env),
     await checkKeys(loaded.platform, loaded.database, logger),
     ...(
       await Promise.all(
