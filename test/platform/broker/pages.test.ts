@@ -26,6 +26,8 @@ const lanesOfAll = 40
 const fetchedOfLane = 32
 const settledAtOnce = 256
 const restMs = 3_000
+/** A leaf of the index has more entries. */
+const entriesOfLeaf = 100
 
 /** Pages a call, by a word of the statement that only it has; the first that fits. */
 const budgets: readonly (readonly [word: string, pages: number])[] = [
@@ -103,12 +105,13 @@ describe.each([...engines])('the broker on $name', (engine) => {
     await sampler.stop()
   }
 
-  const tooDear = async (): Promise<readonly string[]> => {
+  /** @param more pages that each may read besides */
+  const tooDear = async (more = 0): Promise<readonly string[]> => {
     const costs = await costsOf(sql, work)
     const asked = costs.filter(({ text }) => text.includes('broker_'))
     expect(asked.length).toBeGreaterThan(12)
     return asked.flatMap(({ text, pagesPerCall }) => {
-      const budget = budgets.find(([word]) => text.includes(word))?.[1] ?? 0
+      const budget = (budgets.find(([word]) => text.includes(word))?.[1] ?? 0) + more
       return pagesPerCall > budget ? [`${pagesPerCall} of ${budget} pages: ${text}`] : []
     })
   }
@@ -126,6 +129,9 @@ describe.each([...engines])('the broker on $name', (engine) => {
     await sql`analyze broker_queue`
     expect(await tooDear()).toEqual([])
     await sql`delete from broker_queue where id > 0`
+    // Before anybody vacuums, the first to pass the dead rows looks at each, and those after it at the leaves alone.
+    await tooDear()
+    expect(await tooDear(waiting / entriesOfLeaf)).toEqual([])
     await sql`vacuum broker_queue`
     expect(await tooDear()).toEqual([])
   }, 120_000)
