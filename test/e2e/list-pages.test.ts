@@ -1,8 +1,10 @@
-/** What lists of cards, transfers, charges, Pix received and the audit log read, behind many rows of each. */
+/** What lists of cards, transfers, charges, recurrences, Pix received and the audit log read, behind many rows of each. */
 import { listTransactions } from '#src/cards/transactions/store.ts'
 import { listTransfers } from '#src/drex/transfers/store.ts'
 import { listCharges } from '#src/pix/charges/store.ts'
+import { listCollections } from '#src/pix/collections/store.ts'
 import { listPix } from '#src/pix/received/store.ts'
+import { listRecurrences } from '#src/pix/recurrences/store.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { AuditFilter } from '#src/platform/http/audit/domain.ts'
 import { listAudit } from '#src/platform/http/audit/store.ts'
@@ -40,6 +42,18 @@ const charges = {
   debtorTaxId: undefined,
   isShown: undefined,
 } as const
+const recurrences = {
+  status: undefined,
+  debtorTaxId: undefined,
+  isShown: undefined,
+  agreement: undefined,
+}
+const collections = {
+  recurrenceId: undefined,
+  debtorTaxId: undefined,
+  status: undefined,
+  agreement: undefined,
+}
 const received = {
   txid: undefined,
   hasTxid: undefined,
@@ -89,6 +103,25 @@ const work = async (sql: Client): Promise<void> => {
     }
     for (const more of [
       {},
+      { status: 'CANCELADA' },
+      { debtorTaxId: '7' },
+      { debtorTaxId: '7', status: 'CANCELADA' },
+      { agreement: 'c7' },
+    ]) {
+      await listRecurrences(sql, 'a', { ...recurrences, ...time, ...more })
+    }
+    for (const more of [
+      {},
+      { status: 'CONCLUIDA' },
+      { recurrenceId: 'R700' },
+      { recurrenceId: 'R700', status: 'CONCLUIDA' },
+      { debtorTaxId: '7' },
+      { debtorTaxId: '7', agreement: 'c7' },
+    ]) {
+      await listCollections(sql, 'a', { ...collections, ...time, ...more })
+    }
+    for (const more of [
+      {},
       { txid: 't700' },
       { hasTxid: true },
       { hasReturns: true },
@@ -135,6 +168,12 @@ holdPageBudgets<undefined>({
         content, is_shown, created_at)
       select (${idOf})::uuid, 'a', '1', 't' || n, case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, 'k', 1, 1,
         (n % 1000)::text, '{}', ${isRare}, ${at} from ${numbers};
+      insert into pix_recurrences (id, account, tax_id, receiver_name, agreement, status, debtor_tax_id, terms, history, created_at)
+      select 'R' || n, 'a', '1', 'A', 'c' || n % 1000, case when ${isRare} then 'CANCELADA' else 'APROVADA' end,
+        (n % 1000)::text, '{}', '[]', ${at} from ${numbers};
+      insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle, amount_cents, content, history, created_at)
+      select 'a', 't' || n, 'R' || n, '1', case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, '2026-03-20', 0, 1,
+        '{}', '[]', ${at} from ${numbers};
       insert into pix_received (end_to_end_id, account, txid, amount_cents, payer_tax_id, status, received_at, settled_at, has_returns)
       select 'E' || n, 'a', 't' || n, 1, (n % 1000)::text, 'LIQUIDADO', ${at}, ${at}, ${isRare} from ${numbers};
       insert into audit_log (id, actor, action, object, outcome)

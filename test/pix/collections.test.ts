@@ -475,6 +475,15 @@ describe('a charge of a recurrence', () => {
     expect(await listed(`idRec=${idRec}`)).toEqual([txid])
     expect(await listed('cpf=45164632481&status=CRIADA')).toContain(txid)
     expect(await listed('cpf=15231470190')).toEqual([])
+    expect(await listed(`idRec=${idRec}&cpf=15231470190`)).toEqual([])
+    expect(await listed(`idRec=${idRec}&status=CONCLUIDA`)).toEqual([])
+    const agreed = await approved({ recebedor: { convenio: 'C-7' } })
+    const second = await right('POST', '/cobr', cobrBody(agreed))
+    expect(await listed('convenio=C-7')).toEqual([second.txid])
+    expect(await listed('convenio=C-7&cpf=45164632481&status=CRIADA')).toEqual([second.txid])
+    expect(await listed(`convenio=C-7&idRec=${idRec}`)).toEqual([])
+    expect(await listed('convenio=C-8')).toEqual([])
+    expect(await listed('cpf=45164632481')).toEqual(expect.arrayContaining([txid, second.txid]))
     for (const path of [`/cobr/${txid}`, `/rec/${idRec}`]) {
       expect((await call('GET', path, undefined, other.token)).status).toBe(404)
     }

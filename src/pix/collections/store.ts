@@ -1,6 +1,6 @@
-import { constants, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { constants, type Queryable, rowCount, textArray } from '#src/platform/database/index.ts'
 import { ofTxid } from '../charges/store.ts'
-import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { type Attempt, type Collection, openStatuses } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
@@ -198,24 +198,62 @@ export type CollectionFilter = ListRequest & {
   readonly agreement: string | undefined
 }
 
+/** Those of a recurrence, or of the recurrences of a debtor: each by its own index. */
+const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter) => {
+  const { recurrenceId, debtorTaxId, status, agreement } = filter
+  const recurrences =
+    recurrenceId === undefined
+      ? sql`
+        select id, agreement from pix_recurrences
+        where account = ${account} and debtor_tax_id between ${debtorTaxId ?? ''} and ${debtorTaxId ?? ''}
+        order by debtor_tax_id, created_at, id`
+      : sql`
+        select id, agreement from pix_recurrences
+        where id = ${recurrenceId}
+          ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}`
+  return sql`
+    from (${recurrences} offset 0) r
+      cross join lateral (
+        select * from pix_collections
+        where recurrence_id between r.id and r.id
+          and created_at between ${filter.from} and ${filter.to} and account = ${account}
+          ${status === undefined ? sql`` : sql`and status = ${status}`}
+        order by recurrence_id, created_at, txid limit ${rowCount(sql, itemsMax + 1)}
+      ) c
+    ${agreement === undefined ? sql`` : sql`where r.agreement = ${agreement}`}`
+}
+
+/** Those of an account, in the order of its own index. */
+const ofAccount = (
+  sql: Queryable,
+  account: string,
+  { from, to, status, agreement }: CollectionFilter,
+) => {
+  const by = narrowedBy(sql, { status })
+  const agreed = sql`cross join lateral (
+    select from pix_recurrences where id = c.recurrence_id and agreement = ${agreement ?? ''}
+    limit 1) r`
+  return {
+    matching: sql`
+      from pix_collections c ${agreement === undefined ? sql`` : agreed}
+      where c.account = ${account} and c.created_at between ${from} and ${to} ${by.matching}`,
+    order: by.order,
+  }
+}
+
 /** In the order in which they were made. */
 export const listCollections = async (
   sql: Queryable,
   account: string,
   filter: CollectionFilter,
 ): Promise<Listed<Collection>> => {
-  const { recurrenceId, debtorTaxId, status, agreement } = filter
-  const isOfOthers = debtorTaxId !== undefined || agreement !== undefined
-  const matching = sql`
-    from pix_collections c
-      ${isOfOthers ? sql`join pix_recurrences r on r.id = c.recurrence_id` : sql``}
-    where c.account = ${account} and c.created_at between ${filter.from} and ${filter.to}
-      ${recurrenceId === undefined ? sql`` : sql`and c.recurrence_id = ${recurrenceId}`}
-      ${debtorTaxId === undefined ? sql`` : sql`and r.debtor_tax_id = ${debtorTaxId}`}
-      ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}
-      ${status === undefined ? sql`` : sql`and c.status = ${status}`}`
+  const { recurrenceId, debtorTaxId } = filter
+  const { matching, order } =
+    recurrenceId === undefined && debtorTaxId === undefined
+      ? ofAccount(sql, account, filter)
+      : { matching: ofRecurrences(sql, account, filter), order: sql`` }
   const rows = await sql<Row[]>`
-    select ${columns(sql)} ${matching} order by c.created_at, c.txid ${pageOf(sql, filter)}`
+    select ${columns(sql)} ${matching} order by ${order} c.created_at, c.txid ${pageOf(sql, filter)}`
   const total = await countOf(sql, matching)
   return { items: await whole(sql, rows), total }
 }

@@ -72,6 +72,12 @@ export const pixRecurrences = pgTable(
       table.createdAt,
       table.id,
     ),
+    index('pix_recurrences_by_agreement').on(
+      table.account,
+      table.agreement,
+      table.createdAt,
+      table.id,
+    ),
   ],
 )
 
@@ -139,6 +145,7 @@ export const pixCollections = pgTable(
       .where(sql`status not in ('REJEITADA', 'CANCELADA')`),
     index('pix_collections_listed').on(table.account, table.createdAt, table.txid),
     index('pix_collections_by_status').on(table.account, table.status, table.createdAt, table.txid),
+    index('pix_collections_of_recurrence').on(table.recurrenceId, table.createdAt, table.txid),
     index('pix_collections_due').on(table.nextAt).where(sql`next_at is not null`),
   ],
 )

@@ -1,7 +1,7 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
@@ -190,18 +190,17 @@ export type RecurrenceFilter = ListRequest & {
   readonly agreement: string | undefined
 }
 
+/** In the order in which they were made. */
 const matching = (sql: Queryable, account: string, filter: RecurrenceFilter) => {
   const { status, debtorTaxId, isShown, agreement } = filter
+  const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, agreement, status })
   return sql`
     from pix_recurrences where account = ${account}
-      and created_at between ${filter.from} and ${filter.to}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}
-      ${agreement === undefined ? sql`` : sql`and agreement = ${agreement}`}
-      ${isShown === undefined ? sql`` : sql`and (location_id is not null) = ${isShown}`}`
+      and created_at between ${filter.from} and ${filter.to} ${by.matching}
+      ${isShown === undefined ? sql`` : sql`and (location_id is not null) = ${isShown}`}
+    order by ${by.order} created_at, id`
 }
 
-/** In the order in which they were made. */
 export const listRecurrences = async (
   sql: Queryable,
   account: string,
@@ -210,10 +209,8 @@ export const listRecurrences = async (
   const [rows, total] = await Promise.all([
     sql<Row[]>`
       select ${columns(sql)}
-      from (
-        select * ${matching(sql, account, filter)}
-        order by created_at, id ${pageOf(sql, filter)}
-      ) r ${withLocation(sql)} order by r.created_at, r.id`,
+      from (select * ${matching(sql, account, filter)} ${pageOf(sql, filter)}) r
+        ${withLocation(sql)} order by r.created_at, r.id`,
     countOf(sql, matching(sql, account, filter)),
   ])
   return { items: rows.map(recurrenceOf), total }
