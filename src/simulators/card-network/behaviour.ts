@@ -61,6 +61,23 @@ export type BehaviourName = keyof typeof behaviours
 export type Behaviour = { readonly name: BehaviourName; readonly argument: number }
 
 export const approve: Behaviour = { name: 'approve', argument: 0 }
+export const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
+
+/** What a message does with a payment that is there. */
+export type Kind = 'void' | 'increment' | 'capture' | 'refund'
+
+const ofKindForm = /^(void|increment|capture|refund)_(?:decline|no_answer)$/
+
+/** It asks for something with messages of one kind alone. */
+export const isOfKind = ({ name }: Behaviour): boolean => ofKindForm.test(name)
+
+/** What a behaviour asks for with a message of that kind; undefined of one that asks only with others. */
+export const askedOf = (behaviour: Behaviour, kind: Kind | undefined): Behaviour | undefined => {
+  const [, of] = ofKindForm.exec(behaviour.name) ?? []
+  if (of === undefined) return behaviour
+  if (of !== kind) return undefined
+  return behaviour.name.endsWith('_no_answer') ? noAnswer : behaviour
+}
 
 const byNumber: ReadonlyMap<number, BehaviourName> = new Map(
   Object.entries(behaviours).map(([name, number]) => [number, name as BehaviourName]),

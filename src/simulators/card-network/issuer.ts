@@ -8,9 +8,13 @@ import {
 } from '#codecs/iso8583'
 import {
   approve,
+  askedOf,
   type Behaviour,
   behaviourOfAmount,
   behaviourOfPan,
+  isOfKind,
+  type Kind,
+  noAnswer,
   passesLuhn,
 } from './behaviour.ts'
 import type { Book, BookEntry, Original } from './book.ts'
@@ -49,8 +53,6 @@ const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
 
 /** The MTI of the answer; undefined when the network does not take the message. */
 export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMtis[mti]
-
-const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
 /** It is about the totals of a day. */
 const isReconciliation = ({ mti }: CardMessage): boolean => mti.startsWith('05')
@@ -122,8 +124,26 @@ export class Issuer {
     const ofAmount =
       isReversal(request) || isUpload(request)
         ? approve
-        : behaviourOfAmount(Number(request.amount ?? 0))
+        : (askedOf(behaviourOfAmount(Number(request.amount ?? 0)), this.kindOf(request)) ?? approve)
     return ofAmount === approve ? this.ofCard(request) : ofAmount
+  }
+
+  /** What a fault of chance does with the message; undefined of one that does nothing with such a message. */
+  chance(request: CardMessage, fault: Behaviour): Behaviour | undefined {
+    const kind = this.kindOf(request)
+    const isOpening = request.mti === '0100' && kind === undefined
+    if (fault.name === 'partial' && !(isOpening && Number(request.amount ?? 0) > 0))
+      return undefined
+    if (fault.name === 'decline' && isReconciliation(request)) return undefined
+    return askedOf(fault, kind)
+  }
+
+  /** What the message does with a payment that is there; undefined of what opens one, or is about many. */
+  private kindOf(request: CardMessage): Kind | undefined {
+    if (isReversal(request)) return 'void'
+    if (isRefund(request)) return 'refund'
+    if (this.raisedBy(request) !== undefined) return 'increment'
+    return this.openedBy(request) === undefined ? undefined : 'capture'
   }
 
   /** Enters the message into the book and gives the answer. */
@@ -369,20 +389,9 @@ export class Issuer {
       const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
       return isSilent ? noAnswer : approve
     }
-    const captured = this.openedBy(request) ?? this.raisedBy(request)
-    const { name, argument } = captured?.behaviour ?? own
-    if (captured !== undefined && request.mti === '0100') {
-      if (name === 'increment_no_answer') return noAnswer
-      return name === 'increment_decline' ? { name, argument } : approve
-    }
-    if (captured !== undefined && isRefund(request)) {
-      if (name === 'refund_no_answer') return noAnswer
-      return name === 'refund_decline' ? { name, argument } : approve
-    }
-    if (captured !== undefined) {
-      if (name === 'capture_no_answer') return noAnswer
-      return name === 'capture_decline' ? { name, argument } : approve
-    }
-    return /^(?:void|capture|refund|increment)_/.test(name) ? approve : { name, argument }
+    const payment = this.openedBy(request) ?? this.raisedBy(request)
+    const behaviour = payment?.behaviour ?? own
+    if (isOfKind(behaviour)) return askedOf(behaviour, this.kindOf(request)) ?? approve
+    return payment === undefined ? behaviour : approve
   }
 }

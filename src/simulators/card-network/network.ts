@@ -264,7 +264,8 @@ export class CardNetwork {
       return
     }
     const asked = this.issuer.behaviour(request)
-    const behaviour = asked.name === 'approve' ? (this.drawFault() ?? asked) : asked
+    const fault = asked.name === 'approve' ? this.drawFault() : undefined
+    const behaviour = (fault && this.issuer.chance(request, fault)) ?? asked
     const { name } = behaviour
     this.behaviours[name] = (this.behaviours[name] ?? 0) + 1
     if (name === 'arrive_late') {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { formatOriginalData } from '#codecs/iso8583'
 import type { ExchangeOutcome } from '../../../src/cards/networks/index.ts'
 import {
+  type BehaviourName,
   behaviours,
   createCardNetwork,
   createTestVault,
@@ -252,6 +253,32 @@ describe('chance', () => {
     expect(first.no_answer ?? 0).toBeGreaterThan(5)
     expect(first.duplicate ?? 0).toBeGreaterThan(5)
     expect(await run()).toEqual(first)
+  })
+
+  test('brings faults of one kind of message with that kind, and counts no others', async () => {
+    const after = async (fault: BehaviourName, ...change: Parameters<typeof payment>) => {
+      await using rig = await createNetworkRig({}, { faults: { [fault]: 1 } })
+      const opened = codeOf(await rig.network.exchange(payment(1), 20_000))
+      const { rrn } = payment(1)
+      const [number, more, mti] = change
+      const message = payment(number, { rrn, ...more }, mti)
+      const second = codeOf(await rig.network.exchange(message, 200))
+      await until(() => Object.values(rig.simulator.statistics().received).length > 1)
+      return [opened, second, rig.simulator.statistics().behaviours]
+    }
+    const declined = (name: BehaviourName) => ['00', '05', { approve: 1, [name]: 1 }]
+    const silent = ['00', 'timed_out', { approve: 1, no_answer: 1 }]
+    const capture = [2, {}, '0200'] as const
+    const refund = [2, { processingCode: '200000' }, '0200'] as const
+    const reversal = [2, originalOf(1), '0400'] as const
+    expect(await after('capture_decline', ...capture)).toEqual(declined('capture_decline'))
+    expect(await after('capture_no_answer', ...capture)).toEqual(silent)
+    expect(await after('refund_decline', ...refund)).toEqual(declined('refund_decline'))
+    expect(await after('refund_no_answer', ...refund)).toEqual(silent)
+    expect(await after('void_decline', ...reversal)).toEqual(declined('void_decline'))
+    expect(await after('void_no_answer', ...reversal)).toEqual(silent)
+    expect(await after('void_decline', ...capture)).toEqual(['00', '00', { approve: 2 }])
+    expect(await after('partial', ...capture)).toEqual(['10', '13', { partial: 1, approve: 1 }])
   })
 
   test('is refused when it is no chance', () => {
