@@ -175,6 +175,16 @@ test('what was committed late before the sealing paused is sealed late once it g
   expect(await verify({}, laterMs)).toMatchObject({ late: 1, entries: 10, findings: [] })
 })
 
+test('while nothing new is written, sealing does not look through what is sealed', async () => {
+  await sealAll()
+  await write(50, nowMs - lateMs / 2)
+  const quietMs = nowMs + 20 * lateMs
+  expect(await seal(quietMs)).toBe(0)
+  // The look for what is late, which has its own time, has yet to find it.
+  expect(await verify({}, quietMs)).toMatchObject({ late: 0, findings: [] })
+  expect(await sealLate({ sql, logger })).toBe(1)
+})
+
 test('inserted entries are found in each of many links, and at their ends', async () => {
   await sql`truncate audit_log, audit_links`
   const at = (n: number) => yesterday + n * 60_000

@@ -41,11 +41,8 @@ export const sealEntries = async ({
   round,
   nowMs = Date.now,
 }: Sealing): Promise<number> => {
-  // After a pause, first what was committed late before it: the hour in which that is looked for follows the sealing.
-  const pausedAt = await sealedUntil(sql)
-  if (pausedAt !== undefined && pausedAt < uuidBound(new Date(nowMs() - sealLateEveryMs))) {
-    await sealLate({ sql, logger, round })
-  }
+  const pausedBefore = uuidBound(new Date(nowMs() - sealLateEveryMs))
+  let isLateSealed = false
   let total = 0
   while (round?.signal.aborted !== true) {
     // Before the span: whoever has linked it meanwhile has taken the number that follows.
@@ -56,6 +53,12 @@ export const sealEntries = async ({
     const found = await entriesOf(sql, { fromId, toId: endId }, entriesMax + 1)
     // An empty span would be a link a round for nothing.
     if (found.length === 0) return total
+    // After a pause, first what was committed late before it: the hour in which that is looked for follows the sealing.
+    if (!isLateSealed && fromId < pausedBefore) {
+      await sealLate({ sql, logger, round })
+      isLateSealed = true
+      continue
+    }
     const { entries, toId } = withinMonth(found, endId)
     if (!(await link(sql, before, { fromId, toId }, entries, false, logger))) return total
     total += entries.length
