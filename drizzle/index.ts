@@ -122,6 +122,7 @@ import m118 from './0118_done_reversals.sql' with { type: 'text' }
 import m119 from './0119_events_of_subject.sql' with { type: 'text' }
 import m120 from './0120_events_subject_replaced.sql' with { type: 'text' }
 import m121 from './0121_lists_of_recurrences.sql' with { type: 'text' }
+import m122 from './0122_spi_reports_declared.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -246,4 +247,5 @@ export const migrations: readonly Migration[] = [
   { name: '0119_events_of_subject', sql: m119 },
   { name: '0120_events_subject_replaced', sql: m120 },
   { name: '0121_lists_of_recurrences', sql: m121 },
+  { name: '0122_spi_reports_declared', sql: m122 },
 ]

@@ -250,6 +250,7 @@ export const structure: readonly string[] = [
   'index spi_recurrences_mandate on spi_recurrences',
   'index spi_recurrences_state on spi_recurrences',
   'index spi_reports_balances on spi_reports',
+  'index spi_reports_declared on spi_reports',
   'index spi_transactions_amount on spi_transactions',
   'index spi_transactions_end_to_end_id on spi_transactions',
   'index spi_transactions_instruction_id on spi_transactions',

@@ -46,6 +46,7 @@ import {
 import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
 import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
 import { findRecurrence, listRecurrences } from '#src/spi/recurring/store.ts'
+import { figuresOf } from '#src/spi/reports/periods.ts'
 import { applyReports } from '#src/spi/reports/project.ts'
 import { findReport, listEntries, listReports } from '#src/spi/reports/store.ts'
 import { messagesForEver, quietLogger } from '../support/database.ts'
@@ -92,6 +93,8 @@ const search = {
   except: [],
 }
 const none = { limit: 50, offset: 0, before: undefined }
+/** A day of which nothing was told. */
+const longAgo = '2020-01-01'
 
 /** What the rail asks the database, each as the product does it, about some stored messages. */
 const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
@@ -294,6 +297,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
     await listEntries(sql, { ...filter, outcome: 'missing_here' }, 50, [Bun.randomUUIDv7(), 0])
   }
   await listReports(sql, 50)
+  await figuresOf(sql, { days: [longAgo, longAgo], bounds: { balancesMax: 1, countedMax: 1 } })
   if (first === undefined) return
   await findReport(sql, first.id)
   await listRecurrences(sql, 'charge', {}, { limit: 50, after: [first.id, first.e2e] })
@@ -356,6 +360,9 @@ holdPageBudgets<readonly Made[]>({
       order by md5(first.id::text)`
     await sql`
       insert into spi_reports (id, request_id, report) select id, 'M' || n, 'balances' from made`
+    await sql`
+      insert into spi_reports (id, request_id, report, day, declared_entries)
+      select gen_random_uuid(), 'D' || n, 'entries', '2020-01-02', '1' from made`
     return madeOutbound(sql, listed)
   },
   work,

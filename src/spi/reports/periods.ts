@@ -155,9 +155,9 @@ const declaredOn = async (
   if (from !== to) return null
   const [row] = await sql<{ declared: string }[]>`
     select declared_entries as declared from spi_reports
-    where day = ${from} and declared_entries is not null
+    where day between ${from} and ${from} and declared_entries is not null
       and id >= ${uuidBound(new Date(toMs))}::uuid
-    order by id desc limit 1`
+    order by day desc, id desc limit 1`
   return row === undefined ? null : Number(row.declared)
 }
 

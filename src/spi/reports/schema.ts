@@ -21,7 +21,10 @@ export const spiReports = pgTable(
     balances: jsonb(),
     answeredBy: uuid('answered_by'),
   },
-  (table) => [index('spi_reports_balances').on(table.id).where(sql`balances is not null`)],
+  (table) => [
+    index('spi_reports_balances').on(table.id).where(sql`balances is not null`),
+    index('spi_reports_declared').on(table.day, table.id).where(sql`declared_entries is not null`),
+  ],
 )
 
 /** The entries of every camt.054, each compared with our book. */
