@@ -6,6 +6,7 @@ import type { UnreadBatch } from './batches.ts'
 import { type ClusterOptions, closeClient, fetchOnce, openClient, topicOf } from './client.ts'
 import { plainError } from './errors.ts'
 import type { FetchedPartition } from './fetch-answer.ts'
+import { recordBytesOf } from './sizes.ts'
 
 /** A partition that this member reads, with the messages that it has read and not yet handed out. */
 export type Lease = {
@@ -181,7 +182,7 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
     const offset = firstOffset + BigInt(record.offsetDelta)
     if (offset < lease.fetchFrom) continue
     const value = record.value ?? new Uint8Array(0)
-    lease.ready.push({
+    const delivery: Delivery = {
       topic,
       partition: lease.partition,
       offset,
@@ -192,8 +193,9 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
       ),
       publishedAt: new Date(Number(firstTimestamp + record.timestampDelta)),
       attempt: 1,
-    })
-    lease.readyBytes += value.length
+    }
+    lease.ready.push(delivery)
+    lease.readyBytes += recordBytesOf(delivery)
     isNews = true
   }
   const next = firstOffset + BigInt(batch.lastOffsetDelta) + 1n
@@ -208,7 +210,7 @@ const appendUnread = (
   topic: string,
 ): boolean => {
   if (lastOffset < lease.fetchFrom) return false
-  lease.ready.push({
+  const delivery: Delivery = {
     topic,
     partition: lease.partition,
     offset: lastOffset,
@@ -218,8 +220,9 @@ const appendUnread = (
     publishedAt,
     attempt: 1,
     failure,
-  })
-  lease.readyBytes += bytes.length
+  }
+  lease.ready.push(delivery)
+  lease.readyBytes += recordBytesOf(delivery)
   lease.fetchFrom = lastOffset + 1n
   return true
 }

@@ -6,6 +6,7 @@ import { groupPositions } from './backlog.ts'
 import type { ClusterOptions } from './client.ts'
 import { createFetcher, type Lease, newLease } from './fetch.ts'
 import { keepMembership, type Membership } from './group.ts'
+import { recordBytesOf } from './sizes.ts'
 
 export type MemberDeps = {
   readonly cluster: ClusterOptions
@@ -154,6 +155,6 @@ const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) =>
 
 const handOut = (lease: Lease, messagesMax: number): readonly Delivery[] => {
   const messages = lease.ready.splice(0, messagesMax)
-  for (const { value } of messages) lease.readyBytes -= value.length
+  for (const message of messages) lease.readyBytes -= recordBytesOf(message)
   return messages
 }

@@ -90,38 +90,44 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     await admin.close()
   })
 
-  test('with much that waits are read a little at a time', async () => {
-    const broker = await openKafkaBroker()
-    const topic = freshTopic('much')
-    const value = new Uint8Array(256 * 1024)
-    // 64 MiB in all.
-    for (let round = 0; round < 32; round++) {
-      await broker.publish(
-        Array.from({ length: 8 }, (_, at) => ({ topic, key: `k${at}-${round}`, value })),
-      )
-    }
-    Bun.gc(true)
-    const before = process.memoryUsage().rss
-    const gate = Promise.withResolvers<void>()
-    let taken = 0
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 2,
-      handler: async (batch) => {
-        taken += batch.length
-        await gate.promise
-      },
-    })
-    await until(() => taken >= 8)
-    await Bun.sleep(500)
-    // Two of each partition are handed out; besides them a partition holds one MiB and what came with it.
-    const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024
-    expect(grownMiB).toBeLessThan(48)
-    gate.resolve()
-    await until(() => taken >= 256, 40_000)
-    await broker.stop()
-  }, 120_000)
+  test.each([
+    ['values', { value: new Uint8Array(256 * 1024) }],
+    ['headers', { value: new Uint8Array(0), headers: { h: 'x'.repeat(256 * 1024) } }],
+  ])(
+    'with much that waits are read a little at a time: %s',
+    async (_, content) => {
+      const broker = await openKafkaBroker()
+      const topic = freshTopic('much')
+      // 64 MiB in all.
+      for (let round = 0; round < 32; round++) {
+        await broker.publish(
+          Array.from({ length: 8 }, (_, at) => ({ topic, key: `k${at}-${round}`, ...content })),
+        )
+      }
+      Bun.gc(true)
+      const before = process.memoryUsage().rss
+      const gate = Promise.withResolvers<void>()
+      let taken = 0
+      broker.consume({
+        topic,
+        group: 'g',
+        batchSizeMax: 2,
+        handler: async (batch) => {
+          taken += batch.length
+          await gate.promise
+        },
+      })
+      await until(() => taken >= 8)
+      await Bun.sleep(500)
+      // Two of each partition are handed out; besides them a partition holds one MiB and what came with it.
+      const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024
+      expect(grownMiB).toBeLessThan(48)
+      gate.resolve()
+      await until(() => taken >= 256, 40_000)
+      await broker.stop()
+    },
+    120_000,
+  )
 
   test('are looked at by the doctor, who changes nothing', async () => {
     const admin = await openAdmin()
