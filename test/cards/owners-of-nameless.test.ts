@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
+import { candidatesOf } from '../../src/cards/transactions/late-answers.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -421,12 +422,11 @@ test('of several that it may be, those of its merchant are meant', async () => {
   expect(kept).toMatchObject([{ id: ids[0] }])
 })
 
-test('a void that is done after it was refused goes on, by its DE 11 and its merchant', async () => {
+/** Has a void refused for a payment of each merchant, all under the last one's number, as if the numbers came round. */
+const refusedVoids = async (merchants: readonly string[]) => {
   network.on((_, peer) => peer.answer(approves))
-  const ids = [
-    await authorize({ merchant_id: 'MERCHANT000001' }),
-    await authorize({ merchant_id: 'MERCHANT000002' }),
-  ]
+  const ids: string[] = []
+  for (const merchant of merchants) ids.push(await authorize({ merchant_id: merchant }))
   let late = (): void => undefined
   let stan = ''
   network.on((request, peer) => {
@@ -439,16 +439,34 @@ test('a void that is done after it was refused goes on, by its DE 11 and its mer
     expect(response.status).toBe(422)
     await response.body?.cancel()
   }
-  // The numbers came round: another void of late had the same one.
   await rig.database.sql`
     update card_events set data = data || jsonb_build_object('stan', ${stan}::text)
-    where transaction_id = ${ids[0] ?? ''} and type = 'void_sent'`
-  const { length } = network.seen
+    where transaction_id in ${rig.database.sql(ids)} and type = 'void_sent'`
   network.on((_, peer) => peer.answer({ responseCode: '00' }))
+  return { ids, stan, late: () => late() }
+}
+
+test('a void that is done after it was refused goes on, by its DE 11 and its merchant', async () => {
+  const { ids, late } = await refusedVoids(['MERCHANT000001', 'MERCHANT000002'])
+  const { length } = network.seen
   late()
   await until(() => network.seen.length > length)
   expect(await rig.settled(ids[1] ?? '')).toMatchObject({ status: 'voided' })
   expect(await rig.settled(ids[0] ?? '')).toMatchObject({ status: 'authorized' })
+})
+
+test('of several voids those of its merchant are meant, however many others came between', async () => {
+  const merchants = ['MERCHANT000002', 'MERCHANT000001', 'MERCHANT000001', 'MERCHANT000002']
+  const { ids, stan } = await refusedVoids(merchants)
+  const unknown = { amountCents: undefined, currency: undefined, terminalId: undefined }
+  const voids = { network: 'neta', stan, rrns: [], answers: 'void', ...unknown } as const
+  const candidates = (merchantId: string | undefined) =>
+    candidatesOf(rig.database.sql, { ...voids, merchantId }, 2)
+  expect(await candidates('MERCHANT000002')).toEqual([ids[3] ?? '', ids[0] ?? ''])
+  expect(await candidates('MERCHANT000001')).toEqual([ids[2] ?? '', ids[1] ?? ''])
+  for (const merchantId of ['MERCHANT000003', undefined]) {
+    expect(await candidates(merchantId)).toEqual([ids[3] ?? '', ids[2] ?? ''])
+  }
 })
 
 test('where money has moved for one of several, a person hears of it too', async () => {

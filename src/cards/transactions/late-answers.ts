@@ -142,7 +142,7 @@ export const candidatesOf = async (
       and (n.cents is null or ${amountCents}::bigint is null or n.cents >= ${amountCents}::bigint)
       and (${currency}::text is null or t.currency = ${currency}::text)
       and (t.terminal_id is null or ${terminalId}::text is null or t.terminal_id = ${terminalId}::text)
-    group by t.id order by t.id desc limit ${limit}`
+    group by t.id order by "isOfMerchant" desc nulls last, t.id desc limit ${limit}`
   const ofMerchant = found.filter(({ isOfMerchant }) => isOfMerchant === true)
   return (ofMerchant.length > 0 ? ofMerchant : found).map(({ id }) => id)
 }
