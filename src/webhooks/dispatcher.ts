@@ -23,6 +23,7 @@ import type { AttemptResult, Sender } from './sender.ts'
 /** What sending to an endpoint needs. */
 export type ActiveEndpoint = SentForm & {
   readonly id: string
+  readonly account: string
   /** As it was set. */
   readonly url: string
   /** Where deliveries go. */
@@ -66,13 +67,17 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
 
+  /** Who comes first takes every place where others hold them for long: each does at every second look. */
+  let failingFirst = true
+
   const take = async ({ signal }: Round): Promise<unknown> => {
-    const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
-    const ids = new Set(endpoints.keys())
-    lanes.keep(ids)
+    const active = await deps.activeEndpoints()
+    const endpoints = new Map(active.map((one) => [one.id, one]))
+    lanes.keep(active)
+    failingFirst = !failingFirst
     let count = 0
-    for (const isFailing of [false, true]) {
-      const free = lanes.free(ids, isFailing)
+    for (const isFailing of [failingFirst, !failingFirst]) {
+      const free = lanes.free(active, isFailing)
       if (free.rooms.size === 0) continue
       if (signal.aborted) break
       const claimed = await claimDue(sql, free, deps.timeoutMs / 1000 + leaseMarginSeconds)
@@ -96,8 +101,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   })
 
   const launch = (delivery: ClaimedDelivery, endpoint: ActiveEndpoint): void => {
-    const lane = lanes.of(endpoint.id)
-    lane.running++
+    const lane = lanes.begin(endpoint)
     const work = attempts.begin()
     const run = attempt(deps, outcomes, delivery, endpoint, lane).finally(() => {
       work.end()

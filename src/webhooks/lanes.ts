@@ -14,9 +14,15 @@ const breakerMaxMs = 60_000
 /** Consecutive failures after which an endpoint rests. */
 const breakerFailures = 5
 
+/** Whom attempts are made to, and whose it is. */
+export type Receiver = { readonly id: string; readonly account: string }
+
 /** One endpoint's own queue. */
 export type Lane = {
+  readonly account: string
   running: number
+  /** Which attempt of all was its last: the lower, the longer it waits for its turn. */
+  begun: number
   concurrency: number
   failures: number
   /** On the clock of `performance.now()`: make no attempt before. */
@@ -27,24 +33,38 @@ export type Lane = {
 export type Free = { readonly rooms: ReadonlyMap<string, number>; readonly free: number }
 
 export type Lanes = {
-  readonly of: (endpointId: string) => Lane
+  readonly of: (receiver: Receiver) => Lane
+  /** Counts an attempt that begins. */
+  readonly begin: (receiver: Receiver) => Lane
   /** Forgets others. */
-  readonly keep: (endpointIds: ReadonlySet<string>) => void
-  /** Counts those whose last attempt failed, or the others alone. */
-  readonly free: (endpointIds: ReadonlySet<string>, isFailing: boolean) => Free
+  readonly keep: (receivers: readonly Receiver[]) => void
+  /**
+   * Counts those whose last attempt failed, or the others alone. First comes whose account has the fewest attempts, then
+   * who has the fewest, then who waits longest.
+   */
+  readonly free: (receivers: readonly Receiver[], isFailing: boolean) => Free
 }
 
 export const createLanes = (concurrencyMax: number): Lanes => {
   const lanes = new Map<string, Lane>()
+  let begun = 0
 
-  const of = (id: string): Lane => {
+  const of = ({ id, account }: Receiver): Lane => {
     let lane = lanes.get(id)
     if (lane === undefined) {
       const concurrency = Math.min(concurrencyFirst, concurrencyMax)
-      lane = { running: 0, concurrency, failures: 0, restsUntilMs: 0 }
+      lane = { account, running: 0, begun: 0, concurrency, failures: 0, restsUntilMs: 0 }
       lanes.set(id, lane)
     }
     return lane
+  }
+
+  const runningByAccount = (): ReadonlyMap<string, number> => {
+    const sums = new Map<string, number>()
+    for (const { account, running } of lanes.values()) {
+      sums.set(account, (sums.get(account) ?? 0) + running)
+    }
+    return sums
   }
 
   /** Attempts that may begin now. */
@@ -60,12 +80,19 @@ export const createLanes = (concurrencyMax: number): Lanes => {
 
   return {
     of,
-    keep: (endpointIds) => {
+    begin: (receiver) => {
+      const lane = of(receiver)
+      lane.running++
+      lane.begun = ++begun
+      return lane
+    },
+    keep: (receivers) => {
+      const kept = new Set(receivers.map(({ id }) => id))
       for (const [id, lane] of lanes) {
-        if (lane.running === 0 && !endpointIds.has(id)) lanes.delete(id)
+        if (lane.running === 0 && !kept.has(id)) lanes.delete(id)
       }
     },
-    free: (endpointIds, isFailing) => {
+    free: (receivers, isFailing) => {
       const nowMs = performance.now()
       const free = left(isFailing)
       const roomOf = ({ concurrency, running, restsUntilMs }: Lane): number => {
@@ -74,10 +101,17 @@ export const createLanes = (concurrencyMax: number): Lanes => {
         // Whoever has none may always begin one.
         return Math.min(concurrency - running, free, running === 0 ? Math.max(1, share) : share)
       }
-      const turns = [...endpointIds]
-        .map((id) => ({ id, lane: of(id) }))
+      const ofAccount = runningByAccount()
+      const turns = receivers
+        .map((receiver) => {
+          const lane = of(receiver)
+          return { id: receiver.id, lane, shared: ofAccount.get(lane.account) ?? 0 }
+        })
         .filter(({ lane }) => lane.failures > 0 === isFailing)
-        .toSorted((a, b) => a.lane.running - b.lane.running)
+        .toSorted(
+          (a, b) =>
+            a.shared - b.shared || a.lane.running - b.lane.running || a.lane.begun - b.lane.begun,
+        )
       const rooms = turns.flatMap(({ id, lane }): [string, number][] => {
         const room = roomOf(lane)
         return room > 0 ? [[id, room]] : []

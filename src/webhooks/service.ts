@@ -169,11 +169,11 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   const activeOf = (rows: readonly EndpointRow[]): readonly ActiveEndpoint[] => {
     const shutNow = new Set<string>()
     const active = rows.flatMap((row): ActiveEndpoint[] => {
-      const { id, url, include, topic } = row
+      const { id, account, url, include, topic } = row
       const isBare = topic !== null
       try {
         const keys = isBare ? [] : keysOf(row)
-        return [{ id, url, target: targetOf(row), include, isBare, keys }]
+        return [{ id, account, url, target: targetOf(row), include, isBare, keys }]
       } catch (err) {
         shutNow.add(id)
         if (!shut.has(id)) {
