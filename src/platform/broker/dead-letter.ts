@@ -15,6 +15,9 @@ export const deadLetterHeaders = {
   retried: 'dlq-retried',
 } as const
 
+/** Why a batch of Kafka whose records nobody can read is in `dlq`: its letter holds the batch, and no message. */
+export const unreadableBatch = 'unreadable_batch'
+
 /**
  * Bytes that a letter holds at most. Each is tried when the broker has refused a letter with more: what we publish at
  * all, what fits a topic with Kafka's own limit, and what fits any.

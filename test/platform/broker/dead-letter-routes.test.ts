@@ -1,6 +1,10 @@
 /** Dead letters over the API: what operators see of them, and what they do about them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { createDeadLetters, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import {
+  createDeadLetters,
+  deadLetterHeaders,
+  openDeadLetters,
+} from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
@@ -213,6 +217,19 @@ test('one that holds a beginning only is not retried, alone or with others, and 
   expect((await asked('POST', '/retry', { code: 'x' })).body).toEqual({ retried: 1 })
   const left = await database.sql`select id::text, headers from broker_dead_letters`
   expect(left).toMatchObject([{ id: cut, headers: { [deadLetterHeaders.cutFrom]: '99' } }])
+})
+
+test('a batch that cannot be read is no message: it is not retried, alone or with others, and stays', async () => {
+  const batch = await bury('unreadable_batch', 'spi.outbound')
+  const refused = await asked('POST', `/${batch}/retry`)
+  expect([refused.status, refused.body.detail]).toEqual([
+    422,
+    'It holds a batch that cannot be read, and no message: it can only be thrown away.',
+  ])
+  expect((await asked('POST', '/retry', { code: 'unreadable_batch' })).body).toEqual({ retried: 0 })
+  expect(await openDeadLetters(database.sql).ids(10)).toEqual([])
+  expect((await asked('GET')).body.dead_letters).toMatchObject([{ id: batch }])
+  expect((await asked('DELETE', `/${batch}`)).status).toBe(204)
 })
 
 test('an id beyond any is not there; who may only read does nothing', async () => {

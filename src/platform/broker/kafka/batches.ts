@@ -1,10 +1,12 @@
 import { Reader, type RecordsBatch, readRecordsBatch } from '@platformatic/kafka'
+import { unreadableBatch } from '../dead-letter.ts'
 import { PoisonMessageError } from '../errors.ts'
 import { inflated } from './inflate.ts'
 
 /** A batch whose records cannot be read. */
 export type UnreadBatch = {
   readonly failure: PoisonMessageError
+  /** As it is in Kafka, with its head, which says how it is compressed. */
   readonly bytes: Uint8Array
   readonly lastOffset: bigint
   readonly publishedAt: Date
@@ -48,12 +50,12 @@ const readOne = (batch: Buffer, room: { left: number }): RecordsBatch | UnreadBa
     room.left -= plain.length
     return readRecordsBatch(Reader.from(plain))
   } catch (cause) {
-    const failure = new PoisonMessageError('unreadable_batch', 'a batch of Kafka is unreadable', {
+    const failure = new PoisonMessageError(unreadableBatch, 'a batch of Kafka is unreadable', {
       cause,
     })
     return {
       failure,
-      bytes: batch.subarray(headBytes),
+      bytes: batch,
       lastOffset: batch.readBigInt64BE() + BigInt(batch.readInt32BE(lastOffsetDeltaAt)),
       publishedAt: new Date(Number(batch.readBigInt64BE(firstTimestampAt))),
     }

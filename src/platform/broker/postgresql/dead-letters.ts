@@ -7,7 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
-import { deadLetterHeaders } from '../dead-letter.ts'
+import { deadLetterHeaders, unreadableBatch } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
 import { createLanes } from './lanes.ts'
 import { insertMessages } from './publish.ts'
@@ -88,6 +88,27 @@ export class LetterStaysError extends Error {
   override readonly name = 'LetterStaysError'
 }
 
+/** The topic that its message goes back to. @throws LetterStaysError */
+const originOf = ({ headers }: Pick<KeptLetter, 'headers'>): string => {
+  const origin = headers[deadLetterHeaders.topic]
+  if (origin === undefined) {
+    throw new LetterStaysError(
+      'It does not say which topic it came from: it can only be thrown away.',
+    )
+  }
+  if (headers[deadLetterHeaders.cutFrom] !== undefined) {
+    throw new LetterStaysError(
+      'It holds only the beginning of its message: it can only be thrown away.',
+    )
+  }
+  if (headers[deadLetterHeaders.errorCode] === unreadableBatch) {
+    throw new LetterStaysError(
+      'It holds a batch that cannot be read, and no message: it can only be thrown away.',
+    )
+  }
+  return origin
+}
+
 /** A message that the table of an earlier version brought may have none. */
 const headersOf = (sql: Queryable) => sql`coalesce(headers, '{}') as headers`
 
@@ -107,18 +128,8 @@ export const openDeadLetters = (
     const [letter] = await tx<KeptLetter[]>`
       delete from broker_dead_letters where id = ${id}
       returning id, key, value, ${headersOf(tx)}, published_at as "publishedAt"`
-    const origin = letter?.headers[deadLetterHeaders.topic]
     if (letter === undefined) return false
-    if (origin === undefined) {
-      throw new LetterStaysError(
-        'It does not say which topic it came from: it can only be thrown away.',
-      )
-    }
-    if (letter.headers[deadLetterHeaders.cutFrom] !== undefined) {
-      throw new LetterStaysError(
-        'It holds only the beginning of its message: it can only be thrown away.',
-      )
-    }
+    const origin = originOf(letter)
     await subjects.reopen(tx, letter)
     const { key, value } = letter
     const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
@@ -226,6 +237,7 @@ const oldest = (sql: Queryable, limit: number, { errorCode, topic }: LettersOf =
   select id, key from broker_dead_letters
   where headers ->> ${deadLetterHeaders.topic} is not null
     and headers ->> ${deadLetterHeaders.cutFrom} is null
+    and headers ->> ${deadLetterHeaders.errorCode} is distinct from ${unreadableBatch}
     ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
     ${topic === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.topic} = ${topic}`}
   order by id limit ${limit}`
