@@ -67,7 +67,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
 
-  /** Who comes first takes every place where others hold them for long: each does at every second look. */
+  /** What comes first takes every place where others hold them for long: each does at every second look. */
   let failingFirst = true
 
   const take = async ({ signal }: Round): Promise<unknown> => {

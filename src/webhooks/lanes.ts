@@ -14,7 +14,7 @@ const breakerMaxMs = 60_000
 /** Consecutive failures after which an endpoint rests. */
 const breakerFailures = 5
 
-/** Whom attempts are made to, and whose it is. */
+/** An endpoint that takes attempts, and whose it is. */
 export type Receiver = { readonly id: string; readonly account: string }
 
 /** One endpoint's own queue. */
