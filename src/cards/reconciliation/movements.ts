@@ -65,6 +65,42 @@ export type UploadedMovement = {
   readonly isIncrement: boolean
 }
 
+type Sql = ReturnType<Queryable>
+
+/** Whether `of`, an alias of a movement, is of an increment. */
+const isIncrement = (sql: Queryable, of: Sql) => sql`exists (
+  select from card_events e
+  where e.transaction_id = ${of}.transaction_id and e.type = 'increment_sent'
+    and e.data ->> 'stan' = ${of}.stan)`
+
+/** Whether a movement of the same day takes `of`, an alias, back by its numbers. */
+const isTakenBack = (sql: Queryable, of: Sql) => sql`exists (
+  select from card_movements r
+  where r.transaction_id = ${of}.transaction_id and r.kind = ${of}.kind || '_reversal'
+    and r.stan = ${of}.stan and r.transmission = ${of}.transmission and r.day = ${of}.day)`
+
+/** Whether `of`, an alias, has the numbers of the authorization `t`. */
+const isFirst = (sql: Queryable, of: Sql) =>
+  sql`(${of}.stan = t.stan and ${of}.transmission = t.transmission)`
+
+/**
+ * What was added to `m`, the sale or an increment of `t`, in its day, and taken from it. The sale has all increments of
+ * its day. Where it is of an earlier one, what takes back a part or the whole is taken from the first increment, and
+ * what that leaves from the next.
+ */
+const changeOf = (sql: Queryable) => sql`(
+  select coalesce(sum(case p.kind when 'debit' then p.amount_cents else -p.amount_cents end), 0)
+  from card_movements p
+  where p.transaction_id = m.transaction_id and p.day = m.day and case p.kind
+    when 'debit' then (p.id < m.id or ${isFirst(sql, sql`m`)}) and ${isIncrement(sql, sql`p`)}
+      and not ${isTakenBack(sql, sql`p`)}
+    -- What takes a part back has numbers of its own.
+    when 'debit_reversal' then ${isFirst(sql, sql`p`)} or not exists (
+      select from card_movements d
+      where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
+        and d.transmission = p.transmission)
+    else false end)::bigint`
+
 /** The next of them to upload, in the order of booking; undefined after the last one. */
 export const standingAfter = async (
   sql: Queryable,
@@ -75,39 +111,27 @@ export const standingAfter = async (
     readonly uploadedTo: bigint | null
   },
 ): Promise<UploadedMovement | undefined> => {
-  const isIncrement = (stan: ReturnType<Queryable>) => sql`exists (
-    select from card_events e
-    where e.transaction_id = m.transaction_id and e.type = 'increment_sent'
-      and e.data ->> 'stan' = ${stan})`
   const [movement] = await sql<UploadedMovement[]>`
-    select m.id, m.kind, m.amount_cents + coalesce((
-        -- Increments, and the voids of parts, have numbers of their own, and are of the sale that is the authorization.
-        select sum(case p.kind when 'debit' then p.amount_cents else -p.amount_cents end)::bigint
-        from card_movements p
-        where p.transaction_id = m.transaction_id and p.day = m.day
-          and p.kind in ('debit', 'debit_reversal')
-          and exists (
-            select from card_transactions t
-            where t.id = m.transaction_id and t.stan = m.stan and t.transmission = m.transmission)
-          and (${isIncrement(sql`p.stan`)} or (p.kind = 'debit_reversal' and not exists (
-            select from card_movements d
-            where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
-              and d.transmission = p.transmission)))), 0) as cents,
-      m.transaction_id as "transactionId", m.stan,
+    select m.id, m.kind, standing.cents, m.transaction_id as "transactionId", m.stan,
       m.transmission, exists (
         select from card_reversals a
         where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice' and a.stan = m.stan
-      ) as "isAdvised", ${isIncrement(sql`m.stan`)} as "isIncrement"
+      ) as "isAdvised", kind."isIncrement"
     from card_movements m
+    left join card_transactions t on t.id = m.transaction_id
+    cross join lateral (
+      select m.kind = 'debit' and ${isIncrement(sql, sql`m`)} as "isIncrement") kind
+    cross join lateral (
+      select m.amount_cents + case
+        when kind."isIncrement" then least(${changeOf(sql)}, 0)
+        when m.kind = 'debit' and ${isFirst(sql, sql`m`)} then ${changeOf(sql)}
+        else 0 end as cents) standing
     where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
       and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')
-      and not exists (
-        select from card_movements r
-        where r.transaction_id = m.transaction_id and r.kind = m.kind || '_reversal'
-          and r.stan = m.stan and r.transmission = m.transmission and r.day = m.day)
-      and not (m.kind = 'debit' and ${isIncrement(sql`m.stan`)} and exists (
-        select from card_transactions t join card_movements f on f.transaction_id = t.id
-        where t.id = m.transaction_id and f.kind = 'debit' and f.stan = t.stan
+      and not ${isTakenBack(sql, sql`m`)} and standing.cents > 0
+      and not (kind."isIncrement" and exists (
+        select from card_movements f
+        where f.transaction_id = m.transaction_id and f.kind = 'debit' and f.stan = t.stan
           and f.transmission = t.transmission and f.day = m.day))
     order by m.id limit 1`
   return movement

@@ -81,14 +81,15 @@ test('parts are booked one by one, and then what they left, and what stands is t
   expect(await standing()).toEqual([[other, 10_000n]])
 })
 
+const increment = async (id: string, amount: number, status: number): Promise<void> => {
+  const response = await rig.post(`/v1/transactions/${id}/increment`, { amount })
+  expect(response.status).toBe(status)
+  await rig.settled(id)
+}
+
 test('an increment of a sale is a sale of what it adds, and is told with it', async () => {
   answering('00')
   const before = await standing()
-  const increment = async (id: string, amount: number, status: number): Promise<void> => {
-    const response = await rig.post(`/v1/transactions/${id}/increment`, { amount })
-    expect(response.status).toBe(status)
-    await rig.settled(id)
-  }
   const { id } = await rig.authorize('tok_visa_approved')
   await increment(id, 2_000, 200)
   network.on(({ mti }, peer) => peer.answer({ responseCode: mti === '0100' ? '91' : '00' }))
@@ -109,6 +110,30 @@ test('an increment of a sale is a sale of what it adds, and is told with it', as
     update card_movements set day = day - 1 where transaction_id = ${later} and amount_cents = 10000`
   expect(await standing()).toEqual([...before, [later, 2_000n]])
 })
+
+test.each([
+  ['all of it', [undefined], []],
+  ['a part that an increment outweighs', [500], [1_500n, 700n]],
+  ['more than the first increment', [2_100], [600n]],
+  ['more than the increments, by parts', [2_100, 900], []],
+  ['a part, and then what is left', [500, undefined], []],
+])(
+  'of increments of a sale of an earlier day what stands is told, after a void of %s',
+  async (...[_, voids, left]) => {
+    answering('00')
+    const before = await standing()
+    const { id } = await rig.authorize('tok_visa_approved')
+    await increment(id, 2_000, 200)
+    network.on(({ mti }, peer) => peer.answer({ responseCode: mti === '0100' ? '91' : '00' }))
+    await increment(id, 400, 422)
+    answering('00')
+    await increment(id, 700, 200)
+    await rig.database.sql`
+    update card_movements set day = day - 1 where transaction_id = ${id} and amount_cents = 10000`
+    for (const amount of voids) await voidOf(id, amount)
+    expect(await standing()).toEqual([...before, ...left.map((cents) => [id, cents] as const)])
+  },
+)
 
 const tell = async (message: Partial<CardMessage>): Promise<void> => {
   const before = network.answers.length
