@@ -367,6 +367,7 @@ holdPageBudgets<readonly Made[]>({
   },
   work,
   // What is stored here is less than what these may read.
-  walks: (text) => budgetOf(text) > pagesMax || text.startsWith('update spi_recurrences'),
+  walks: (text) =>
+    budgetOf(text) > pagesMax || /^(?:update spi_recurrences|delete from spi_sendings)/.test(text),
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })
