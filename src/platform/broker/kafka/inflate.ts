@@ -1,5 +1,5 @@
 import zlib from 'node:zlib'
-import { compressionsAlgorithms } from '@platformatic/kafka'
+import { compressionsAlgorithms, compressionsAlgorithmsByBitmask } from '@platformatic/kafka'
 
 /** The most bytes of a batch: twice what we would send, for others may gather more before they compress. */
 export const batchBytesMax = 16 * 1024 * 1024
@@ -8,6 +8,8 @@ const gzip = 1
 const snappy = 2
 const lz4 = 3
 const zstd = 4
+
+type Codec = { readonly compressSync: (data: Buffer) => Buffer }
 
 const limits = { maxOutputLength: batchBytesMax }
 /** The runtime has it, and its types have not. */
@@ -36,6 +38,19 @@ export const inflated = (codec: number, packed: Buffer): Buffer => {
       return compressionsAlgorithms.lz4.decompressSync(packed)
     default:
       throw new Error(`nothing is known of compression ${codec}`)
+  }
+}
+
+/** What a codec that works, with memory to work in, makes again of what it packed. */
+const provenBytes = batchBytesMax / 2
+
+/** @throws Error where it is not the batch that kept a batch of this codec from being inflated: no memory, say */
+export const demandSound = (codec: number): void => {
+  const plain = Buffer.alloc(provenBytes)
+  const pack = (compressionsAlgorithmsByBitmask as Readonly<Record<number, Codec>>)[codec]
+  if (codec === 0 || pack === undefined) return
+  if (!inflated(codec, pack.compressSync(plain)).equals(plain)) {
+    throw new Error(`compression ${codec} works no more`)
   }
 }
 

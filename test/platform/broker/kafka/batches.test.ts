@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import zlib from 'node:zlib'
 import { createRecordsBatch } from '@platformatic/kafka'
 import { readBatches } from '../../../../src/platform/broker/kafka/batches.ts'
 import { batchBytesMax } from '../../../../src/platform/broker/kafka/inflate.ts'
@@ -80,6 +81,30 @@ test('of many that inflate one answer reads as much as it has room for, and at l
   expect(told(one, { left: 1 })).toHaveLength(1)
   // What follows is another answer's, whole or not.
   expect(told(Buffer.concat([one, one.subarray(0, -1)]))).toHaveLength(1)
+})
+
+test('where the codec itself fails no batch is to blame: it is asked for again, and read once the codec works', () => {
+  const bytes = batchOf(small, 'gzip')
+  const inflating = spyOn(zlib, 'gunzipSync').mockImplementation(() => {
+    throw new RangeError('Out of memory')
+  })
+  try {
+    expect(() => told(bytes)).toThrow('Out of memory')
+  } finally {
+    inflating.mockRestore()
+  }
+  expect(told(bytes)).toEqual(['first,second'])
+})
+
+test('a failure that was of the moment condemns no batch', () => {
+  const inflating = spyOn(zlib, 'gunzipSync').mockImplementationOnce(() => {
+    throw new RangeError('Out of memory')
+  })
+  try {
+    expect(told(batchOf(small, 'gzip'))).toEqual(['first,second'])
+  } finally {
+    inflating.mockRestore()
+  }
 })
 
 test('a batch that says it has more records than we take is not read', () => {
