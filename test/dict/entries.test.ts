@@ -1,5 +1,6 @@
 /** This institution's own entries, on the simulated directory, which judges what is signed. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { ApiError } from '#src/platform/http/index.ts'
 import type { DirectoryClient } from '../../src/dict/client.ts'
 import { createEntryService } from '../../src/dict/entries/service.ts'
 import { DirectoryAwayError } from '../../src/dict/exchange.ts'
@@ -236,6 +237,11 @@ describe('a directory that does not answer', () => {
       const { status, refusal, cid, owner } = (await dict.call('GET', path)).json
       return { status, refusal, cid, name: owner.name }
     }
+    const actor = { id: 'key', requestId: undefined }
+    const serviceWith = (calls: object) => {
+      const client = calls as unknown as DirectoryClient
+      return createEntryService({ sql: dict.sql, client, logger: quietLogger, now: dict.now })
+    }
     const movedAway = (key: string) => {
       dict.directory.remove(key)
       takenElsewhere(key)
@@ -286,20 +292,13 @@ describe('a directory that does not answer', () => {
     test('a change, which it has under the identifier that it leads to', async () => {
       const { id, cid, key } = await registered()
       const no = (status: number, code: string) => ({ kind: 'refused', status, code })
-      const client = {
+      const service = serviceWith({
         update: async () => no(403, 'Forbidden'),
         entryOf: async (asked: string) =>
           asked === cid
             ? no(404, 'NotFound')
             : { kind: 'entry', entry: { ownedSince: '2026-01-01T03:00:00Z' } },
-      } as unknown as DirectoryClient
-      const service = createEntryService({
-        sql: dict.sql,
-        client,
-        logger: quietLogger,
-        now: dict.now,
       })
-      const actor = { id: 'key', requestId: undefined }
       const { entry, isDone } = await service.change(id, { owner: { name: 'B' } }, actor)
       expect([isDone, entry]).toMatchObject([
         true,
@@ -325,6 +324,23 @@ describe('a directory that does not answer', () => {
       })
       const { status } = await dict.call('DELETE', path)
       expect([status, await shown(path)]).toMatchObject([422, { status: 'registered', cid }])
+    })
+
+    test('or has not, and knows the key as ours by another identifier: the same', async () => {
+      const { id, cid, key } = await registered()
+      const no = (status: number, code: string) => ({ kind: 'refused', status, code })
+      const service = serviceWith({
+        remove: async () => no(400, 'EntryLockedByClaim'),
+        update: async () => no(400, 'EntryLockedByClaim'),
+        entryOf: async () => no(404, 'NotFound'),
+      })
+      for (const wish of [{ removal: 'USER_REQUESTED' }, { owner: { name: 'B' } }] as const) {
+        const refused = await service.change(id, wish, actor).catch((error) => error)
+        expect(refused).toBeInstanceOf(ApiError)
+        expect(await shown(`${base}/${id}`)).toMatchObject({ status: 'registered', cid })
+      }
+      await dict.sql`delete from dict_entries where id = ${id}`
+      dict.directory.remove(key)
     })
   })
 

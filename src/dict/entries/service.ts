@@ -220,7 +220,7 @@ const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> =>
     const isGone =
       answer.kind === 'removed' ||
       answer.code === 'NotFound' ||
-      (await seen(client, answer, before.cid)) === 'gone'
+      (saysNotOurs(answer) && (await seen(client, answer, before.cid)) === 'gone')
     if (!isGone) return refusedTo(before, 'registered', answer)
     return { after: { ...before, ...removed } }
   }
@@ -232,9 +232,15 @@ const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> =>
   const told = refusedTo(before, 'registered', answer)
   if ((await seen(client, answer, before.cid)) !== 'gone') return told
   const changed = await seen(client, answer, cidFor(before, key, next))
-  if (changed === 'gone') return { ...told, after: { ...told.after, ...removed } }
-  return changed === 'unsaid' ? told : { after: registered(before, key, next, changed.ownedSince) }
+  if (typeof changed === 'object') {
+    return { after: registered(before, key, next, changed.ownedSince) }
+  }
+  const isGone = changed === 'gone' && saysNotOurs(answer)
+  return isGone ? { ...told, after: { ...told.after, ...removed } } : told
 }
+
+/** After any other refusal the key may be ours under another identifier, as one changed at the directory itself is. */
+const saysNotOurs = ({ code }: Refused): boolean => code === 'NotFound' || code === 'Forbidden'
 
 const removed = { status: 'removed', wanted: null, cid: null } as const
 
