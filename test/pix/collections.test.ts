@@ -252,8 +252,17 @@ describe('a charge of a recurrence', () => {
       ['2026-03-25', 400],
       ['2026-03-24', 201],
     ] as const) {
-      expect((await retry(weekend, day, '2026-03-22T12:00:00Z')).status).toBe(status)
+      const { status: got, json } = await retry(weekend, day, '2026-03-22T12:00:00Z')
+      expect(got).toBe(status)
+      if (day === '2026-03-25') expect(json.violacoes[0].razao).toEndWith('até 2026-03-24.')
+      if (got === 201) await refuse(json.tentativas.at(-1).endToEndId, '2026-03-22T13:00:00Z')
     }
+    // It may not be tried in the next cycle: there is nothing to wait for.
+    const shown = async () => (await right('GET', `/cobr/${weekend}`)).status
+    await at('2026-03-25T03:59:59Z', pix.sweep)
+    expect(await shown()).toBe('CRIADA')
+    await at('2026-03-25T04:00:00Z', pix.sweep)
+    expect(await shown()).toBe('EXPIRADA')
   })
 
   test('is not tried again before it has been tried', async () => {

@@ -12,12 +12,12 @@ import {
   accountTypes,
   type Collection,
   failureReason,
+  lastRetryDay,
   lastScheduleDay,
   openAttempts,
   openStatuses,
   resendAfterMs,
   resendsMax,
-  retryDaysMax,
   scheduleDay,
   settlementDay,
 } from './domain.ts'
@@ -56,7 +56,7 @@ export const advance = (before: Collection, circumstances: Circumstances): Advan
   const day = settlementDay(collection.dueOn, collection.content.adjusts, calendar)
   if (collection.attempts.length > 0 || dayAt(at) > day) {
     const isRetried = recurrence.terms.retries !== 'NAO_PERMITE' && collection.attempts.length > 0
-    const lastDay = isRetried ? addDays(collection.dueOn, retryDaysMax) : day
+    const lastDay = isRetried ? lastRetryDay(collection, recurrence.terms) : day
     const nextAt = endOf(lastDay)
     if (at < nextAt) return still({ ...collection, nextAt })
     return still({ ...movedTo(collection, 'EXPIRADA', at), nextAt: null })

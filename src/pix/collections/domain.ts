@@ -122,8 +122,15 @@ export const resendsMax = 3
 export const resendAfterMs = 3_600_000
 
 /** `PERMITE_3R_7D` allows so many days and retries. */
-export const retryDaysMax = 7
+const retryDaysMax = 7
 export const retriesMax = 3
+
+/** The last day for which another retry may be asked: it is in the cycle of the charge, as the next has its own. */
+export const lastRetryDay = ({ dueOn, cycle }: Collection, terms: RecurrenceTerms): Day => {
+  let day = addDays(dueOn, retryDaysMax)
+  while (day > dueOn && cycleOf(terms, day) !== cycle) day = addDays(day, -1)
+  return day
+}
 
 /** Codes of pain.014 that refuse the charge itself, whatever may be tried (API Pix 2.9.0, `tentativas`). */
 export const fatalReasons: ReadonlySet<string> = new Set(

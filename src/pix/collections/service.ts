@@ -6,7 +6,7 @@ import {
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
-import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
+import { type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { objectionToFar } from '../due/domain.ts'
@@ -29,11 +29,11 @@ import {
   type CollectionContent,
   cycleOf,
   lastCallOf,
+  lastRetryDay,
   lastScheduleDay,
   openAttempts,
   openStatuses,
   retriesMax,
-  retryDaysMax,
   settlementDay,
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
@@ -297,11 +297,12 @@ const retry = async (
 
 /** @throws ApiError by the rules of the standard */
 const judgeRetry = (
-  { status, dueOn, cycle, attempts }: Collection,
+  collection: Collection,
   { status: agreed, terms }: Recurrence,
   day: Day,
   at: Date,
 ): void => {
+  const { status, dueOn, attempts } = collection
   const refuse = (razao: string, propriedade: string, valor?: string): ApiError =>
     refuseCollection({ razao, propriedade, valor })
   if (terms.retries === 'NAO_PERMITE') {
@@ -322,7 +323,7 @@ const judgeRetry = (
   if (day <= dayAt(at)) {
     throw refuse('O parâmetro data não corresponde a uma data futura.', 'data', day)
   }
-  const lastDay = addDays(dueOn, retryDaysMax)
+  const lastDay = lastRetryDay(collection, terms)
   const retried = attempts.filter(({ kind }) => kind === 'NTAG').length
   if (day <= dueOn || day > lastDay || retried >= retriesMax) {
     const razao = `A política configurada na recorrência permite até ${retriesMax} retentativas, após o vencimento e até ${lastDay}.`
@@ -331,8 +332,5 @@ const judgeRetry = (
   if (attempts.some(({ settlesOn }) => day <= settlesOn)) {
     const razao = 'O parâmetro data não é posterior às datas das tentativas já feitas.'
     throw refuse(razao, 'data', day)
-  }
-  if (cycleOf(terms, day) !== cycle) {
-    throw refuse('O parâmetro data pertence ao próximo ciclo da recorrência.', 'data', day)
   }
 }
