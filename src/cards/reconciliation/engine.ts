@@ -6,10 +6,12 @@ import type { Merchants } from '../merchants.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
+import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
 import { storable } from '../text.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { Vault } from '../vault/index.ts'
 import { dayAt, settlementDay } from './days.ts'
+import { totalsOf } from './movements.ts'
 import * as store from './store.ts'
 import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
 import { exchanged, uploadNext } from './upload.ts'
@@ -70,30 +72,30 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
   declareOpen(metrics, sql, networks)
 
   const endDay = async (
-    { name, reconciliation }: Reconciled,
-    next: Parameters<typeof store.endDay>[3],
+    name: string,
+    { waitSeconds, cutOver }: ReconciliationRules,
+    next: Parameters<typeof store.endDay>[4],
   ): Promise<void> => {
-    const waitSeconds = reconciliation?.waitSeconds ?? 0
-    const ended = await sql.begin((tx) => store.endDay(tx, name, waitSeconds, next))
+    const today = dayAt(now(), cutOver)
+    const ended = await sql.begin((tx) => store.endDay(tx, name, waitSeconds, today, next))
     if (ended === undefined) return
     logger.info({ network: name, day: ended }, 'the business day of a card network has ended')
     job.kick()
   }
 
-  const byClock = async (network: Reconciled): Promise<void> => {
-    const rules = network.reconciliation
+  const byClock = async ({ name, reconciliation: rules }: Reconciled): Promise<void> => {
     if (rules === undefined) return
     const day = dayAt(now(), rules.cutOver)
-    const open = await store.openDayOf(sql, network.name)
-    if (open === undefined) return store.openDay(sql, network.name, day)
-    if (!rules.isByNetwork && day > open) await endDay(network, () => day)
+    const open = await store.openDayOf(sql, name)
+    if (open === undefined) return store.openDay(sql, name, day)
+    if (!rules.isByNetwork && day > open) await endDay(name, rules, () => day)
+    await store.addPassedOver(sql, name, rules.waitSeconds, day)
   }
 
   const round = async ({ advance, signal }: Round): Promise<void> => {
     for (const network of reconciled) {
       await byClock(network)
       await store.recountTold(sql, network.name)
-      await store.addPassedOver(sql, network.name, network.reconciliation?.waitSeconds ?? 0)
       await expire(deps, network)
       let left = messagesMax
       while (left > 0 && !signal.aborted && network.health().connectionsUp > 0) {
@@ -117,13 +119,13 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
   return {
     job: { ...job, start: async () => (reconciled.length > 0 ? job.start() : undefined) },
     cutOver: async (name, settlementDate) => {
-      const network = reconciled.find((one) => one.name === name)
-      if (network?.reconciliation?.isByNetwork !== true) return true
+      const rules = reconciled.find((one) => one.name === name)?.reconciliation
+      if (rules?.isByNetwork !== true) return true
       try {
         const at = now()
         const told = settlementDay(settlementDate, at)
         const last = addDays(at.toISOString().slice(0, 10), cutOverAheadDaysMax)
-        await endDay(network, (open, ageSeconds) =>
+        await endDay(name, rules, (open, ageSeconds) =>
           told !== undefined && told <= last
             ? told
             : ageSeconds >= cutOverSecondsMin
@@ -197,8 +199,7 @@ const attempt = async (
   const { stan, transmission } = due
   const isRepeat = due.attempts > 0
   if (stan === null && due.upload === null) await store.completeDay(sql, due)
-  const totals =
-    isRepeat && due.ours !== null ? restoredTotals(due.ours) : await store.totalsOf(sql, due)
+  const totals = isRepeat && due.ours !== null ? restoredTotals(due.ours) : await totalsOf(sql, due)
   const numbers =
     stan === null || transmission === null ? await nextStan(network) : { stan, transmission }
   const { countsAuthorizations } = network.content

@@ -1,6 +1,7 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { MovementFees } from './fees.ts'
-import type { BookedKind } from './totals.ts'
+import type { FeeSums, MovementFees } from './fees.ts'
+import type { Due } from './store.ts'
+import { type BookedKind, type Totals, totalsFrom } from './totals.ts'
 
 /** Money that a network has moved. */
 export type Movement = {
@@ -162,3 +163,20 @@ export const movementsOf = (
   where r.id = ${reconciliationId}::bigint
     ${afterId === undefined ? sql`` : sql`and m.id > ${afterId}::bigint`}
   order by m.id limit ${limit}`
+
+/** What moved, by our book. */
+export const totalsOf = async (
+  sql: Queryable,
+  { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
+): Promise<Totals> =>
+  totalsFrom(
+    await sql<(FeeSums & { kind: BookedKind; cents: bigint })[]>`
+      select kind, count(*)::int as count, sum(amount_cents)::bigint as cents,
+        count(transaction_fee_cents)::int as "transactionCount",
+        sum(transaction_fee_cents)::bigint as "transactionCents",
+        count(processing_fee_cents)::int as "processingCount",
+        sum(processing_fee_cents)::bigint as "processingCents"
+      from card_movements
+      where network = ${network} and day = ${day}::date and currency = ${currency}
+      group by kind`,
+  )

@@ -1,13 +1,6 @@
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { FeeSums } from './fees.ts'
 import type { ReconciliationStatus } from './schema.ts'
-import {
-  type BookedKind,
-  movementKinds,
-  type StoredTotals,
-  type Totals,
-  totalsFrom,
-} from './totals.ts'
+import { movementKinds, type StoredTotals } from './totals.ts'
 
 /** A comparison that is to be sent. */
 export type Due = {
@@ -52,8 +45,9 @@ export const openDayOf = async (sql: Queryable, network: string): Promise<string
 /**
  * Ends the business day that is open, if `next` is a later one, and has what was booked in it compared after
  * `waitSeconds`, in each currency. A day in which nothing moved is compared too; one that the network told of while it
- * was open is counted again by then.
+ * was open is counted again by then. Days that the next one passes over wait until they are over by the calendar.
  *
+ * @param today the day by the calendar
  * @param next gives the day to open, from the open one and its age in seconds; undefined: it goes on
  * @returns the day that has ended
  */
@@ -61,6 +55,7 @@ export const endDay = async (
   tx: Queryable,
   network: string,
   waitSeconds: number,
+  today: string,
   next: (open: string, ageSeconds: number) => string | undefined,
 ): Promise<string | undefined> => {
   const [open] = await tx<{ day: string; ageSeconds: number }[]>`
@@ -74,13 +69,16 @@ export const endDay = async (
     from (
       select distinct day, currency from card_movements
       where network = ${network} and day >= ${open.day}::date and day < ${day}::date
+        and (day = ${open.day}::date or day < ${today}::date)
       union
       select ${open.day}::date, ${currencyOfNothing} where not exists (
         select from card_movements where network = ${network} and day = ${open.day}::date)
     ) b order by b.day, b.currency
     on conflict do nothing`
   await tx`
-    update card_reconciliations set next_attempt_at = now() + make_interval(secs => ${waitSeconds})
+    update card_reconciliations set next_attempt_at = now() + make_interval(
+      secs => ${waitSeconds},
+      days => case when day = ${open.day}::date then 0 else greatest(day - ${today}::date + 1, 0) end)
     where network = ${network} and day >= ${open.day}::date and day < ${day}::date
       and status in ('balanced', 'different') and stan is null`
   await tx`
@@ -112,13 +110,15 @@ export const completeDay = (
 ): Promise<void> => addCurrencies(sql, network, sql`select ${day}::date as day`)
 
 /**
- * A cut-over may pass over days, as at a weekend, in which nothing had moved by then: has those compared, after
- * `waitSeconds`, that something was booked in since. What was before the first day that was compared is nobody's.
+ * A cut-over may pass over days, as at a weekend, in which nothing had moved by then, or which were not over by the
+ * calendar: has those before `today` compared, after `waitSeconds`, that something is booked in. What was before the
+ * first day that was compared is nobody's.
  */
 export const addPassedOver = (
   sql: Queryable,
   network: string,
   waitSeconds: number,
+  today: string,
 ): Promise<void> => {
   const comparison = sql`select from card_reconciliations r where r.network = o.network`
   return addCurrencies(
@@ -127,7 +127,8 @@ export const addPassedOver = (
     sql`
       select o.day - ago as day
       from card_business_days o cross join generate_series(1, ${passedOverDaysMax}::int) as ago
-      where o.network = ${network} and not exists (${comparison} and r.day = o.day - ago)
+      where o.network = ${network} and o.day - ago < ${today}::date
+        and not exists (${comparison} and r.day = o.day - ago)
         and exists (${comparison} and r.day < o.day - ago)`,
     waitSeconds,
   )
@@ -190,23 +191,6 @@ type Claim = Pick<Due, 'id' | 'lease'>
 /** Whoever stood still for longer than the lease has nothing to say about what another has gone on with. */
 const held = (sql: Queryable, { id, lease }: Claim) => sql`
   id = ${id} and status = 'pending' and lease_until = ${lease}::text::timestamptz`
-
-/** What moved, by our book. */
-export const totalsOf = async (
-  sql: Queryable,
-  { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
-): Promise<Totals> =>
-  totalsFrom(
-    await sql<(FeeSums & { kind: BookedKind; cents: bigint })[]>`
-      select kind, count(*)::int as count, sum(amount_cents)::bigint as cents,
-        count(transaction_fee_cents)::int as "transactionCount",
-        sum(transaction_fee_cents)::bigint as "transactionCents",
-        count(processing_fee_cents)::int as "processingCount",
-        sum(processing_fee_cents)::bigint as "processingCents"
-      from card_movements
-      where network = ${network} and day = ${day}::date and currency = ${currency}
-      group by kind`,
-  )
 
 /** Stores, before the first byte, what goes out. @returns false if it is another's by now */
 export const beginAttempt = async (

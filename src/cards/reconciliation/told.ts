@@ -4,7 +4,8 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
 import { currencyLetters } from '../transactions/domain.ts'
 import { settlementDay } from './days.ts'
-import { endTold, totalsOf } from './store.ts'
+import { totalsOf } from './movements.ts'
+import { endTold } from './store.ts'
 import {
   agree,
   authorizationsField,

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { insertMovements } from '../../../src/cards/reconciliation/movements.ts'
+import { insertMovements, totalsOf } from '../../../src/cards/reconciliation/movements.ts'
 import * as store from '../../../src/cards/reconciliation/store.ts'
 import { storedTotals } from '../../../src/cards/reconciliation/totals.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
-const { endDay, openDay, totalsOf } = store
+const { addPassedOver, openDay } = store
 
 /* What belongs to which day, currency and network. */
 
@@ -15,6 +15,14 @@ beforeEach(async () => {
   await sql`truncate card_business_days, card_movements, card_reconciliations`
   await openDay(sql, 'neta', '2026-11-20')
 })
+
+const endDay = (
+  of: typeof sql,
+  network: string,
+  waitSeconds: number,
+  next: () => string,
+  today = '2026-11-25',
+) => store.endDay(of, network, waitSeconds, today, next)
 
 let count = 0
 const book = (
@@ -71,15 +79,15 @@ test('a day in which nothing moved is compared in the national currency', async 
 test('a day that a cut-over passed over is compared once something is booked in it', async () => {
   await book(1n, { day: '2026-11-19' })
   await endDay(sql, 'neta', 0, () => '2026-11-23')
-  await store.addPassedOver(sql, 'neta', 0)
+  await addPassedOver(sql, 'neta', 0, '2026-11-23')
   expect(await due()).toEqual([['2026-11-20', 'BRL']])
   await book(2n, { day: '2026-11-22', currency: 'USD' })
   await book(3n, { day: '2026-11-24' })
   await book(4n)
   await book(5n, { network: 'netb', day: '2026-11-21' })
-  await store.addPassedOver(sql, 'neta', 0)
+  await addPassedOver(sql, 'neta', 0, '2026-11-23')
   await book(6n, { day: '2026-11-22' })
-  await store.addPassedOver(sql, 'neta', 0)
+  await addPassedOver(sql, 'neta', 0, '2026-11-23')
   const compared = [
     ['2026-11-20', 'BRL'],
     ['2026-11-22', 'USD'],
@@ -87,6 +95,36 @@ test('a day that a cut-over passed over is compared once something is booked in 
   expect(await due()).toEqual(compared)
   await store.completeDay(sql, { network: 'neta', day: '2026-11-22' })
   expect(await due()).toEqual([...compared, ['2026-11-22', 'BRL']])
+})
+
+test('a day that a cut-over passed over is compared when it is over by the calendar, not before', async () => {
+  const later = { day: '2026-11-21', currency: 'USD' }
+  const ended: readonly string[][] = [['2026-11-20', 'BRL']]
+  await book(1n)
+  await book(2n, { day: '2026-11-21' })
+  await endDay(sql, 'neta', 0, () => '2026-11-23', '2026-11-20')
+  await addPassedOver(sql, 'neta', 0, '2026-11-20')
+  expect(await due()).toEqual([...ended])
+  await book(3n, { day: '2026-11-22' })
+  await addPassedOver(sql, 'neta', 0, '2026-11-21')
+  expect(await due()).toEqual([...ended])
+  await book(4n, later)
+  await addPassedOver(sql, 'neta', 0, '2026-11-22')
+  const next = [...ended, ['2026-11-21', 'BRL'], ['2026-11-21', 'USD']]
+  expect((await due()).toSorted()).toEqual(next)
+  await addPassedOver(sql, 'neta', 0, '2026-11-23')
+  expect((await due()).toSorted()).toEqual([...next, ['2026-11-22', 'BRL']])
+})
+
+test('what was told of a day that is passed over is counted again when that is over, too', async () => {
+  const told = { ...ofDay, day: '2026-11-22' }
+  const ours = storedTotals(await totalsOf(sql, told), false)
+  await store.endTold(sql, told, { status: 'balanced', ours, theirs: ours })
+  await endDay(sql, 'neta', 60, () => '2026-11-23', '2026-11-20')
+  const [row] = await sql`
+    select extract(epoch from next_attempt_at - now())::float8 as seconds
+    from card_reconciliations where day = '2026-11-22'`
+  expect(Number(row?.['seconds']) / 86_400).toBeCloseTo(3, 1)
 })
 
 test('whoever stood still for longer than its lease decides nothing that another has taken up', async () => {
