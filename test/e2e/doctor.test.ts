@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { checkFiles } from '../../src/cli/doctor/checks.ts'
+import { checkFiles, checkRequests } from '../../src/cli/doctor/checks.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { anyVariant, runProgram } from '../support/program.ts'
@@ -173,10 +173,12 @@ describe('doctor', () => {
 
 test('doctor says when a process may make few requests at once', async () => {
   const requests = 'Requests to others'
-  expect((await doctor({})).of(requests)).toMatchObject({
-    status: 'warning',
-    detail: 'a process makes 256 at once, the others wait',
-  })
+  const few = { status: 'warning', detail: 'a process makes 256 at once, the others wait' }
+  expect((await doctor({})).of(requests)).toMatchObject(few)
+  // What the runtime refuses, and takes its default instead.
+  for (const set of ['0', '65536', 'abc', '4e3']) {
+    expect(checkRequests({ BUN_CONFIG_MAX_HTTP_REQUESTS: set })).toMatchObject(few)
+  }
   const raised = await doctor({ BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' })
   expect(raised.of(requests)?.status).toBe('ok')
 })

@@ -121,14 +121,17 @@ export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly
 }
 
 const requestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-/** What the runtime takes where nothing is set. */
+/** What the runtime takes where nothing is set, and instead of what is no whole number up to its greatest. */
 const requestsDefault = 256
+const requestsMax = 65_535
 /** More than the rails have together. */
 const requestsMin = 4_096
 
 /** The runtime learns from its environment how many requests a process makes at once; what comes beyond waits. */
 export const checkRequests = (env: Environment): Check => {
-  const most = Number(env[requestsVariable] || requestsDefault)
+  const set = env[requestsVariable] ?? ''
+  const isTaken = /^\d+$/.test(set) && Number(set) >= 1 && Number(set) <= requestsMax
+  const most = isTaken ? Number(set) : requestsDefault
   const name = 'Requests to others'
   const detail = `a process makes ${most} at once`
   if (most >= requestsMin) return { name, status: 'ok', detail }
