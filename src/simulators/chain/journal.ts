@@ -78,19 +78,31 @@ const readJournal = (path: string): Journal | undefined => {
   const lines = readFileSync(path, 'utf8').split('\n')
   // What follows the last line break was never written to its end, and its block never mined.
   const rest = lines.pop() ?? ''
-  const genesis = genesisIn(lines[0] ?? rest)
-  if (genesis === undefined) throw new Error(`${path} holds something else than a chain`)
+  const first = lines[0] ?? rest
+  const genesis = genesisIn(first)
+  if (genesis === undefined) {
+    if (lines.length === 0 && isHeaderCut(rest)) return undefined
+    throw new Error(`${path} holds something else than a chain`)
+  }
   try {
     const blocks = lines.slice(1).map((each) => block.parse(JSON.parse(each)))
     const filled = blocks.filter(({ sent }) => sent.length > 0)
     const entries = filled.reduce((sum, { sent }) => sum + 1 + sent.length, 0)
     if (entries > entriesMax || blocks.length - filled.length > emptyBlocksMax) return undefined
-    if (rest !== '') writeFileSync(path, `${lines.join('\n')}\n`)
+    // The first line tells all that it has to, with or without its line break.
+    if (rest !== '') writeFileSync(path, `${[first, ...lines.slice(1)].join('\n')}\n`)
     return { genesis, blocks }
   } catch {
     return undefined
   }
 }
+
+const headerStart = '{"journal":1,"genesis":'
+
+/** Whether a process may have been killed while it wrote the first line: there was no chain yet. */
+const isHeaderCut = (text: string): boolean =>
+  headerStart.startsWith(text) ||
+  (text.startsWith(headerStart) && /^\d+$/.test(text.slice(headerStart.length)))
 
 const genesisIn = (first: string): number | undefined => {
   try {

@@ -154,7 +154,9 @@ test('a file that cannot be run again is set aside', async () => {
   const directory = temporaryDirectory()
   const path = join(directory, 'chain.jsonl')
   const impossible = { at: 2_000_000_000, sent: [['eth_sendRawTransaction', ['0x01']]] }
-  const contents = [linesOf(begin, impossible), linesOf(begin, {})]
+  // A process that was killed at its first write leaves the last three.
+  const cut = ['{', '{"jour', '{"journal":1,"genesis":17']
+  const contents = [linesOf(begin, impossible), linesOf(begin, {}), ...cut]
   for (const content of contents) {
     writeFileSync(path, content)
     const chain = await createKeptChain({ path, blockTimeMs: 10 })
@@ -167,9 +169,23 @@ test('a file that cannot be run again is set aside', async () => {
   expect(readdirSync(directory)).toHaveLength(contents.length + 1)
 })
 
+test('a chain whose first line lacks its line break goes on, again and again', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  writeFileSync(path, linesOf(begin).trimEnd())
+  for (const height of [0, 1]) {
+    const chain = await createKeptChain({ path, blockTimeMs: 10 })
+    expect(chain.isContinued).toBe(true)
+    expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(height)
+    await chain.mine()
+    await chain.stop()
+  }
+  expect(readFileSync(path, 'utf8')).toStartWith(linesOf(begin))
+})
+
 test('a file that is no chain stays as it is; one without content is none', async () => {
   const path = join(temporaryDirectory(), 'notes.txt')
-  for (const content of ['nothing\n', 'nothing', '{"journal":2}\n', '\n']) {
+  const others = ['nothing\n', 'nothing', '{"journal":2}\n', '\n', '{"journal":2', '{"jour\n', '17']
+  for (const content of others) {
     writeFileSync(path, content)
     await expect(createKeptChain({ path, blockTimeMs: 10 })).rejects.toThrow('notes.txt')
     expect(readFileSync(path, 'utf8')).toBe(content)
