@@ -15,9 +15,9 @@ const breakerMaxMs = 60_000
 const breakerFailures = 5
 
 /** An endpoint that takes attempts, and whose it is. */
-export type Receiver = { readonly id: string; readonly account: string }
+export type Receiver = { readonly id: string; readonly account: string; readonly url: string }
 
-/** One endpoint's own queue. */
+/** One endpoint's own queue. What is learned of one URL says nothing of another, which has its own. */
 export type Lane = {
   readonly account: string
   running: number
@@ -45,16 +45,26 @@ export type Lanes = {
   readonly free: (receivers: readonly Receiver[], isFailing: boolean) => Free
 }
 
+const keyOf = ({ id, url }: Receiver): string => `${id} ${url}`
+
 export const createLanes = (concurrencyMax: number): Lanes => {
   const lanes = new Map<string, Lane>()
   let begun = 0
 
-  const of = ({ id, account }: Receiver): Lane => {
-    let lane = lanes.get(id)
+  const of = (receiver: Receiver): Lane => {
+    const key = keyOf(receiver)
+    let lane = lanes.get(key)
     if (lane === undefined) {
       const concurrency = Math.min(concurrencyFirst, concurrencyMax)
-      lane = { account, running: 0, begun: 0, concurrency, failures: 0, restsUntilMs: 0 }
-      lanes.set(id, lane)
+      lane = {
+        account: receiver.account,
+        running: 0,
+        begun: 0,
+        concurrency,
+        failures: 0,
+        restsUntilMs: 0,
+      }
+      lanes.set(key, lane)
     }
     return lane
   }
@@ -87,9 +97,9 @@ export const createLanes = (concurrencyMax: number): Lanes => {
       return lane
     },
     keep: (receivers) => {
-      const kept = new Set(receivers.map(({ id }) => id))
-      for (const [id, lane] of lanes) {
-        if (lane.running === 0 && !kept.has(id)) lanes.delete(id)
+      const kept = new Set(receivers.map(keyOf))
+      for (const [key, lane] of lanes) {
+        if (lane.running === 0 && !kept.has(key)) lanes.delete(key)
       }
     },
     free: (receivers, isFailing) => {

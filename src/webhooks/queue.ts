@@ -1,6 +1,7 @@
 import {
   type Client,
   looksLikeOne,
+  type Queryable,
   rowCount,
   type Transaction,
   textArray,
@@ -73,8 +74,8 @@ export const claimDue = (
 /**
  * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
  * anew meanwhile, is logged and decides nothing: its lease tells, while numbers begin again with each replay. Skips a
- * delivery that was deleted. What another URL than the endpoint's present one did not take is due at once, and the
- * attempt does not count.
+ * delivery that was deleted. What another URL than the endpoint's present one did not take is due at once, with a full
+ * schedule.
  *
  * @returns those that decided something, with what follows from them
  */
@@ -110,7 +111,7 @@ export const writeOutcomes = async (
       where ${looksLikeOne(tx)}
     ), updated as (
       update webhook_deliveries d set status = case when moved then 'pending' else done.status end,
-        attempts = d.attempts - moved::int,
+        attempts = case when moved then 0 else d.attempts end,
         next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()
       from done where d.id = done.id and d.status = 'pending' and d.next_attempt_at = done.lease::timestamptz
       returning done.*
@@ -133,6 +134,33 @@ export const writeOutcomes = async (
     if (isMoved === undefined) return []
     return [isMoved ? { ...one, step: { state: 'pending', nextInMs: 0 } } : one]
   })
+}
+
+/** Deliveries that another URL makes due; of what is beyond, the next attempt comes at its time. */
+const movedMax = 500
+
+/**
+ * Call it before the endpoint gets this URL. Where that is another than it has, what failed there is due at once, with a
+ * full schedule: first what would wait longest. What is under way is left to its outcome.
+ */
+export const retryElsewhere = async (
+  tx: Queryable,
+  by: { readonly id: string } | { readonly topic: string },
+  url: string,
+): Promise<void> => {
+  await tx`
+    update webhook_deliveries set attempts = 0, next_attempt_at = now(), updated_at = now()
+    where id = any(array(
+      select d.id from webhook_endpoints e cross join lateral (
+        select id, next_attempt_at from webhook_deliveries
+        where endpoint_id = e.id and status = 'pending'
+        -- It waits for nothing: a writer of outcomes locks deliveries first, too, and then endpoints.
+        order by next_attempt_at desc limit ${rowCount(tx, movedMax)} for update skip locked
+      ) d cross join lateral (
+        select from webhook_attempts a
+        where a.delivery_id = d.id and a.next_attempt_at = d.next_attempt_at limit 1
+      ) failed
+      where ${'id' in by ? tx`e.id = ${by.id}` : tx`e.topic = ${by.topic}`} and e.url <> ${url}))`
 }
 
 /** Whose the endpoints are, by id. */

@@ -6,6 +6,7 @@ import {
   textRows,
 } from '#src/platform/database/index.ts'
 import type { SentEvent } from './events.ts'
+import { retryElsewhere } from './queue.ts'
 import type { Visible } from './rights.ts'
 
 export type EndpointRow = {
@@ -147,11 +148,11 @@ const endpointRows = (sql: Queryable) => ({
       at === undefined || id === undefined
         ? sql``
         : sql`and (created_at, id) > (${at}::text::timestamptz, ${id})`
-    const from = needsAttention ? sql`${troubled(sql, visible)}` : sql`webhook_endpoints`
     return sql<ListedEndpoint[]>`
       select ${endpointColumns(sql)},
         to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
-      from ${from} where ${isVisible(sql, visible)} ${isBehind}
+      from ${needsAttention ? troubled(sql, visible) : sql`webhook_endpoints`}
+      where ${isVisible(sql, visible)} ${isBehind}
       order by created_at, id limit ${rowCount(sql, limit)}`
   },
 
@@ -222,12 +223,12 @@ const endpointRows = (sql: Queryable) => ({
   change: async (id: string, change: EndpointChange): Promise<EndpointRow | undefined> => {
     const events = change.events === undefined ? null : textArray(change.events)
     const active = change.active ?? null
+    if (change.url !== undefined) await retryElsewhere(sql, { id }, change.url)
     const [row] = await sql<EndpointRow[]>`
       update webhook_endpoints set
         url = coalesce(${change.url ?? null}, url),
         events = coalesce(${events}::text::text[], events),
-        include = coalesce(${change.include ?? null}, include),
-        active = coalesce(${active}::boolean, active),
+        include = coalesce(${change.include ?? null}, include), active = coalesce(${active}::boolean, active),
         disabled_reason = case when ${active}::boolean then null
           when not ${active}::boolean then 'request' else disabled_reason end,
         failing_since = case when ${active}::boolean or url <> ${change.url ?? null} then null else failing_since end

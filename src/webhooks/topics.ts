@@ -3,6 +3,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import { allowListOf, checkUrl, TargetError } from '#src/platform/http/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { emitEvents } from './events.ts'
+import { retryElsewhere } from './queue.ts'
 
 /** Where an endpoint of a topic is, as its interface shows it. */
 type TopicEndpoint = {
@@ -76,6 +77,7 @@ export const createTopics = ({
       }
     },
     put: async (tx, { topic, account, url, createdBy }) => {
+      await retryElsewhere(tx, { topic }, url)
       await tx`
         insert into webhook_endpoints (id, account, created_by, url, topic, events, include)
         values (${`whk_${Bun.randomUUIDv7()}`}, ${account}, ${createdBy}, ${url}, ${topic},

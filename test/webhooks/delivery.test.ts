@@ -261,6 +261,31 @@ describe('failures', () => {
     await until(() => present.received.length === 2)
   })
 
+  test('what the old URL did not take goes to the new one at once, with a full schedule', async () => {
+    const old = receiver(() => new Response('', { status: 500 }))
+    const present = receiver()
+    const id = await hooks.subscribe(old.url)
+    const failedAll = async (count: number) => {
+      const rows = await database.sql`
+        select from webhook_deliveries d join webhook_attempts a on a.delivery_id = d.id
+        where d.endpoint_id = ${id} and a.next_attempt_at = d.next_attempt_at`
+      return rows.count === count
+    }
+    for (let one = 0; one < 3; one++) await emit(database)
+    await until(() => failedAll(3))
+    await database.sql`update webhook_deliveries set attempts = 9 where endpoint_id = ${id}`
+    const waits = async () =>
+      (await deliveriesOf(id)).map((one: { attempts: number }) => one.attempts)
+    await hooks.call('PATCH', `/${id}`, { url: old.url })
+    expect(await waits()).toEqual([9, 9, 9])
+    await hooks.call('PATCH', `/${id}`, { url: present.url })
+    await until(() => present.received.length === 3)
+    await until(async () =>
+      (await deliveriesOf(id)).every((one: { status: string }) => one.status === 'delivered'),
+    )
+    expect(await waits()).toEqual([1, 1, 1])
+  })
+
   test('the answer of an attempt that another has overtaken disables nothing', async () => {
     const answers = Promise.withResolvers<Response>()
     const slow = receiver((index) => (index === 0 ? answers.promise : new Response('ok')))

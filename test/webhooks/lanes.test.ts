@@ -7,7 +7,11 @@ import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './s
 
 const concurrencyMax = 64
 
-const receiver = (id: string, account = 'default') => ({ id, account })
+const receiver = (id: string, account = 'default', url = 'https://a.example') => ({
+  id,
+  account,
+  url,
+})
 const receivers = (...ids: readonly string[]) => ids.map((id) => receiver(id))
 
 const wide = (lanes: ReturnType<typeof createLanes>, id: string) => {
@@ -52,6 +56,16 @@ describe('rooms', () => {
       free: failingRunningMax,
     })
   })
+})
+
+test('what is learned of one URL says nothing of another', () => {
+  const lanes = createLanes(concurrencyMax)
+  const old = lanes.begin(receiver('one'))
+  for (let failure = 0; failure < 10; failure++) notePace(old, false, concurrencyMax)
+  const moved = receiver('one', 'default', 'https://b.example')
+  expect(lanes.free([moved], false).rooms).toEqual(new Map([['one', 8]]))
+  notePace(old, false, concurrencyMax)
+  expect(lanes.free([moved], false).rooms).toEqual(new Map([['one', 8]]))
 })
 
 describe('turns', () => {

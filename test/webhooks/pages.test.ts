@@ -2,7 +2,12 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { emitEvents } from '../../src/webhooks/events.ts'
 import { bringEvents, fanOut, markPublished, takeOutbox } from '../../src/webhooks/outbox.ts'
-import { claimDue, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
+import {
+  claimDue,
+  judgeEndpoints,
+  retryElsewhere,
+  writeOutcomes,
+} from '../../src/webhooks/queue.ts'
 import { forgetEvents, forgetRemoved, forgetSequences } from '../../src/webhooks/retention.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
@@ -72,6 +77,10 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         claimed.map((one) => ({ delivery: one, url, result, step: { state: 'delivered' } })),
       )
       await judgeEndpoints(tx, [{ id: endpoint, url, succeeded: true, gone: false }], 60)
+      for (const one of [endpoint, awayEndpoint, oldEndpoint]) {
+        await retryElsewhere(tx, { id: one }, 'https://b.example')
+      }
+      await retryElsewhere(tx, { topic }, 'https://b.example')
       throw new Undone()
     })
     .catch((error: unknown) => {
