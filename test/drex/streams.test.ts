@@ -299,3 +299,47 @@ test('a stream that no node reads slows no other: each has ranges of its own, an
   await caughtUp(id)
   expect(told(id)).toHaveLength(1)
 })
+
+/** A node that hangs is given up later than this. */
+const hangsAtLeastMs = 4_000
+
+test('a stream whose reads hang keeps no other waiting', async () => {
+  const { id, tell } = await teller('Memo(string text)', ['a'])
+  const hung = token
+  token = bench.admin.token
+  const ana = await bench.wallet(0n)
+  const other = await create({ event: 'Transfer', where: { to: ana } })
+  await bench.drex().stop?.()
+  await tell()
+  // So far below the head that they are read by range.
+  for (let i = 0; i < 70; i++) await bench.chain.mine()
+  const [refused, hanging] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const released = Promise.withResolvers<void>()
+  let isHanging = false
+  bench.node.lie(async ({ method, params }) => {
+    const filter = (params[0] ?? {}) as { address?: readonly Hex[]; fromBlock?: Hex; toBlock?: Hex }
+    const isHung = filter.address?.includes(hung.toLowerCase() as Hex) === true
+    if (method !== 'eth_getLogs' || !isHung) return undefined
+    if (!isHanging) {
+      // Nothing smaller is asked for: the stream rests.
+      if (filter.fromBlock === filter.toBlock) refused.resolve()
+      return { error: { code: -32_000, message: 'history pruned' } }
+    }
+    hanging.resolve()
+    await released.promise
+    return undefined
+  })
+  await bench.restart()
+  await refused.promise
+  isHanging = true
+  await hanging.promise
+  const beganMs = performance.now()
+  await bench.admin.currency('mint', ana, 5n)
+  await bench.until(async () => told(other).length === 1)
+  expect(performance.now() - beganMs).toBeLessThan(hangsAtLeastMs)
+  released.resolve()
+  bench.node.lie(undefined)
+  token = hung
+  await caughtUp(id)
+  expect(told(id)).toHaveLength(1)
+})

@@ -34,6 +34,9 @@ const dataBytesMax = 16_384
 const restFirstMs = 1_000
 const restMaxMs = 60_000
 
+/** Streams that failed last are read beside the others, so many at once: what hangs keeps nobody waiting. */
+const besideMax = 8
+
 /** What is known of a stream as long as it is followed here. */
 type Course = {
   /** It finds out by itself how many blocks are read at once. */
@@ -44,30 +47,63 @@ type Course = {
 
 export const createStreamFollower = (context: FollowerContext): Follower => {
   const { network, rpc, sql } = context
-  let courses: ReadonlyMap<string, Course> = new Map()
-  return createFollower(`contract events of ${network.id}`, context, async (round) => {
-    const present = new Map<string, Course>()
+  const courses = new Map<string, Course>()
+  const beside = createBeside(context)
+  const follower = createFollower(`contract events of ${network.id}`, context, async (round) => {
+    const present = new Set<string>()
+    const failed: Turn[] = []
     let hasMore = false
     let afterId = ''
     for (;;) {
       const streams = await store.streamsOfNetwork(sql, network.id, afterId, streamsPage)
       const last = streams.at(-1)
       if (round.signal.aborted) return hasMore
-      if (last === undefined) {
-        // Without those of streams that were deleted.
-        courses = present
-        return hasMore
-      }
+      if (last === undefined) break
       afterId = last.id
       const head = await rpc.call('eth_blockNumber')
       for (const stream of streams) {
         const course = courses.get(stream.id) ?? begin(context)
-        present.set(stream.id, course)
-        if (await follow(context, course, stream, head)) hasMore = true
+        courses.set(stream.id, course)
+        present.add(stream.id)
+        if (course.restMs > restFirstMs) failed.push({ course, stream, head })
+        else if (await follow(context, course, stream, head)) hasMore = true
         round.advance()
       }
     }
+    for (const id of courses.keys()) if (!present.has(id)) courses.delete(id)
+    beside.follow(failed)
+    return hasMore
   })
+  return {
+    start: follower.start,
+    stop: async () => {
+      await follower.stop()
+      await beside.ended()
+    },
+  }
+}
+
+type Turn = { readonly course: Course; readonly stream: store.Stream; readonly head: number }
+
+const createBeside = (context: FollowerContext) => {
+  const running = new Map<string, Promise<unknown>>()
+  return {
+    /** Begins with those that rested longest, so that each has its turn. */
+    follow: (turns: readonly Turn[]): void => {
+      const nowMs = performance.now()
+      const waiting = turns
+        .filter(({ course, stream }) => course.restsUntilMs <= nowMs && !running.has(stream.id))
+        .sort((a, b) => a.course.restsUntilMs - b.course.restsUntilMs)
+      for (const { course, stream, head } of waiting.slice(0, besideMax - running.size)) {
+        const turn = follow(context, course, stream, head)
+          // The database is away, which the round finds out and tells.
+          .catch(() => undefined)
+          .finally(() => running.delete(stream.id))
+        running.set(stream.id, turn)
+      }
+    },
+    ended: () => Promise.all(running.values()),
+  }
 }
 
 const begin = (context: FollowerContext): Course => ({
