@@ -1,7 +1,7 @@
-import { Reader, type RecordsBatch, readRecordsBatch } from '@platformatic/kafka'
+import { type KafkaRecord, Reader, type RecordsBatch, readRecordsBatch } from '@platformatic/kafka'
 import { unreadableBatch } from '../dead-letter.ts'
 import { PoisonMessageError } from '../errors.ts'
-import { demandSound, inflated } from './inflate.ts'
+import { batchBytesMax, demandSound, inflated } from './inflate.ts'
 
 /** A batch whose records cannot be read. */
 export type UnreadBatch = {
@@ -23,11 +23,15 @@ const headBytes = 61
 const codecBits = 0b111
 /** Each costs far more in memory than on the wire. */
 const recordsMax = 100_000
+/** All records of a batch have so many together. */
+const headersMax = 100_000
+/** What a record takes of the room besides its bytes, and so does a header. */
+const itemBytes = 128
 
 /**
  * The whole batches of one partition's answer. One that cannot be read stands alone: those behind it are read.
  *
- * @param room bytes of records that may still be read; what is beyond is left for the next answer, once any was read
+ * @param room bytes that may still be taken; what is beyond is left for the next answer, once any was read
  * @throws Error where batches cannot be read now, whatever is in them
  */
 export const readBatches = (
@@ -53,9 +57,7 @@ const readOne = (
   sound: Set<number>,
 ): RecordsBatch | UnreadBatch => {
   try {
-    const plain = plainOf(batch)
-    room.left -= plain.length
-    return readRecordsBatch(Reader.from(plain))
+    return { ...headOf(batch), records: recordsOf(batch, room) }
   } catch (cause) {
     const codec = codecOf(batch)
     if (sound.has(codec)) return unread(batch, cause)
@@ -75,17 +77,55 @@ const unread = (batch: Buffer, cause: unknown): UnreadBatch => ({
 
 const codecOf = (batch: Buffer): number => batch.readInt16BE(attributesAt) & codecBits
 
-/** The same batch, not compressed. @throws Error where it is too large */
-const plainOf = (batch: Buffer): Buffer => {
+const headOf = (batch: Buffer): RecordsBatch => {
+  const head = Buffer.from(batch.subarray(0, headBytes))
+  head.writeInt16BE(batch.readInt16BE(attributesAt) & ~codecBits, attributesAt)
+  head.writeInt32BE(0, countAt)
+  return readRecordsBatch(Reader.from(head))
+}
+
+/** @throws Error where they are too large or too many */
+const recordsOf = (batch: Buffer, room: { left: number }): KafkaRecord[] => {
   const count = batch.readInt32BE(countAt)
   if (count > recordsMax) throw new RangeError(`the batch has ${count} records`)
+  // Compaction leaves batches with nothing in them, not even what a codec begins with.
+  if (count === 0) return []
+  const reader = Reader.from(plainOf(batch, room))
+  let headers = 0
+  const readHeader = (): [Buffer | null, Buffer | null] => {
+    headers += 1
+    if (headers > headersMax) throw new RangeError(`the batch has more than ${headersMax} headers`)
+    room.left -= itemBytes
+    return [readBytes(reader), readBytes(reader)]
+  }
+  const readRecord = (): KafkaRecord => {
+    room.left -= itemBytes
+    return {
+      length: reader.readVarInt(),
+      attributes: reader.readInt8(),
+      timestampDelta: reader.readVarInt64(),
+      offsetDelta: reader.readVarInt(),
+      key: readBytes(reader),
+      value: readBytes(reader),
+      headers: reader.readVarIntArray(readHeader),
+    }
+  }
+  return Array.from({ length: count }, readRecord)
+}
+
+/** A length below that of null would go back, and the same bytes would be read again and again. */
+const readBytes = (reader: Reader): Buffer | null => {
+  if (reader.peekVarInt() < -1) throw new RangeError('a length in the batch is negative')
+  return reader.readVarIntBytes()
+}
+
+/** The records of a batch, not compressed. What fails may have inflated all it may, so it costs as much. */
+const plainOf = (batch: Buffer, room: { left: number }): Buffer => {
+  const packed = batch.subarray(headBytes)
   const codec = codecOf(batch)
-  if (codec === 0) return batch
-  const plain = Buffer.concat([
-    batch.subarray(0, headBytes),
-    inflated(codec, batch.subarray(headBytes)),
-  ])
-  plain.writeInt16BE(batch.readInt16BE(attributesAt) & ~codecBits, attributesAt)
-  plain.writeInt32BE(plain.length - beginBytes, lengthAt)
+  room.left -= codec === 0 ? packed.length : batchBytesMax
+  if (codec === 0) return packed
+  const plain = inflated(codec, packed)
+  room.left += batchBytesMax - plain.length
   return plain
 }
