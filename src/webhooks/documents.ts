@@ -82,6 +82,8 @@ const replayBody = z
   .meta({ id: 'ReplayDeliveriesRequest' })
 /** Time and id, because many are made in the same microsecond. */
 const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
+/** An event and an endpoint or nothing; or the key of a delivery, which releases before gave. */
+const ofSubjectKey = new RegExp(`^evt_[0-9a-f-]{36} [!-~]{0,100}$|${deliveryKey.source}`)
 const deliveriesQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'exhausted']).optional(),
   ...pageQuery(deliveryKey, 500, 50),
@@ -107,7 +109,7 @@ const deliveriesOfQuery = z.strictObject({
       'What the events are about: a transaction of a card, a transfer, the EndToEndId of a Pix, as the table of events says.',
     example: 'txn_0123456789abcdef0123456789abcdef',
   }),
-  ...pageQuery(/^evt_[0-9a-f-]{36} [!-~]{0,100}$/, 500, 50),
+  ...pageQuery(ofSubjectKey, 500, 50),
 })
 
 const endpoint = z

@@ -160,13 +160,29 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   ]
 }
 
+/**
+ * Where a page begins whose cursor a release before gave: with all of the event of its delivery, since deliveries of one
+ * event had another order.
+ */
+const eventBehind = async (
+  { store }: WebhookService,
+  cursor: string | undefined,
+): Promise<string | undefined> => {
+  const id = cursor?.split(' ').at(-1)
+  if (id?.startsWith('dlv_') !== true) return cursor
+  const one = await store.delivery(id)
+  if (one !== undefined) return one.delivery.eventId
+  const message = 'is not one that a list gave'
+  throw refusedValue([{ pointer: 'cursor', rule: 'cursor', message }])
+}
+
 const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
   route(documents.deliveriesOf, async (asked) => {
     const rights = rightsOf(asked.c)
     // Whether something happened to another's payment is not for a key of some merchants or wallets.
     requireUnlimited(rights, 'deliveries by their subject')
-    const { subject, limit, cursor: before } = asked.query
-    const page = { limit: limit + 1, before }
+    const { subject, limit, cursor } = asked.query
+    const page = { limit: limit + 1, before: await eventBehind(service, cursor) }
     const { rows, end } = await service.store.deliveriesOf(subject, visibleTo(rights), page)
     const { items, next } = pageOf(rows, limit, (one) => `${one.eventId} ${one.endpointId}`)
     const more = end === undefined ? null : cursorOf(`${end} `)

@@ -286,7 +286,7 @@ const deliveryRows = (sql: Queryable) => ({
   /**
    * The deliveries of one subject's events to the visible endpoints, the newest events first, of `limit` events.
    *
-   * @param page - `before`: an event, a blank, and an endpoint or nothing
+   * @param page - `before`: an event, a blank, and an endpoint or nothing; or an event alone, which is told again
    * @returns `end` the last of these events, where there are more
    */
   deliveriesOf: async (
@@ -302,7 +302,9 @@ const deliveryRows = (sql: Queryable) => ({
       order by id desc limit ${rowCount(sql, page.limit + 1)}`
     const ids = events.slice(0, page.limit).map((one) => one.id)
     const isBehind =
-      event === undefined ? sql`` : sql`and (event_id, endpoint_id) < (${event}, ${endpoint ?? ''})`
+      endpoint === undefined
+        ? sql``
+        : sql`and (event_id, endpoint_id) < (${event ?? ''}, ${endpoint})`
     const rows = await sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)} from (
         select one.* from ${textRows(sql, ids)} as e(of_event) cross join lateral (

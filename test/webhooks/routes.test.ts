@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cursorOf } from '#src/platform/http/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
@@ -281,6 +282,16 @@ describe('what an operator asks of an endpoint', () => {
     const second = await told(`subject=msg_1&limit=1&cursor=${first.next_cursor}`)
     expect(second.deliveries.map(({ id }: { id: string }) => id)).toEqual([one?.id])
     expect(second.next_cursor).toBeNull()
+    // A cursor of a release before tells time and id of a delivery.
+    const former = async (id: string) => {
+      const cursor = cursorOf(`2026-01-01T00:00:00.000000Z ${id}`)
+      const answer = await told(`subject=msg_1&cursor=${cursor}`)
+      return answer.deliveries?.map((each: { id: string }) => each.id) ?? answer.status
+    }
+    const [newest, oldest] = [first.deliveries[0].id, one?.id ?? '']
+    expect(await former(newest)).toEqual([newest, oldest])
+    expect(await former(oldest)).toEqual([oldest])
+    expect(await former(`dlv_${crypto.randomUUID()}`)).toBe(400)
     // Who is told of none is shown no more events at once, either.
     await emit(database, { type: 'pacs.008' })
     const none = await told('subject=msg_1&limit=1', { account: 'other' })
