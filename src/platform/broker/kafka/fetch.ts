@@ -17,6 +17,8 @@ export type Lease = {
   fetchFrom: bigint
   readonly ready: Delivery[]
   readyBytes: number
+  /** When an answer last brought something of it, by the clock of the process. */
+  broughtAtMs: number
 }
 
 export const newLease = (partition: number, position: bigint): Lease => ({
@@ -25,6 +27,7 @@ export const newLease = (partition: number, position: bigint): Lease => ({
   fetchFrom: position,
   ready: [],
   readyBytes: 0,
+  broughtAtMs: 0,
 })
 
 /** We read no further from a partition with so much waiting to be handed out. A larger message is read alone. */
@@ -77,7 +80,11 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
     isStale = false
     answered(anyBroker)
     if (known === undefined) throw new Error(`topic ${topic} is not there`)
-    const withRoom = deps.leases().filter(({ readyBytes }) => readyBytes < partitionBytesMax)
+    // Who brought something stands behind the others: batches that cannot be read may take all that an answer holds.
+    const withRoom = deps
+      .leases()
+      .filter(({ readyBytes }) => readyBytes < partitionBytesMax)
+      .toSorted((a, b) => a.broughtAtMs - b.broughtAtMs)
     const byLeader = Map.groupBy(
       withRoom,
       ({ partition }) => known.partitions[partition]?.leader ?? anyBroker,
@@ -155,6 +162,7 @@ const take = async (
     if (lease === undefined || !deps.isOwned(lease)) continue
     if (errorCode === offsetOutOfRange) await begin(lease, deps)
     else if (errorCode !== 0) isStale = true
+    if (batches.length > 0) lease.broughtAtMs = performance.now()
     for (const batch of batches) isNews = append(lease, batch, deps.topic) || isNews
   }
   if (isNews) deps.onNews()
