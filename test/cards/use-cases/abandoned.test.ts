@@ -191,11 +191,13 @@ describe('the end of a reversal', () => {
     await endReversal(sql, { transactionId, reverses }, 'confirmed', new Date(), undefined)
     const row = await transactionById(sql, transactionId)
     expect(row).toMatchObject({ status: after, needsAttention: false })
-    // The hold beneath a capture goes by a reversal of its own.
-    const next = status === 'captured' ? 'reversing_authorization' : undefined
-    expect(row?.operation).toBe(next)
-    if (next === undefined) expect(row?.operationStan).toBeUndefined()
-    expect(await rig.reversalsOf(transactionId)).toHaveLength(next === undefined ? 0 : 1)
+    // The hold beneath a capture goes by a reversal of its own, which may have its answer by now.
+    const sent = status === 'captured' ? ['authorization'] : []
+    const reversals = await rig.reversalsOf(transactionId)
+    expect(reversals.map((one) => one['reverses'])).toEqual(sent)
+    if (sent.length === 0) {
+      expect([row?.operation, row?.operationStan]).toEqual([undefined, undefined])
+    }
     expect(row?.voidedAt === undefined).toBe(after !== 'voided')
   })
 

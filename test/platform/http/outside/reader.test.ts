@@ -31,7 +31,7 @@ const pages: Readonly<Record<string, () => Response>> = {
   '/whole': () => text('whole'),
   '/gone': () => new Response('gone', { status: 410 }),
   '/redirect': () => new Response(null, { status: 302, headers: { Location: '/whole' } }),
-  '/huge': () => new Response(new Uint8Array(100 * 1024 * 1024)),
+  '/huge': () => new Response(new Uint8Array(16 * 1024 * 1024)),
   '/huge-unknown': () => new Response(endless(megabyte, 1)),
   '/slow': () => new Response(endless(new Uint8Array(1), 20)),
   '/compressed': () =>
