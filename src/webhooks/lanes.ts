@@ -15,7 +15,7 @@ const breakerMaxMs = 60_000
 const breakerFailures = 5
 
 /** An endpoint that takes attempts, and whose it is. */
-export type Receiver = { readonly id: string; readonly account: string; readonly url: string }
+type Receiver = { readonly id: string; readonly account: string; readonly url: string }
 
 /** One endpoint's own queue. What is learned of one URL says nothing of another, which has its own. */
 export type Lane = {

@@ -73,6 +73,11 @@ const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[
     /fingerprint/,
     'the hash of a body, asked for by its own account',
   ],
+  [
+    'src/platform/broker/kafka/inflate.ts',
+    /equals\((?:plain|snappyPieces)\)/,
+    'what a codec makes, and the head of a format',
+  ],
   ['src/platform/security/key-material.ts', /digest === seen/, 'our files with our files'],
   ['src/certificates/', /fingerprint/, 'fingerprints of certificates, which are shown to all'],
   ['src/jose/key-set.ts', /publicKey/, 'public keys'],
