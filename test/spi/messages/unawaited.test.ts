@@ -37,6 +37,7 @@ const sent = async (type: string, minutesAgo: number, statuses: readonly string[
     type,
     direction: 'OUTBOUND',
     status: 'SENT',
+    resourceId: fresh.resourceId(),
   })
   const [transaction] = one.transactions
   if (transaction === undefined) throw new Error('there is one')
