@@ -15,7 +15,7 @@ export const message = (over: Partial<NewMessage> = {}, at = new Date()): NewMes
     sourceIspb: '00038166',
     destinationIspb: '12345678',
     bizMsgIdr: `M00038166${number.padStart(23, '0')}`,
-    resourceId: `UEk${number.padStart(29, '0')}`,
+    resourceId: `UEm${number.padStart(29, '0')}`,
     errorCode: undefined,
     signature: 'VALID',
     warnings: [],
