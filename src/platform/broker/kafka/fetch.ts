@@ -181,6 +181,11 @@ const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Pro
 
 type Batch = FetchedPartition['batches'][number]
 
+const keep = (lease: Lease, delivery: Delivery): void => {
+  lease.ready.push(delivery)
+  lease.readyBytes += recordBytesOf(delivery)
+}
+
 /** Adds a batch, which may begin before the offset we asked for. Returns true when it held something new. */
 const append = (lease: Lease, batch: Batch, topic: string): boolean => {
   if ('failure' in batch) return appendUnread(lease, batch, topic)
@@ -202,8 +207,7 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
       publishedAt: new Date(Number(firstTimestamp + record.timestampDelta)),
       attempt: 1,
     }
-    lease.ready.push(delivery)
-    lease.readyBytes += recordBytesOf(delivery)
+    keep(lease, delivery)
     isNews = true
   }
   const next = firstOffset + BigInt(batch.lastOffsetDelta) + 1n
@@ -229,8 +233,7 @@ const appendUnread = (
     attempt: 1,
     failure,
   }
-  lease.ready.push(delivery)
-  lease.readyBytes += recordBytesOf(delivery)
+  keep(lease, delivery)
   lease.fetchFrom = lastOffset + 1n
   return true
 }

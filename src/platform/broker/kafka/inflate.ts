@@ -46,9 +46,9 @@ const provenBytes = batchBytesMax / 2
 
 /** @throws Error where it is not the batch that kept a batch of this codec from being inflated: no memory, say */
 export const demandSound = (codec: number): void => {
-  const plain = Buffer.alloc(provenBytes)
   const pack = (compressionsAlgorithmsByBitmask as Readonly<Record<number, Codec>>)[codec]
   if (codec === 0 || pack === undefined) return
+  const plain = Buffer.alloc(provenBytes)
   if (!inflated(codec, pack.compressSync(plain)).equals(plain)) {
     throw new Error(`compression ${codec} works no more`)
   }

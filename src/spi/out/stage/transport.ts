@@ -52,7 +52,7 @@ const waitingMax = 5_000
 /** Returns go by their own channel only, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
-type Unpaid = Pick<Row, 'bytes'> & { readonly comesAgain: boolean }
+type Unpaid = Readonly<Pick<Row, 'bytes' | 'comesAgain'>>
 
 type Row = {
   readonly bytes: Uint8Array
