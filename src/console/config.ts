@@ -23,7 +23,7 @@ const traceUrl: Kind<string> = {
 export const consoleSettings = defineSettings({
   isEnabled: setting('TRILHO_CONSOLE', boolean(), {
     default: 'true',
-    doc: 'Serves the web console at `/console`: on the listener of `TRILHO_ADMIN_ADDR` where that is set, else on that of `HTTP_ADDR`.',
+    doc: 'Serves the web console at `/console`: on the listener of `TRILHO_ADMIN_ADDR` where that is set and `TRILHO_TLS_CLIENT_CA_PATH` is not, else on that of `HTTP_ADDR`.',
   }),
   idleMinutes: setting('TRILHO_CONSOLE_IDLE_MINUTES', integer(1, 1440), {
     default: '30',

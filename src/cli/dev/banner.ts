@@ -9,7 +9,8 @@ export const banner = (ready: {
   readonly adminUrl: string | undefined
   /** Undefined without a listener of its own. */
   readonly pixUrl?: string | undefined
-  readonly hasConsole: boolean
+  /** Undefined: there is none. */
+  readonly consoleUrl: string | undefined
   /** Where the simulated central bank is steered; undefined where another is named. */
   readonly centralBankUrl: string | undefined
   readonly featureUrls: Readonly<Record<string, string>>
@@ -34,7 +35,7 @@ export const banner = (ready: {
     ...(grpc === undefined ? [] : [`  gRPC     ${grpc}`]),
     `  API key  ${state.apiKey}`,
     `  Docs     ${adminUrl ?? httpUrl}/docs`,
-    ...(ready.hasConsole ? [`  Console  ${adminUrl ?? httpUrl}/console`] : []),
+    ...(ready.consoleUrl === undefined ? [] : [`  Console  ${ready.consoleUrl}`]),
     ...(ready.databaseUrl === undefined ? [] : [`  Database ${ready.databaseUrl}`]),
     ...(ready.centralBankUrl === undefined
       ? []

@@ -150,12 +150,14 @@ const run = async (
       io.out(readyLine(urls, state, wallets, bank))
     } else {
       const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
+      const { httpUrl, adminUrl = httpUrl } = urls
+      const consoleAt = asksForCertificate ? httpUrl : adminUrl
       const { version } = program
       const told = {
         ...urls,
         databaseUrl: database.url,
         centralBankUrl: bank.url,
-        hasConsole,
+        consoleUrl: hasConsole ? `${consoleAt}/console` : undefined,
         state,
       }
       io.out(banner({ ...told, notes: allNotes, demos, version }))

@@ -49,7 +49,7 @@ export const platformSettings = defineSettings({
     doc: 'HTTP port for cards, on the host of `HTTP_ADDR`; the same port gives one listener for all.',
   }),
   adminAddr: setting('TRILHO_ADMIN_ADDR', listenAddress(), {
-    doc: 'Listen address for health, readiness, metrics and documents, which the listeners of payments then do not serve.',
+    doc: 'Listen address for health, readiness, metrics, documents and the web console, which the listeners of payments then do not serve. The console makes payments: with `TRILHO_TLS_CLIENT_CA_PATH` it stays at `HTTP_ADDR`, which asks for the certificate.',
   }),
   pixAddr: setting('PIX_API_ADDR', listenAddress(), {
     doc: 'Listen address for the API Pix, `/pix/v2` and its `/oauth/token`, which `HTTP_ADDR` then does not serve.',

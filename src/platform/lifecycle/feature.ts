@@ -56,8 +56,8 @@ export type Feature = {
   readonly name: string
   readonly routes?: readonly Route[]
   /**
-   * `cards`: served on CARDGW_PORT. `admin`: on TRILHO_ADMIN_ADDR, `pix`: on PIX_API_ADDR, where that is set. Otherwise on
-   * HTTP_ADDR.
+   * `cards`: served on CARDGW_PORT. `pix`: on PIX_API_ADDR, where that is set. `admin`: on TRILHO_ADMIN_ADDR, where that is
+   * set and clients of payments need no certificate. Otherwise on HTTP_ADDR.
    */
   readonly listener?: 'http' | 'cards' | 'admin' | 'pix'
   /** Called before the process listens, with the API of all other features. */

@@ -179,30 +179,44 @@ const openListeners = (
   for (const { reach } of features) reach?.({ fetch, authenticator })
   const routesAt = (at: Feature['listener']) =>
     features.flatMap(({ listener, routes = [] }) => (listener === at ? routes : []))
-  const forOperators = [...system, ...routesAt('admin')]
   const { http, cards, pix, admin, isShared } = options
   const { payments } = listeners
-  const shared = admin === undefined ? forOperators : []
+  const forOperators = placesOf(options, system, routesAt('admin'))
   if (admin !== undefined) {
     const at = { address: admin, setting: 'TRILHO_ADMIN_ADDR', tls: adminTls, isShared }
-    listeners.admin.push(open(forOperators, at))
+    listeners.admin.push(open(forOperators.admin, at))
   }
   const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure, isShared }
   const elsewhere = pix === undefined ? [] : routesAt('pix')
   if (pix !== undefined) {
     const at = { address: pix, setting: 'PIX_API_ADDR', tls: secure, isShared }
-    listeners.pix.push(open([...elsewhere, ...shared], at))
+    listeners.pix.push(open([...elsewhere, ...forOperators.everywhere], at))
   }
   const main = allRoutes.filter((route) => !elsewhere.includes(route))
   if (http.port === cards.port && http.host === cards.host) {
-    payments.push(open([...main, ...shared], httpAt))
+    payments.push(open([...main, ...forOperators.http], httpAt))
     return
   }
   const cardRoutes = routesAt('cards')
   const httpRoutes = main.filter((route) => !cardRoutes.includes(route))
   const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure, isShared }
-  payments.push(open([...httpRoutes, ...shared], httpAt))
-  payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
+  payments.push(open([...httpRoutes, ...forOperators.http], httpAt))
+  payments.push(open([...cardRoutes, ...forOperators.everywhere], cardsAt, cardsLogger))
+}
+
+/**
+ * Which listeners serve what operators need. The console takes payments, so it is on none that asks for less than those
+ * of payments do: probes come without a certificate, and people may not.
+ */
+const placesOf = (
+  { admin, tls }: GatewayOptions,
+  system: readonly Route[],
+  pages: readonly Route[],
+): Readonly<Record<'everywhere' | 'http' | 'admin', readonly Route[]>> => {
+  const all = [...system, ...pages]
+  if (admin === undefined) return { everywhere: all, http: all, admin: [] }
+  if (tls?.current().ca === undefined) return { everywhere: [], http: [], admin: all }
+  return { everywhere: [], http: pages, admin: system }
 }
 
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */

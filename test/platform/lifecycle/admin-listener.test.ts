@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { get as httpGet } from 'node:http'
+import { get as httpsGet } from 'node:https'
 import { connect } from 'node:net'
 import { createGateway, type Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
@@ -95,6 +97,48 @@ test('with TLS payments ask for a client certificate; the admin listener is plai
     const admin = adminOf(urls)
     expect(admin.split(':')[0]).toBe(adminTls ? 'https' : 'http')
     expect((await fetch(`${admin}/ready`, secure)).status).toBe(200)
+    await gateway.stop()
+  }
+})
+
+/** By a client of Node's, which shows no certificate unless it is given one. */
+const answerOf = async (url: string, tls: object): Promise<number> => {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = url.startsWith('https:') ? httpsGet(url, { ...tls, agent: false }) : httpGet(url)
+  request.on('response', (response) => resolve(response.resume().statusCode ?? 0))
+  request.on('error', reject)
+  return promise
+}
+
+test('what makes payments for its user is nowhere without the certificate that payments ask for', async () => {
+  const authority = issueCertificate('authority', { authority: true })
+  const { cert, key } = issueCertificate('server', { issuer: authority, hosts: [loopback] })
+  const client = issueCertificate('client', { issuer: authority })
+  const pem = (text: string) => ({ text, path: undefined })
+  const pages = featureAt('/console', { listener: 'admin' })
+  const [nobody, somebody] = [{ ca: authority.cert }, { ca: authority.cert, ...client }]
+  const cases = [
+    { ca: pem(authority.cert), adminTls: false, at: 'http' },
+    { ca: pem(authority.cert), adminTls: true, at: 'http' },
+    { ca: undefined, adminTls: false, at: 'admin' },
+    { ca: undefined, adminTls: true, at: 'admin' },
+  ] as const
+  for (const { ca, adminTls, at } of cases) {
+    const files = { certificate: pem(cert), key: pem(key), ca }
+    const tls = createFileMaterial(files)
+    const gateway = gatewayOf([pages, cards], { tls, adminTls, cardsHost: '127.0.0.2' })
+    const urls = await gateway.start()
+    const admin = adminOf(urls)
+    for (const path of ['/ready', '/metrics', '/docs']) {
+      expect([path, await answerOf(admin + path, nobody)]).toEqual([path, 200])
+    }
+    expect(await answerOf(`${admin}/console`, nobody)).toBe(at === 'admin' ? 200 : 404)
+    expect(await answerOf(`${urls.httpUrl}/console`, somebody)).toBe(at === 'http' ? 200 : 404)
+    const others = { ...somebody, rejectUnauthorized: false }
+    expect(await answerOf(`${urls.cardsUrl}/console`, others)).toBe(404)
+    if (ca !== undefined) {
+      await expect(answerOf(`${urls.httpUrl}/console`, nobody)).rejects.toThrow()
+    }
     await gateway.stop()
   }
 })
