@@ -2,6 +2,7 @@ import { type Act, sending } from './act.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { textIn } from './fields.tsx'
 import { count, minorOf, tokens } from './format.ts'
+import { hasFees, type Networks } from './networks.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
 import { fill, words } from './words.ts'
@@ -101,8 +102,17 @@ const transferAct = (
   run: sending('POST', `/v1/drex/transfers/${encodeURIComponent(id)}/${name}`),
 })
 
-export const cancelTransferAct = (one: Transfer): Act =>
-  transferAct(one, 'cancel', { title: w.cancel, consequence: w.cancelConsequence })
+/** What is signed gives way to a higher fee alone, and to nothing once it is mined. */
+export const cancelTransferActs = (
+  one: Transfer,
+  networks: Networks | undefined,
+): readonly Act[] => {
+  const { status, network } = one
+  const isSigned = status === 'signed' || status === 'broadcast'
+  if (status !== 'pending' && !(isSigned && hasFees(networks, network))) return []
+  const consequence = isSigned ? w.cancelSignedConsequence : w.cancelConsequence
+  return [transferAct(one, 'cancel', { title: w.cancel, consequence })]
+}
 
 export const approveTransferAct = (one: Transfer): Act =>
   transferAct(one, 'approve', { title: w.approve, consequence: w.approveConsequence })

@@ -57,19 +57,22 @@ export type Waiting = {
  *
  * @param actScope that whoever acts needs; absent: the acts are as the session may do them
  */
-export const waiting = <A, T>({
+export const waiting = <A, T, K = undefined>({
   concern,
   scope,
   path,
   asked = String,
   actScope,
+  useKnown,
   actsOf,
   columns,
   ...section
 }: Omit<SectionProps<A, T>, 'loaded'> &
   Pick<Waiting, 'concern' | 'scope' | 'path' | 'asked'> & {
     readonly actScope?: string
-    readonly actsOf?: (row: T, session: Session) => readonly Act[]
+    /** What its acts depend on besides. */
+    readonly useKnown?: () => K | undefined
+    readonly actsOf?: (row: T, session: Session, known: K | undefined) => readonly Act[]
   }): Waiting => ({
   title: section.title,
   concern,
@@ -79,9 +82,10 @@ export const waiting = <A, T>({
   countOf: (answer: A) => countedOf(section.rowsOf(answer)),
   View: ({ session }) => {
     const loaded = useList<A>(path, asked)
+    const known = useKnown?.()
     const { ask, dialog } = useActs(loaded.again)
     const isAllowed = actScope === undefined || may(session, actScope)
-    const acts = actsOf && actsColumn<T>(isAllowed, ask, (row) => actsOf(row, session))
+    const acts = actsOf && actsColumn<T>(isAllowed, ask, (row) => actsOf(row, session, known))
     return (
       <>
         <Section<A, T> {...section} loaded={loaded} columns={[...columns, ...(acts ?? [])]} />

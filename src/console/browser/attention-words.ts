@@ -43,8 +43,8 @@ export const attentionWords = inWords({
   resolved: ['It is now {status}.', 'Situação agora: {status}.'],
   transfers: ['Digital currency: sent, not mined', 'Moeda digital: enviadas, não mineradas'],
   transfersNote: [
-    'Sent more than ten minutes ago. The gateway goes on sending it with a higher fee.',
-    'Enviadas há mais de dez minutos. O gateway continua reenviando com taxa maior.',
+    'Sent more than ten minutes ago. The gateway goes on sending the same, for a higher fee where there are fees; only there can it still be taken back. Elsewhere have its lane sent again at once, below.',
+    'Enviadas há mais de dez minutos. O gateway continua reenviando a mesma transação, com taxa maior onde há taxas; só nessas redes ainda é possível cancelar. Nas demais, reenvie já a fila da carteira, abaixo.',
   ],
   lanes: ['Digital currency: lanes held up', 'Moeda digital: filas paradas'],
   lanesNote: [
@@ -62,6 +62,10 @@ export const attentionWords = inWords({
   ],
   cancel: ['Take back', 'Cancelar transferência'],
   cancelConsequence: [
+    'The transfer of {amount} to {to} is not signed yet: it ends here, and nothing is sent.',
+    'A transferência de {amount} para {to} ainda não foi assinada: termina aqui, e nada é enviado.',
+  ],
+  cancelSignedConsequence: [
     'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
     'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',
   ],

@@ -1,7 +1,7 @@
 import { may, useActs } from './act.tsx'
 import type { Session } from './api.ts'
 import {
-  cancelTransferAct,
+  cancelTransferActs,
   type DeadLetter,
   dropLetterAct,
   type Held,
@@ -31,6 +31,7 @@ import { counterparties, type Health } from './counterparties.ts'
 import { count, minorOf, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
 import { isStuck, lateOf } from './late.ts'
+import { type Networks, useNetworks } from './networks.ts'
 import { overviewWords } from './overview-words.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
@@ -179,7 +180,7 @@ const transferColumns: readonly Column<Transfer>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer>({
+const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer, Networks>({
   title: w.transfers,
   note: w.transfersNote,
   concern: overviewWords.transfers,
@@ -190,7 +191,8 @@ const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer>({
   columns: transferColumns,
   keyOf: ({ transfer_id }) => transfer_id,
   actScope: 'drex:transfer',
-  actsOf: (row) => [cancelTransferAct(row)],
+  useKnown: () => useNetworks().value,
+  actsOf: (row, _, known) => cancelTransferActs(row, known),
 })
 
 type Lane = {

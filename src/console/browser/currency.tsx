@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks'
 import { type Act, type Ask, may, sending, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
-import { getJson, type Loaded, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
 import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
 import { makeWords } from './make-words.ts'
+import { type Network, useNetworks } from './networks.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
@@ -239,18 +240,6 @@ const Operations = () => (
   />
 )
 
-type Network = {
-  readonly id: string
-  readonly environment: string
-  readonly configured: boolean
-  readonly chain_id: number | null
-  readonly block_time_ms: number
-  readonly confirmations: number
-  readonly gas_policy: string
-  readonly token: string | null
-  readonly state: string | null
-}
-
 const networkColumns: readonly Column<Network>[] = [
   { head: w.network, cell: ({ id }) => id, classes: ['mono'] },
   {
@@ -276,9 +265,6 @@ const networkColumns: readonly Column<Network>[] = [
   },
   { head: w.fees, cell: ({ gas_policy: policy }) => policy, classes: ['extra'] },
 ]
-
-const useNetworks = (): Loaded<{ readonly networks: readonly Network[] }> =>
-  useLoaded('chains', (purpose) => getJson('/v1/drex/networks', purpose))
 
 const Networks = () => (
   <Shown loaded={useNetworks()}>

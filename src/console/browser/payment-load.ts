@@ -2,13 +2,14 @@ import type { Act, ScopedAct } from './act.tsx'
 import { getJson, getText, type Purpose, partOf, Refusal } from './api.ts'
 import {
   approveTransferAct,
-  cancelTransferAct,
+  cancelTransferActs,
   resendAct,
   retryTransferAct,
 } from './attention-acts.tsx'
 import type { ChainPlace } from './chain.tsx'
 import { type Explained, explain, withoutSignature } from './explained.tsx'
 import { count, minorOf, reais, tokens } from './format.ts'
+import { loadNetworks, type Networks } from './networks.ts'
 import type { Fact } from './parts.tsx'
 import { cardActs, giveBackActs, type Received } from './payment-acts.tsx'
 import {
@@ -184,6 +185,9 @@ const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'c
 
 const drexPayment: Load = async (id, purpose) => {
   const transfer = await getJson<TransferDetail>(pathOfPayment('drex', id), purpose)
+  const isInFlight = transfer.status === 'signed' || transfer.status === 'broadcast'
+  const told = isInFlight ? await partOf(loadNetworks(purpose)) : undefined
+  const networks = told instanceof Refusal ? undefined : told
   return {
     title: tokens(transfer.amount, transfer.currency),
     status: transfer.status,
@@ -211,7 +215,7 @@ const drexPayment: Load = async (id, purpose) => {
     facts: transferFacts(transfer),
     decoded: transfer,
     raw: undefined,
-    acts: transferActs(transfer).map((act) => ({ scope: 'drex:transfer', act })),
+    acts: transferActs(transfer, networks).map((act) => ({ scope: 'drex:transfer', act })),
     onChain: signedFor(transfer),
   }
 }
@@ -222,13 +226,12 @@ const signedFor = ({ network, steps }: TransferDetail): readonly ChainPlace[] =>
     .toReversed()
 
 /** What the state of a transfer lets a person do about it. */
-const transferActs = (transfer: TransferDetail): readonly Act[] => {
+const transferActs = (transfer: TransferDetail, networks: Networks | undefined): readonly Act[] => {
   const { status, approval } = transfer
   if (status === 'failed' || status === 'reverted') return [retryTransferAct(transfer)]
-  const isOpen = status === 'pending' || status === 'signed' || status === 'broadcast'
-  if (!isOpen) return []
-  const approve = approval === 'required' ? [approveTransferAct(transfer)] : []
-  return [...approve, cancelTransferAct(transfer)]
+  const isHeld = status === 'pending' && approval === 'required'
+  const approve = isHeld ? [approveTransferAct(transfer)] : []
+  return [...approve, ...cancelTransferActs(transfer, networks)]
 }
 
 type Delivery = {

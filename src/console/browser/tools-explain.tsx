@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { getJson, type Refusal, refusalOf, type Session } from './api.ts'
+import { type Refusal, refusalOf, type Session } from './api.ts'
 import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
+import { loadNetworks } from './networks.ts'
 import { Card, Refused } from './parts.tsx'
 import { paymentColumns } from './payment-columns.tsx'
 import { type Filter, pageOfRail, type Rail, type Row, railLists } from './rails.ts'
@@ -55,9 +56,7 @@ const resultOf = async (content: string, wanted: Wanted, session: Session): Prom
 
 /** Where a hash may be: on each network that is configured. */
 const placesOf = async (hash: string): Promise<readonly ChainPlace[]> => {
-  const { networks } = await getJson<{
-    readonly networks: readonly { readonly id: string; readonly configured: boolean }[]
-  }>('/v1/drex/networks')
+  const { networks } = await loadNetworks()
   return networks
     .filter(({ configured }) => configured)
     .map(({ id }) => ({ network: id, hash, of: id }))

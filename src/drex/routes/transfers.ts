@@ -148,7 +148,7 @@ const documents = {
     operation: 'cancelTransfer',
     summary: 'Take a transfer back',
     description:
-      'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+      'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts. Where it has none, as on the pilot’s networks (`gas_policy` `zero` of listNetworks), a signed one is never taken back: 409.',
   },
   approveTransfer: {
     ...acting('approve', drexErrors.approval_not_possible),

@@ -1,0 +1,80 @@
+import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { transactionStatuses } from '../../src/drex/domain.ts'
+import { loadConsole } from './load-console.ts'
+
+/* What is offered for a transfer is what the API takes: a button that is always refused leads people astray. */
+
+type Act = { readonly title: string; readonly consequence: string }
+
+const { cancelTransferActs, loadPayment } = await loadConsole<{
+  readonly cancelTransferActs: (transfer: object, networks?: object) => readonly Act[]
+  readonly loadPayment: (
+    rail: string,
+    id: string,
+    purpose: string,
+  ) => Promise<{ readonly acts: readonly { readonly act: Act }[] }>
+}>(['attention-acts.tsx', 'payment-load.ts'])
+
+afterEach(() => mock.restore())
+
+const networks = {
+  networks: [
+    { id: 'free', configured: true, gas_policy: 'zero' },
+    { id: 'paid', configured: true, gas_policy: 'eip1559' },
+    { id: 'old', configured: false, gas_policy: 'eip1559' },
+  ],
+}
+const transferOf = (status: string, network: string) => ({
+  transfer_id: 't1',
+  status,
+  network,
+  amount: '1.00',
+  currency: 'DREX',
+  to_wallet: '0xabc',
+})
+const offered = (network: string, told?: object) =>
+  transactionStatuses.filter(
+    (status) => cancelTransferActs(transferOf(status, network), told).length > 0,
+  )
+
+test('a transfer may be taken back before it is signed, and afterwards only where there are fees', () => {
+  expect(offered('free', networks)).toEqual(['pending'])
+  expect(offered('paid', networks)).toEqual(['pending', 'signed', 'broadcast'])
+  for (const network of ['old', 'paid@1']) expect(offered(network, networks)).toEqual(['pending'])
+  // What is not known yet is offered by none.
+  expect(offered('paid')).toEqual(['pending'])
+})
+
+test('what is not signed ends at once; what is signed is replaced, and the chain decides', () => {
+  const [pending] = cancelTransferActs(transferOf('pending', 'paid'), networks)
+  const [sent] = cancelTransferActs(transferOf('broadcast', 'paid'), networks)
+  expect(pending?.consequence).toContain('nothing is sent')
+  expect(sent?.consequence).toContain('The chain decides')
+})
+
+/** The acts of the page of a transfer of this state. */
+const actsOnPage = async (told: object): Promise<readonly string[]> => {
+  const transfer = { ...transferOf('', ''), steps: [], attempts: [], error: null, ...told }
+  const answers: Readonly<Record<string, object>> = {
+    '/v1/drex/transfers/t1': transfer,
+    '/v1/drex/networks': networks,
+    '/v1/webhook-deliveries': { deliveries: [] },
+  }
+  const answered = async (path: string) =>
+    Response.json(answers[path.replace('/console/api', '').split('?')[0] ?? ''])
+  spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
+  const { acts } = await loadPayment('drex', 't1', 'user')
+  return acts.map(({ act }) => act.title)
+}
+
+test.each([
+  ['pending', 'free', 'required', ['Approve', 'Take back']],
+  ['pending', 'free', 'approved', ['Take back']],
+  ['broadcast', 'free', 'approved', []],
+  ['broadcast', 'paid', null, ['Take back']],
+  ['mined', 'paid', null, []],
+  ['cancelled', 'paid', 'required', []],
+] as const)('the page of a transfer that is %s on %s (approval %s)', async (...one) => {
+  const [status, network, approval, titles] = one
+  expect(await actsOnPage({ status, network, approval })).toEqual(titles)
+})
