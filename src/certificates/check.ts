@@ -14,7 +14,9 @@ export type CertificateProblem = {
 
 export const keyMatchMessage = 'the private key is not the certificate\u2019s'
 
-const rsaBitsMin = 2048
+const rsaBits = 2048
+/** Signatures of payment messages and the security header have the size of such a key, and of no other. */
+const rsaOnly: readonly CertificateType[] = ['PIA', 'SPB', 'MES']
 const keyUsageOid = '2.5.29.15'
 /** RFC 5280, 4.2.1.3: bit 0 is the highest of the first octet. */
 const keyUsageBits = { digitalSignature: 0x80, keyEncipherment: 0x20 } as const
@@ -53,21 +55,29 @@ const keyUsageOctet = (certificate: X509Certificate): number | undefined => {
   return undefined
 }
 
+/** Why the key of a certificate cannot do what the certificate is for. */
+export const keyKindProblem = (
+  type: CertificateType,
+  { publicKey }: X509Certificate,
+): string | undefined => {
+  const { asymmetricKeyType: kind, asymmetricKeyDetails: details } = publicKey
+  const bits = kind === 'rsa' ? (details?.modulusLength ?? 0) : 0
+  if (rsaOnly.includes(type)) {
+    return bits === rsaBits ? undefined : `the key of ${type} must be RSA of ${rsaBits} bits`
+  }
+  return bits >= rsaBits || kind === 'ec'
+    ? undefined
+    : `the key must be RSA of ${rsaBits} bits or EC`
+}
+
 const checkKey = (
+  type: CertificateType,
   certificate: X509Certificate,
   key: KeyObject | undefined,
 ): CertificateProblem[] => {
   const problems: CertificateProblem[] = []
-  const { publicKey } = certificate
-  const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
-  if (
-    publicKey.asymmetricKeyType === 'rsa' ? bits < rsaBitsMin : publicKey.asymmetricKeyType !== 'ec'
-  ) {
-    problems.push({
-      rule: 'key_kind',
-      message: `the key must be RSA of ${rsaBitsMin} bits or EC`,
-    })
-  }
+  const message = keyKindProblem(type, certificate)
+  if (message !== undefined) problems.push({ rule: 'key_kind', message })
   if (key !== undefined && !certificate.checkPrivateKey(key)) {
     problems.push({ rule: 'key_match', message: keyMatchMessage })
   }
@@ -123,7 +133,7 @@ export const checkCertificate = (
 ): readonly CertificateProblem[] => {
   const expired = now > describeCertificate(certificate).notAfter
   return [
-    ...checkKey(certificate, key),
+    ...checkKey(type, certificate, key),
     ...checkUsage(certificate, type),
     ...checkChain(certificate, chain),
     ...(expired ? [{ rule: 'validity', message: 'the certificate has expired' } as const] : []),

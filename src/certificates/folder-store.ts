@@ -1,7 +1,14 @@
 import type { KeyObject } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keyMatchMessage, orderChain, readCertificates, readKey, recordOf } from './check.ts'
+import {
+  keyKindProblem,
+  keyMatchMessage,
+  orderChain,
+  readCertificates,
+  readKey,
+  recordOf,
+} from './check.ts'
 import { type CertificateName, type CertificateRecord, nameText, parseNameText } from './domain.ts'
 import { pemBlocks } from './pem.ts'
 import type { CertificateStore } from './store.ts'
@@ -48,6 +55,8 @@ const readPair = async (folder: string, name: CertificateName): Promise<Pair | u
   const { leaf, chain } = orderChain(readCertificates(pemBlocks(pem)), key)
   if (leaf === undefined) throw new Error(`${certificateFile} holds no certificate`)
   if (key !== undefined && !leaf.checkPrivateKey(key)) throw new Error(keyMatchMessage)
+  const unfit = keyKindProblem(name.type, leaf)
+  if (unfit !== undefined) throw new Error(unfit)
   return { record: recordOf(name, leaf, chain, key !== undefined), key }
 }
 

@@ -318,6 +318,26 @@ describe('rules', () => {
     expect(await rulesOf(pem(below.cert, server.cert, below.key))).toContain('chain')
   })
 
+  test('signatures and the security header take RSA of 2048 bits alone, also from a folder', async () => {
+    const large = issueCertificate('large', { bits: 3072 })
+    const content = pem(large.cert, large.key)
+    for (const type of ['PIA', 'SPB', 'MES']) {
+      expect(await rulesOf(content, type)).toEqual([unusable, 'key_kind'])
+    }
+    expect(await rulesOf(content, 'QRC')).toEqual([undefined])
+    await withScratch(async (folder) => {
+      for (const type of ['PIA', 'QRC']) {
+        const directory = join(folder, `20000001.${type}.1`)
+        mkdirSync(directory)
+        writeFileSync(join(directory, 'tls.crt'), large.cert)
+        writeFileSync(join(directory, 'tls.key'), large.key)
+      }
+      const { feature } = open({ folder, sql: undefined })
+      const listed = (await feature.service?.list()) ?? []
+      expect(listed.map(({ type }) => type)).toEqual(['QRC'])
+    })
+  })
+
   test('key usage by purpose', async () => {
     const onlyExchange = issueCertificate('x', { keyUsage: { keyEncipherment: true } })
     expect(await rulesOf(pem(onlyExchange.cert, onlyExchange.key))).toEqual([unusable, 'key_usage'])

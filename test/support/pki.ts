@@ -17,6 +17,8 @@ type IssueOptions = {
   readonly hosts?: readonly string[]
   readonly keyUsage?: Readonly<Record<string, boolean>>
   readonly organization?: string
+  /** Of the RSA key; 2048. */
+  readonly bits?: number
 }
 
 const dayMs = 86_400_000
@@ -28,9 +30,11 @@ const subjectAltNames = (hosts: readonly string[]) => {
   return { name: 'subjectAltName', altNames }
 }
 
-/** Issues an RSA-2048 certificate for tests, with the components the national PKI uses. */
+/** Issues an RSA certificate for tests, with the components the national PKI uses. */
 export const issueCertificate = (commonName: string, options: IssueOptions = {}): IssuedPair => {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: options.bits ?? 2048,
+  })
   const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   const certificate = forge.pki.createCertificate()
   certificate.publicKey = forge.pki.publicKeyFromPem(

@@ -38,6 +38,20 @@ export class KeyMaterialError extends Error {
   override readonly name = 'KeyMaterialError'
 }
 
+const authority = '-----BEGIN CERTIFICATE-----'
+
+/** The runtime takes those of a bundle up to the first that it cannot read, and throws only if that is the very first. */
+const checkAuthorities = ({ ca }: TlsOptions): void => {
+  if (ca === undefined) return
+  const [, ...blocks] = ca.split(authority)
+  try {
+    if (blocks.length === 0) throw new KeyMaterialError('there is no authority')
+    for (const block of blocks) new X509Certificate(authority + block)
+  } catch {
+    throw new KeyMaterialError('the certificates of the authorities cannot be read')
+  }
+}
+
 const checkPair = ({ cert, key }: TlsOptions): void => {
   if (cert === undefined || key === undefined) {
     if (cert !== key) throw new KeyMaterialError('certificate and private key are needed together')
@@ -75,9 +89,10 @@ type Follow = {
   readonly read: () => Promise<TlsOptions>
   readonly onProblem: (error: Error) => void
   readonly pollMs: number
+  readonly check: ((options: TlsOptions) => void) | undefined
 }
 
-const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
+const follow = ({ first, read, onProblem, pollMs, check }: Follow): KeyMaterial => {
   let current = first
   let seen = digestOf(current)
   const listeners = new Set<(options: TlsOptions) => void>()
@@ -109,6 +124,8 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
     }
     seen = digest
     checkPair(next)
+    if (next.ca !== current.ca) checkAuthorities(next)
+    check?.(next)
     current = next
     const [fault] = tell(listeners)
     if (fault !== undefined) throw fault
@@ -137,6 +154,12 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
   }
 }
 
+type FollowOptions = {
+  readonly pollMs?: number
+  /** Throws for new material that cannot do what it is for; the old stays. */
+  readonly check?: (options: TlsOptions) => void
+}
+
 /**
  * Key material from files.
  *
@@ -146,13 +169,13 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
 export const createFileMaterial = (
   { certificate, key, ca }: KeyFiles,
   onProblem: (error: Error) => void = () => {},
-  pollMs: number = filePollMs,
+  { pollMs = filePollMs, check }: FollowOptions = {},
 ): KeyMaterial => {
   const first = optionsOf(certificate?.text, key?.text, ca?.text)
   checkPair(first)
   const read = async (): Promise<TlsOptions> =>
     optionsOf(await readPem(certificate), await readPem(key), await readPem(ca))
-  return follow({ first, read, onProblem, pollMs })
+  return follow({ first, read, onProblem, pollMs, check })
 }
 
 /** What is wrong with the files, told of the setting that is to blame. */
@@ -184,13 +207,14 @@ export const createStoreMaterial = (
   readPair: StoredPair,
   ca: Pem | undefined,
   onProblem: (error: Error) => void = () => {},
-  pollMs: number = storePollMs,
+  { pollMs = storePollMs, check }: FollowOptions = {},
 ): KeyMaterial => {
   const read = async (): Promise<TlsOptions> => {
     const { cert, key } = await readPair()
     return optionsOf(cert, key, await readPem(ca))
   }
-  return follow({ first: optionsOf(undefined, undefined, ca?.text), read, onProblem, pollMs })
+  const first = optionsOf(undefined, undefined, ca?.text)
+  return follow({ first, read, onProblem, pollMs, check })
 }
 
 /** A `tls.Server` or `http2` secure server: `Bun.serve` has no such method and keeps its first one. */

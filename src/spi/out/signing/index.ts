@@ -4,6 +4,7 @@ import {
   createStoreMaterial,
   type KeyMaterial,
   type StoredPair,
+  type TlsOptions,
 } from '#src/platform/security/index.ts'
 import { readSigningMaterial, SigningMaterialError } from './certificate.ts'
 import type { SigningSettings } from './config.ts'
@@ -39,6 +40,11 @@ export const signingWarning = (settings: SigningSettings): string | undefined =>
   return undefined
 }
 
+/** @throws SigningMaterialError */
+const checkSigns = ({ cert = '', key = '' }: TlsOptions): void => {
+  readSigningMaterial(cert, key).pkcs8.fill(0)
+}
+
 /** The problem of certificate and key that cannot sign together. */
 export const signingProblems = ({
   enabled,
@@ -47,7 +53,7 @@ export const signingProblems = ({
 }: SigningSettings): readonly SettingProblem[] => {
   if (!enabled || certificate === undefined || key === undefined) return []
   try {
-    readSigningMaterial(certificate.text, key.text).pkcs8.fill(0)
+    checkSigns({ cert: certificate.text, key: key.text })
     return []
   } catch (error) {
     if (!(error instanceof SigningMaterialError)) throw error
@@ -78,12 +84,13 @@ export const signingMaterial = (
 ): KeyMaterial | undefined => {
   const { enabled, certificate, key, certificateSource } = settings
   if (!enabled) return undefined
+  const options = { check: checkSigns }
   if (certificateSource === 'store') {
     if (stored === undefined) throw new SigningMaterialError('there is no certificate store')
-    return createStoreMaterial(stored, undefined, onProblem)
+    return createStoreMaterial(stored, undefined, onProblem, options)
   }
   if (certificate === undefined || key === undefined) return undefined
-  return createFileMaterial({ certificate, key, ca: undefined }, onProblem)
+  return createFileMaterial({ certificate, key, ca: undefined }, onProblem, options)
 }
 
 /** Signs in this process, and follows the material: a new pair signs from the next message on. */

@@ -40,7 +40,7 @@ const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = [])
       ca: { text: authority.cert, path: undefined },
     },
     (error) => problems.push(error),
-    20,
+    { pollMs: 20 },
   )
 
 /** An HTTPS listener that asks for client certificates and notes whose requests came in. */
@@ -172,6 +172,23 @@ describe('material that cannot be used', () => {
     ).toThrow('cannot be read')
   })
 
+  test('a changed bundle with an authority that cannot be read leaves the old one in use', async () => {
+    await withScratch(async (directory) => {
+      const path = join(directory, 'ca.pem')
+      const ca = { text: authority.cert, path }
+      const material = createFileMaterial({ certificate: undefined, key: undefined, ca })
+      const broken = authority.cert.slice(0, authority.cert.length / 2)
+      for (const content of ['', 'no certificate', broken, first.cert + broken]) {
+        await put(path, content)
+        await expect(material.reload()).rejects.toThrow(KeyMaterialError)
+        expect(material.current().ca).toBe(authority.cert)
+      }
+      await put(path, first.cert + second.cert)
+      expect(await material.reload()).toBe(true)
+      expect(material.current().ca).toBe(first.cert + second.cert)
+    })
+  })
+
   test('later on is told once, and the old stays in use until the pair is whole', async () => {
     await withScratch(async (directory) => {
       await save(directory, first)
@@ -221,7 +238,7 @@ describe('material from the certificate store', () => {
   test('is the authorities alone until the store answers, then the latest pair', async () => {
     let stored: IssuedPair = first
     const changes: (string | undefined)[] = []
-    const material = createStoreMaterial(async () => stored, ca, undefined, 20)
+    const material = createStoreMaterial(async () => stored, ca, undefined, { pollMs: 20 })
     material.onChange(({ cert }) => changes.push(cert))
     expect(material.current()).toEqual({ ca: authority.cert })
     material.watch()
@@ -237,7 +254,7 @@ describe('material from the certificate store', () => {
     let read = async (): Promise<{ readonly cert: string; readonly key: string }> => first
     const problems: string[] = []
     const told = (error: Error) => problems.push(error.message)
-    const material = createStoreMaterial(() => read(), undefined, told, 20)
+    const material = createStoreMaterial(() => read(), undefined, told, { pollMs: 20 })
     material.watch()
     await until(() => material.current().cert === first.cert)
     read = () => Promise.reject(new Error('the store is away'))

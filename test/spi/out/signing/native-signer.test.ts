@@ -177,3 +177,15 @@ test('a pair of the certificate store goes before files, and without one nothing
   const empty = () => Promise.reject(new Error('the certificate store has no active x.PIA'))
   await expect(signerOf(fromStore, empty)).rejects.toThrow('has no active')
 })
+
+test('a pair of the store that cannot sign is refused before anybody sees it', async () => {
+  const large = issueCertificate('AC Grande', { bits: 3072 })
+  let stored = pair
+  const fromStore = { ...settings, certificateSource: 'store' as const }
+  const material = signingMaterial(fromStore, undefined, async () => stored)
+  const signer = await createSigner(fromStore, material)
+  stored = large
+  await expect(material?.reload()).rejects.toThrow('not RSA-2048')
+  expect(material?.current().cert).toBe(pair.cert)
+  signer.close()
+})
