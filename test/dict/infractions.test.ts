@@ -225,6 +225,20 @@ describe('a report against us', () => {
     expect(infractions.find(there, ispb).result).toBe('DISAGREED')
   })
 
+  test('that is acknowledged stays so for who asks again, after it could not be closed', async () => {
+    const { there, here } = await reported()
+    await act(here, 'acknowledge')
+    const known = infractions.find(there, ispb)
+    infractions.put({ ...known, status: 'OPEN' })
+    const close = () => act(here, 'close', { result: 'DISAGREED' })
+    const { status, json } = await close()
+    expect([status, json.directory_code]).toEqual([422, 'InfractionReportOperationInvalid'])
+    const again = await act(here, 'acknowledge')
+    expect([again.status, again.json.status]).toEqual([200, 'acknowledged'])
+    infractions.put(known)
+    expect((await close()).status).toBe(200)
+  })
+
   test('that was cancelled there meanwhile is shown so, and not closed', async () => {
     const { there, here } = await reported()
     await act(here, 'acknowledge')
@@ -243,7 +257,7 @@ test('reports are listed page by page, by role and status', async () => {
     listed.push(...json.infraction_reports.map(({ id }: Json) => id))
     cursor = json.next_cursor === null ? '' : `&cursor=${json.next_cursor}`
   } while (cursor !== '')
-  expect(new Set(listed).size).toBe(3)
+  expect(new Set(listed).size).toBe(4)
   const { json } = await call('GET', `${base}?role=asked&status=cancelled`)
   expect(json.infraction_reports).toHaveLength(1)
 })

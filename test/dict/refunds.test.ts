@@ -184,6 +184,31 @@ describe('a request against us', () => {
     expect(refunds.find(there, ispb)).toMatchObject({ status: 'CLOSED', returnId: second })
   })
 
+  test('whose return is refused is never told as accepted, also where the process ends between', async () => {
+    const { sql } = disputes
+    const { there, here, payment } = await requested()
+    const { return_id: first } = (await act(here, 'close', accept)).json
+    await disputes.answer(payment, first, 'RJCT', 'AM04')
+    await sql.unsafe(`
+      create function ended() returns trigger language plpgsql as 'begin raise exception ''ended''; end';
+      create trigger ended before update on dict_disputes for each row
+        when (old.wanted is not null and new.wanted is null) execute function ended()`)
+    await disputes.retry()
+    await sql.unsafe('drop trigger ended on dict_disputes; drop function ended')
+    await disputes.retry()
+    expect(await find(here)).toMatchObject({ status: 'open', refusal: 'AM04', return_id: null })
+    expect(refunds.find(there, ispb).status).toBe('OPEN')
+  })
+
+  test('that is to be accepted, and has no return, is left to be decided again', async () => {
+    const { there, here } = await requested()
+    await act(here, 'close', accept)
+    await disputes.sql`update dict_disputes set return_id = null where id = ${here}::uuid`
+    await disputes.retry()
+    expect(await find(here)).toMatchObject({ status: 'open', pending: null, refusal: 'RJCT' })
+    expect(refunds.find(there, ispb).status).toBe('OPEN')
+  })
+
   test('stays open when the return never goes out, and may be decided otherwise', async () => {
     const { sql } = disputes
     const { there, here, payment } = await requested()

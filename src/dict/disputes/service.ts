@@ -31,8 +31,11 @@ import {
   touchDispute,
 } from './store.ts'
 
+/** Why what is wanted does not come about. @property returnId null: the return is none, and its sum is free again */
+type Refusal = { readonly refusal: string; readonly returnId?: null }
+
 /** Whether the directory may be told: money may have to arrive before. */
-export type Readiness = 'ready' | 'later' | { readonly refusal: string }
+export type Readiness = 'ready' | 'later' | Refusal
 
 export type DisputeDeps<C, W extends Wanted> = {
   readonly sql: Client
@@ -112,8 +115,9 @@ export const createDisputeService = <C, W extends Wanted>(
         (tx) => wish(tx, deps, { id, wanted, actor: actorOf(caller) }),
         async () => {
           const { dispute, isDone } = await advance(id)
-          // It says why what was asked last did not come about.
-          if (isDone && dispute.refusal !== null) throw refused(dispute.refusal)
+          // It says why what was asked last did not come about, which may have been something else.
+          const isIt = dispute.status === deps.kind.acts[wanted.act]?.to
+          if (isDone && !isIt && dispute.refusal !== null) throw refused(dispute.refusal)
           return answerOf(view(dispute), isDone, 200)
         },
       ),
@@ -218,18 +222,18 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     await sql.begin((tx) => show(tx, seen))
   }
 
-  /** Ends what is wanted, unless it has another state meanwhile. */
-  const giveUp = async (before: Dispute<C, W>, refusal: string): Promise<never> => {
+  /** Ends what is wanted, unless something else is by now: all of it at once, lest a half be told later. */
+  const giveUp = async (before: Dispute<C, W>, why: Refusal): Promise<never> => {
     await sql.begin(async (tx) => {
       const now = await lockDispute<Dispute<C, W>>(tx, kind, before.id)
-      if (now?.status !== before.status) return
+      if (now?.status !== before.status || now.returnId !== before.returnId) return
       if (JSON.stringify(now.wanted) !== JSON.stringify(before.wanted)) return
       const status = now.status === 'requested' ? 'refused' : now.status
-      const after: Dispute<C, W> = { ...now, status, wanted: null, refusal }
+      const after: Dispute<C, W> = { ...now, ...why, status, wanted: null }
       await changeDispute(tx, after)
       if (status !== now.status) await telling.emit(tx, [telling.eventOf(after, false)])
     })
-    throw refused(refusal)
+    throw refused(why.refusal)
   }
 
   const create = async (before: Dispute<C, W>, round?: Round): Promise<Advanced<C, W>> => {
@@ -237,7 +241,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     if (answer === undefined) return later(before.id)
     if (answer.kind === 'seen') await store(answer.seen)
     else if (!answer.code.endsWith('AlreadyBeingProcessedForTransaction')) {
-      return giveUp(before, answer.code)
+      return giveUp(before, { refusal: answer.code })
     } else {
       // It may be ours, made by a request whose answer was lost.
       const since = new Date(before.createdAt.getTime() - clocksMs)
@@ -251,7 +255,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       // A list that was not read to its end proves nothing.
       const isOthers = asked.isWhole && (await isDisputed(sql, kind, before))
       if ((await find(before.id)).status === 'requested' && isOthers) {
-        return giveUp(before, answer.code)
+        return giveUp(before, { refusal: answer.code })
       }
     }
     const dispute = await find(before.id)
@@ -262,7 +266,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     const { id, directoryId } = before
     const readiness = (await deps.readiness?.(before, wanted)) ?? 'ready'
     if (readiness === 'later') return later(id)
-    if (readiness !== 'ready') return giveUp(before, readiness.refusal)
+    if (readiness !== 'ready') return giveUp(before, readiness)
     const answer = await known(calls.act(before, wanted))
     if (answer === undefined) return later(id)
     if (answer.kind === 'seen') await store(answer.seen)
@@ -273,7 +277,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       if (found.kind === 'seen') await store(found.seen)
       const now = await find(id)
       const isDone = now.status === deps.kind.acts[wanted.act]?.to
-      if (!isDone) return giveUp(now, answer.code)
+      if (!isDone) return giveUp({ ...before, status: now.status }, { refusal: answer.code })
     }
     const dispute = await find(id)
     return dispute.wanted === null ? { dispute, isDone: true } : later(id)

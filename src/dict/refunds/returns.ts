@@ -131,21 +131,22 @@ const notReturned = (error: unknown): unknown => {
   )
 }
 
-/** The directory is told that it is accepted once the return is settled, not before. */
+/** Why there is no return, where nobody says more. */
+const rejected = 'RJCT'
+
+/** The directory is told that it is accepted once the return is settled, not before, and never without one. */
 export const readinessOn =
   (sql: Client, returns: Returns) =>
   async (refund: Refund, wanted: RefundWanted): Promise<Readiness> => {
-    if (wanted.act !== 'close' || refund.returnId === null) return 'ready'
+    if (wanted.act !== 'close') return 'ready'
+    if (refund.returnId === null) {
+      return wanted.analysis.result === 'REJECTED' ? 'ready' : { refusal: rejected }
+    }
     const made = await returnOf(sql, refund, returns)
     if (made?.outcome === 'settled') return 'ready'
     if (made?.outcome !== 'rejected') return 'later'
     // Its sum is free again, and somebody decides again.
-    await sql.begin(async (tx) => {
-      const now = await lockDispute<Refund>(tx, 'refund', refund.id)
-      if (now?.returnId !== refund.returnId) return
-      await changeDispute(tx, { ...now, returnId: null })
-    })
-    return { refusal: made.refusal ?? 'RJCT' }
+    return { refusal: made.refusal ?? rejected, returnId: null }
   }
 
 /** Looks whether the return that answers a request of ours has come, and tells of it once. */
