@@ -195,7 +195,7 @@ const readDisputes = async (sql: Client, made: Made): Promise<void> => {
     }
     await findDispute(sql, kind, id)
     await openDisputes(sql, kind, new Date(), listed)
-    await isDisputed(sql, kind, { id, transactionId })
+    await isDisputed(sql, kind, { id, transactionId }, ['closed'])
   }
 }
 

@@ -359,6 +359,61 @@ describe('a request of ours', () => {
     expect(refunds.find(cancelled.json.directory_id, other).status).toBe('CANCELLED')
   })
 
+  test('is one, whose answer was lost, also when it was closed before it was looked for', async () => {
+    const payment = await disputes.paid()
+    setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const { json } = await call('POST', base, bodyOf(payment))
+    const there = refunds.all().find((one) => one.transactionId === payment)
+    const returnId = fresh.returnId()
+    refunds.close(there?.id ?? '', other, {
+      result: 'TOTALLY_ACCEPTED',
+      analysis: undefined,
+      rejectionReason: undefined,
+      returnId,
+      effectiveCents: undefined,
+    })
+    // Its list does not know it yet: nobody knows.
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    disputes.dict.passThere(6_000)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({
+      status: 'closed',
+      result: 'TOTALLY_ACCEPTED',
+      return_id: returnId,
+      refusal: null,
+    })
+    expect(await eventTypes(json.id)).toEqual(['dict.refund.changed closed'])
+    const second = await call('POST', base, bodyOf(payment))
+    expect([second.status, second.json.directory_code]).toEqual([
+      ...[422, 'RefundAlreadyProcessedForTransaction'],
+    ])
+  })
+
+  test('that was made, whatever is refused since then, is found before it ends', async () => {
+    const payment = await disputes.paid()
+    const report = infractions.create(
+      {
+        transactionId: payment,
+        reason: 'REFUND_REQUEST',
+        situation: 'SCAM',
+        details: undefined,
+        contact: undefined,
+      },
+      ispb,
+    )
+    infractions.acknowledge(report.id, other)
+    const closing = { result: 'AGREED', fraudType: 'MULE_ACCOUNT', analysis: undefined } as const
+    infractions.close(report.id, other, closing)
+    setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const { json } = await call('POST', base, bodyOf(payment, { reason: 'FRAUD' }))
+    infractions.cancel(report.id, ispb)
+    disputes.dict.passThere(6_000)
+    disputes.dict.pass(6_000)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'open', refusal: null })
+  })
+
   test('for fraud needs a report that is agreed to', async () => {
     const payment = await disputes.paid()
     const early = await call('POST', base, bodyOf(payment, { reason: 'FRAUD' }))

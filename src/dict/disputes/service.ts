@@ -16,8 +16,15 @@ import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused } from '../refusals.ts'
 import { isForLater, type Refused } from '../wire.ts'
-import type { DisputeCalls } from './calls.ts'
-import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
+import { type DisputeCalls, overlapMs } from './calls.ts'
+import {
+  type Dispute,
+  type DisputeFilter,
+  type Kind,
+  type Seen,
+  unansweredStatuses,
+  type Wanted,
+} from './domain.ts'
 import { type Polled, pollList } from './poll.ts'
 import { createShow, type Show, type Telling } from './show.ts'
 import {
@@ -207,10 +214,48 @@ const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | und
 const isRefused = (said: unknown): said is Refused =>
   (said as { readonly kind?: string }).kind === 'refused'
 
+/** The states of one of ours that the directory names where it makes no second one, by the end of its code. */
+const repeatedBy: Readonly<Record<string, readonly Dispute['status'][]>> = {
+  AlreadyBeingProcessedForTransaction: unansweredStatuses,
+  AlreadyProcessedForTransaction: ['closed'],
+}
+
+/** Whoever is refused sooner asks for the first time: nothing was made before. */
+const firstMs = 1_000
+
+/**
+ * Whether what the directory refuses to make may have been made all the same, by a request whose answer was lost. What
+ * its list shows of that is stored.
+ */
+const createMayBeMade =
+  <C, W extends Wanted>(
+    { sql, kind: { kind }, calls, now }: DisputeDeps<C, W>,
+    store: (seen: Seen<C>) => Promise<void>,
+  ) =>
+  async (before: Dispute<C, W>, { code }: Refused, round?: Round): Promise<boolean> => {
+    const { id, createdAt, transactionId } = before
+    const ageMs = now().getTime() - createdAt.getTime()
+    const states = Object.entries(repeatedBy).find(([end]) => code.endsWith(end))?.[1]
+    if (states === undefined && ageMs < firstMs) return false
+    const since = new Date(createdAt.getTime() - clocksMs)
+    const asked = await calls.asked(since, round).catch((error: unknown) => {
+      if (error instanceof DirectoryAwayError) return { seen: [], isWhole: false }
+      throw error
+    })
+    for (const seen of asked.seen) if (seen.transactionId === transactionId) await store(seen)
+    // A list that was not read to its end proves nothing.
+    if (!asked.isWhole || (await findDispute(sql, kind, id))?.status !== 'requested') return true
+    if (states === undefined) return false
+    // Nor does one that may be late, unless we know of another one that the directory can mean.
+    const isListed = states !== unansweredStatuses && ageMs > overlapMs
+    return !isListed && !(await isDisputed(sql, kind, before, states))
+  }
+
 const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<C>) => {
   const { sql, calls, telling, logger } = deps
   const { kind } = deps.kind
   const find = (id: string): Promise<Dispute<C, W>> => findOne(deps, id)
+  const mayBeMade = createMayBeMade(deps, (seen) => store(seen))
 
   const later = async (id: string): Promise<Advanced<C, W>> => {
     logger.info({ id, kind }, 'the directory is asked again later')
@@ -240,23 +285,8 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
     const answer = await known(calls.create(before))
     if (answer === undefined) return later(before.id)
     if (answer.kind === 'seen') await store(answer.seen)
-    else if (!answer.code.endsWith('AlreadyBeingProcessedForTransaction')) {
+    else if (!(await mayBeMade(before, answer, round))) {
       return giveUp(before, { refusal: answer.code })
-    } else {
-      // It may be ours, made by a request whose answer was lost.
-      const since = new Date(before.createdAt.getTime() - clocksMs)
-      const asked = await calls.asked(since, round).catch((error: unknown) => {
-        if (error instanceof DirectoryAwayError) return { seen: [], isWhole: false }
-        throw error
-      })
-      for (const seen of asked.seen) {
-        if (seen.transactionId === before.transactionId) await store(seen)
-      }
-      // A list that was not read to its end proves nothing.
-      const isOthers = asked.isWhole && (await isDisputed(sql, kind, before))
-      if ((await find(before.id)).status === 'requested' && isOthers) {
-        return giveUp(before, { refusal: answer.code })
-      }
     }
     const dispute = await find(before.id)
     return dispute.status === 'requested' ? later(before.id) : { dispute, isDone: true }

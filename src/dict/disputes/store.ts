@@ -183,15 +183,17 @@ export const openDisputes = async (
         and modified_at > now() - interval '30 days'))
   order by tried_at limit ${limit}`
 
-/** Whether another one about the payment goes on. */
+/** Whether another one that we have made about the payment is in one of these states. */
 export const isDisputed = async (
   sql: Queryable,
   kind: DisputeKind,
   { id, transactionId }: Pick<Dispute, 'id' | 'transactionId'>,
+  statuses: readonly Dispute['status'][],
 ): Promise<boolean> => {
   const rows = await sql`
     select from ${ofPayment(sql, transactionId)}
-    where kind = ${kind} and id <> ${id}::uuid and status in (${constants(sql, unansweredStatuses)}) limit 1`
+    where kind = ${kind} and id <> ${id}::uuid and role = 'asking'
+      and status in (${constants(sql, statuses)}) limit 1`
   return rows.length > 0
 }
 
