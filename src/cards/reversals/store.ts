@@ -256,15 +256,17 @@ export const isUnresolved = async (tx: Queryable, transactionId: string): Promis
   return found.length > 0
 }
 
-/** Whether a reversal or advice of that kind is still sent. */
+/** Whether a reversal or advice of that kind is still sent; with DE 11 of the original, that of no other. */
 export const isSent = async (
   tx: Queryable,
   transactionId: string,
   reverses: NewReversal['reverses'],
+  originalStan: string | undefined,
 ): Promise<boolean> => {
   const found = await tx`
     select from card_reversals
-    where transaction_id = ${transactionId} and reverses = ${reverses} and status = 'pending' limit 1`
+    where transaction_id = ${transactionId} and reverses = ${reverses} and status = 'pending'
+      ${originalStan === undefined ? tx`` : tx`and original_stan = ${originalStan}`} limit 1`
   return found.length > 0
 }
 

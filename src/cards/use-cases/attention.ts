@@ -2,7 +2,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import { isSent, isUnresolved } from '../reversals/index.ts'
 import { isPersonAskedFor } from '../transactions/card-events.ts'
 import type { CardTransaction } from '../transactions/store.ts'
-import { sentFor } from './begun-reversals.ts'
+import { followsAuthorization, sentFor } from './begun-reversals.ts'
 
 /**
  * Whether a transaction still needs a person when something of it has ended: a reversal that was given up, or an event
@@ -20,8 +20,9 @@ export const stillNeedsAttention = async (
  */
 export const isGoingOn = async (
   tx: Queryable,
-  { id, operation }: Pick<CardTransaction, 'id' | 'operation'>,
+  { id, operation, operationStan }: Pick<CardTransaction, 'id' | 'operation' | 'operationStan'>,
 ): Promise<boolean> => {
   const sent = operation && sentFor(operation)
-  return sent !== undefined && (await isSent(tx, id, sent))
+  if (sent === undefined) return false
+  return isSent(tx, id, sent, followsAuthorization(sent) ? operationStan : undefined)
 }

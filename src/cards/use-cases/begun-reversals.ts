@@ -31,6 +31,28 @@ export const sentFor = (operation: CardOperation): NewReversal['reverses'] | und
   return all[operation]
 }
 
+/** A transaction may have several of these; their numbers tell them apart. */
+const following = ['increment', 'capture', 'refund'] as const
+
+export const followsAuthorization = (
+  reverses: NewReversal['reverses'],
+): reverses is (typeof following)[number] => following.some((one) => one === reverses)
+
+/** Whether the reversal is that of the operation under way, and not of an earlier one of its kind. */
+export const isOfOperation = (
+  { operation, operationStan, operationTransmission }: CardTransaction,
+  {
+    reverses,
+    originalStan,
+    originalTransmission,
+  }: Pick<NewReversal, 'reverses' | 'originalStan' | 'originalTransmission'>,
+): boolean => {
+  if (operation !== `reversing_${reverses}`) return false
+  // Rows of earlier versions may be without numbers.
+  if (!followsAuthorization(reverses) || operationStan === undefined) return true
+  return operationStan === originalStan && operationTransmission === originalTransmission
+}
+
 /**
  * The reversals and advices that a step begins, to be committed with it, in their order.
  *
@@ -123,7 +145,7 @@ export const reversalOf = (
 /** The message that moved the money, which is the one to take back. */
 const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverses']) => {
   const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
-  if (reverses === 'capture' || reverses === 'refund' || reverses === 'increment') {
+  if (followsAuthorization(reverses)) {
     return {
       originalMti: reverses === 'increment' ? '0100' : '0200',
       originalStan: operationStan,

@@ -17,7 +17,6 @@ import {
   insertReversals,
   isAdviceTaken,
   isUnresolved,
-  type NewReversal,
   type Reversal,
   resolveReversals,
 } from '../reversals/index.ts'
@@ -31,7 +30,7 @@ import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, capturesOf, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
 import { isGoingOn, stillNeedsAttention } from './attention.ts'
-import { reversalsBegun } from './begun-reversals.ts'
+import { followsAuthorization, isOfOperation, reversalsBegun } from './begun-reversals.ts'
 import { isSale } from './booking.ts'
 import type { CardContext } from './context.ts'
 import { endAdvice } from './going-on.ts'
@@ -134,14 +133,13 @@ const fieldsOf = (
   return isOfCapture ? capturedBy(before, at) : {}
 }
 
-const unconfirmed = (
-  before: CardTransaction,
-  reverses: NewReversal['reverses'],
-  at: Date,
-): CardChange => {
-  const isOther = reverses === 'capture' || reverses === 'refund' || reverses === 'increment'
-  const event = isOther ? (`late_${reverses}` as const) : 'late_authorization'
-  const open = transition(before, event) === undefined ? before : changed(before, event, {}, at)
+const unconfirmed = (before: CardTransaction, reversal: Ended, at: Date): CardChange => {
+  const { reverses } = reversal
+  const event = followsAuthorization(reverses)
+    ? (`late_${reverses}` as const)
+    : 'late_authorization'
+  const fields = followsAuthorization(reverses) ? numbersOf(reversal) : {}
+  const open = transition(before, event) === undefined ? before : changed(before, event, fields, at)
   return {
     before,
     after: { ...open, needsAttention: true, updatedAt: at },
@@ -167,6 +165,22 @@ const notWaiting = (): ApiError =>
     },
   )
 
+type Ended = Pick<
+  EndedReversal,
+  | 'transactionId'
+  | 'reverses'
+  | 'originalStan'
+  | 'originalTransmission'
+  | 'amountCents'
+  | 'messages'
+>
+
+const numbersOf = ({ originalStan, originalTransmission, amountCents }: Ended) => ({
+  operationStan: originalStan,
+  operationTransmission: originalTransmission,
+  operationCents: amountCents,
+})
+
 /**
  * Updates the card transaction when its reversal ends, in the same database transaction. A confirmed reversal of an
  * authorization or void leaves it voided, one of a capture leaves it authorized. If the reversal expired, it stays as
@@ -174,22 +188,19 @@ const notWaiting = (): ApiError =>
  */
 export const endReversal = async (
   tx: Queryable,
-  {
-    transactionId,
-    reverses,
-    messages,
-  }: Pick<EndedReversal, 'transactionId' | 'reverses' | 'messages'>,
+  reversal: Ended,
   outcome: ReversalOutcome,
   at: Date,
   emission: EmitWithin | undefined,
 ): Promise<void> => {
+  const { reverses, messages } = reversal
   // What others know of its reversals is then committed.
-  const before = await lockTransaction(tx, transactionId)
+  const before = await lockTransaction(tx, reversal.transactionId)
   if (before === undefined) return
   const isConfirmed = outcome === 'confirmed'
-  if (before.operation !== `reversing_${reverses}`) {
+  if (!isOfOperation(before, reversal)) {
     // The transaction has moved on by other means. What is not confirmed is somebody's business all the same.
-    if (!isConfirmed) await changeTransactions(tx, [unconfirmed(before, reverses, at)], emission)
+    if (!isConfirmed) await changeTransactions(tx, [unconfirmed(before, reversal, at)], emission)
     return
   }
   const next = transition(before, 'reversal_confirmed')

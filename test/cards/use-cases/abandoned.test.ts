@@ -174,6 +174,12 @@ describe('what a process left on the wire', () => {
 })
 
 describe('the end of a reversal', () => {
+  /** That of what {@link abandon} leaves. */
+  const reversal = {
+    originalStan: '000077',
+    originalTransmission: '1121000000',
+    amountCents: 600n,
+  } as const
   const begun = async (status: string, operation: string) => {
     const { id } = await rig.authorize('tok_visa_approved')
     await abandon(id, status, operation)
@@ -188,7 +194,8 @@ describe('the end of a reversal', () => {
   ] as const)('of a %s one, of the %s: confirmed it is %s', async (status, reverses, after) => {
     const { sql } = rig.database
     const transactionId = await begun(status, `reversing_${reverses}`)
-    await endReversal(sql, { transactionId, reverses }, 'confirmed', new Date(), undefined)
+    const ended = { ...reversal, transactionId, reverses }
+    await endReversal(sql, ended, 'confirmed', new Date(), undefined)
     const row = await transactionById(sql, transactionId)
     expect(row).toMatchObject({ status: after, needsAttention: false })
     // The hold beneath a capture goes by a reversal of its own, which may have its answer by now.
@@ -203,7 +210,7 @@ describe('the end of a reversal', () => {
 
   test('that expired leaves the state and asks for attention', async () => {
     const transactionId = await begun('pending', 'reversing_authorization')
-    const ended = { transactionId, reverses: 'authorization' } as const
+    const ended = { ...reversal, transactionId, reverses: 'authorization' } as const
     await endReversal(rig.database.sql, ended, 'expired', new Date(), undefined)
     expect(await stateOf(transactionId)).toEqual({
       status: 'pending',
@@ -218,8 +225,45 @@ describe('the end of a reversal', () => {
 
   test('of another operation changes nothing', async () => {
     const transactionId = await begun('authorized', 'void')
-    const ended = { transactionId, reverses: 'capture' } as const
+    const ended = { ...reversal, transactionId, reverses: 'capture' } as const
     await endReversal(rig.database.sql, ended, 'confirmed', new Date(), undefined)
     expect(await stateOf(transactionId)).toMatchObject({ status: 'authorized', operation: 'void' })
+  })
+
+  test.each([
+    ['authorized', 'capture'],
+    ['authorized', 'increment'],
+    ['captured', 'refund'],
+  ] as const)('of another one of its kind changes nothing: %s, %s', async (status, reverses) => {
+    const { sql } = rig.database
+    const operation = `reversing_${reverses}` as const
+    const transactionId = await begun(status, operation)
+    const numbers = { originalStan: '000078', originalTransmission: '1121000000' } as const
+    const other = { ...reversal, ...numbers, transactionId, reverses }
+    await endReversal(sql, other, 'confirmed', new Date(), undefined)
+    expect(await stateOf(transactionId)).toEqual({ status, operation, needsAttention: false })
+    await endReversal(sql, other, 'expired', new Date(), undefined)
+    expect(await transactionById(sql, transactionId)).toMatchObject({
+      operation,
+      operationStan: '000077',
+      operationCents: 600n,
+      needsAttention: true,
+    })
+  })
+
+  test('that expired when all else was over has its own amount and numbers', async () => {
+    const { sql } = rig.database
+    const { id: transactionId } = await rig.authorize('tok_visa_approved')
+    const ended = { ...reversal, transactionId, reverses: 'capture' } as const
+    await endReversal(sql, ended, 'expired', new Date(), undefined)
+    const body = { outcome: 'captured', reason: 'the network has it' }
+    const path = `/v1/transactions/${transactionId}/resolve`
+    const resolved = await rig.app.call('POST', path, { key: rig.adminKey, body })
+    expect(resolved.status).toBe(200)
+    expect(await transactionById(sql, transactionId)).toMatchObject({
+      status: 'captured',
+      capturedCents: 600n,
+      captureStan: '000077',
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import { type EndedReversal, insertReversals } from '../../../src/cards/reversals/index.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { reversalOf } from '../../../src/cards/use-cases/begun-reversals.ts'
 import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
@@ -117,6 +117,16 @@ describe('the answer of somebody who asked the network', () => {
     expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
   })
 
+  test('is taken while an earlier one of the kind is still taken back', async () => {
+    const id = await waiting('authorized', 'reversing_capture')
+    const { sql } = rig.database
+    const row = await transactionById(sql, id)
+    if (row === undefined) throw new Error('no such transaction')
+    const earlier = { ...row, network: 'nobody', operationStan: '000009' }
+    await insertReversals(sql, [reversalOf(earlier, 'capture')])
+    expect((await resolve(id, { outcome: 'captured', reason })).status).toBe(200)
+  })
+
   test('is repeated under its key', async () => {
     const id = await waiting('captured', 'reversing_void')
     const key = { 'Idempotency-Key': 'resolve-once' }
@@ -162,6 +172,7 @@ describe('the answer of somebody who asked the network', () => {
 
 describe('a reversal that was given up while others of its transaction go on', () => {
   type Ended = 'authorization' | 'capture'
+  type Named = Pick<EndedReversal, 'originalStan' | 'originalTransmission' | 'amountCents'>
 
   /** As the engine ends it: the reversal's row first, then the transaction, in one commit. */
   const end = (id: string, reverses: Ended, outcome: 'confirmed' | 'expired'): Promise<void> =>
@@ -170,7 +181,13 @@ describe('a reversal that was given up while others of its transaction go on', (
       if (row === undefined) throw new Error('no such transaction')
       await tx`
         update card_reversals set status = ${outcome} where transaction_id = ${id} and reverses = ${reverses}`
-      await endReversal(tx, { transactionId: id, reverses }, outcome, new Date(), undefined)
+      const [found] = await tx<Named[]>`
+        select original_stan as "originalStan", original_transmission as "originalTransmission",
+          amount_cents as "amountCents"
+        from card_reversals where transaction_id = ${id} and reverses = ${reverses}`
+      if (found === undefined) throw new Error('no such reversal')
+      const ended = { ...found, transactionId: id, reverses }
+      await endReversal(tx, ended, outcome, new Date(), undefined)
     })
 
   /** A voided payment whose first capture, and then the hold, are to be taken back; no engine sends for it. */
