@@ -26,7 +26,7 @@ import {
 //   POST {url}/resolve-many   {"tokens": ["…", …]}
 //     200 application/octet-stream   a line for each token, in their order, ended by a line feed: card number, expiry and
 //                                    cryptogram with semicolons between them, as above; empty for a token not known
-//     anything else                  each is asked for alone
+//     anything else, or no answer    each is asked for alone
 
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
 const panDigitsMin = 12

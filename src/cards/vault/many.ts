@@ -23,7 +23,7 @@ export type AskMany = (
  */
 export const gathering = (alone: Ask, many: AskMany): Ask => {
   let tokensMax = 1
-  let together: Ask = alone
+  let together: (token: string) => Promise<Outcome> = alone
 
   const take = (told: string | undefined): void => {
     const taken = told !== undefined && tokensMaxForm.test(told) ? Number(told) : 1
@@ -33,7 +33,7 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
     together =
       next === 1
         ? alone
-        : createGatherer<string, Told>({
+        : createGatherer<string, Outcome>({
             rowsMax: next,
             writersMax: callsMax,
             waitingMax,
@@ -48,23 +48,29 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
     return told
   }
 
-  const askAll = async (tokens: readonly string[]): Promise<readonly Told[]> => {
+  const askAll = async (tokens: readonly string[]): Promise<readonly Outcome[]> => {
     const [only] = tokens
-    if (tokens.length === 1 && only !== undefined) return [await first(only)]
-    const { lines } = await many(tokens)
-    if (lines.length === tokens.length) return lines
-    // Whatever it said instead.
+    if (tokens.length === 1 && only !== undefined) return [await outcomeOf(first(only))]
+    const all = await many(tokens).catch(() => undefined)
+    if (all?.lines.length === tokens.length) return all.lines
+    // Whatever it said instead, or if one of them kept it from saying anything.
     take(undefined)
-    const settled = await Promise.allSettled(tokens.map(alone))
-    const failed = settled.find(({ status }) => status === 'rejected')
-    if (failed === undefined)
-      return settled.map((one) => (one as PromiseFulfilledResult<Told>).value)
-    for (const one of settled) if (one.status === 'fulfilled') one.value.body.fill(0)
-    throw (failed as PromiseRejectedResult).reason
+    return Promise.all(tokens.map((token) => outcomeOf(alone(token))))
   }
 
-  return (token) => (tokensMax === 1 ? first(token) : together(token))
+  return async (token) => {
+    if (tokensMax === 1) return first(token)
+    const outcome = await together(token)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
 }
+
+/** One token's failure is nobody else's. */
+type Outcome = Told | Error
+
+const outcomeOf = (told: Promise<Told>): Promise<Outcome> =>
+  told.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
 
 /**
  * The answers in a body of one line for each token: its digits, its expiry, its cryptogram, with semicolons between them,

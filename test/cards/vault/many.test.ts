@@ -14,21 +14,27 @@ const pan = '4000000000000002'
 
 type Asked = { readonly path: string; readonly body: unknown }
 
-const vaultThat = (many: (tokens: readonly string[]) => Response, tokensMax = '3') => {
+const vaultThat = (
+  many: (tokens: readonly string[]) => Response,
+  tokensMax = '3',
+  { slow = '', timeoutMs = 5_000 } = {},
+) => {
   const asked: Asked[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: async (request) => {
       const path = new URL(request.url).pathname
-      const body = (await request.json()) as { tokens: readonly string[] }
+      const body = (await request.json()) as { token: string; tokens?: readonly string[] }
+      const { tokens = [body.token] } = body
       asked.push({ path, body })
-      if (path === '/v/resolve-many') return many(body.tokens)
+      if (tokens.includes(slow)) await Bun.sleep(3 * timeoutMs)
+      if (path === '/v/resolve-many') return many(tokens)
       return new Response(pan, { headers: { 'card-tokens-max': tokensMax } })
     },
   })
   const url = `http://127.0.0.1:${server.port}/v/`
-  const vault = createHttpVault({ url, token: 'key', timeoutMs: 5_000 })
+  const vault = createHttpVault({ url, token: 'key', timeoutMs })
   closing.push(() => server.stop(true), vault.close)
   return { asked, vault }
 }
@@ -95,6 +101,17 @@ test.each([
     '/v/resolve',
     '/v/resolve',
   ])
+})
+
+test('that has one of them slowly fails that one, and stays open to all', async () => {
+  const all = (tokens: readonly string[]) => new Response(`${pan}\n`.repeat(tokens.length))
+  const { vault } = vaultThat(all, '100', { slow: 'slow', timeoutMs: 300 })
+  await vault.resolve('first')
+  const tokens = ['a', 'b', 'slow', ...Array.from({ length: 20 }, (_, at) => `c${at}`)]
+  const outcomes = await Promise.all(tokens.map((token) => outcomeOf(vault.resolve(token))))
+  const found = [pan, undefined, undefined]
+  expect(outcomes).toEqual(tokens.map((token) => (token === 'slow' ? 'timed_out' : found)))
+  expect(await outcomeOf(vault.resolve('next'))).toEqual(found)
 })
 
 test.each(['1', '0', '-5', '2x', ''])('whose number is "%s" takes one at a time', async (told) => {
