@@ -6,7 +6,10 @@ import type { ExchangeOutcome } from './types.ts'
 const timedOut: ExchangeOutcome = Object.freeze({ kind: 'timed_out' })
 const unreadable: ExchangeOutcome = Object.freeze({ kind: 'unreadable' })
 const connectionLost: ExchangeOutcome = Object.freeze({ kind: 'connection_lost' })
-const notSent: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'no_connection' })
+const notSent: ExchangeOutcome = Object.freeze({
+  kind: 'not_sent',
+  reason: 'connection_lost_unsent',
+})
 
 /** The connection that a request went over, as far as its end matters. */
 export type Lane = {

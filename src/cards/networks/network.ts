@@ -21,6 +21,7 @@ const noConnection: ExchangeOutcome = Object.freeze({
   kind: 'not_sent',
   reason: 'no_connection',
 })
+const stopping: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'stopping' })
 const windowFull: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
 const duplicateKey: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
 
@@ -127,7 +128,7 @@ class ConnectionPool implements Network {
     if (key < 0) return Promise.reject(new Error('the request has no STAN of six digits'))
     if (this.exchanges.has(key)) return Promise.resolve(duplicateKey)
     const connection = this.laneAfter(follows) ?? this.leastLoaded()
-    if (connection === undefined) return Promise.resolve(noConnection)
+    if (connection === undefined) return Promise.resolve(this.isStopping ? stopping : noConnection)
     if (connection.inFlight >= this.options.window) return Promise.resolve(windowFull)
     try {
       return connection.send(request, key, timeoutMs) ?? Promise.resolve(windowFull)

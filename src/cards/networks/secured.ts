@@ -10,7 +10,7 @@ import type { ExchangeOutcome } from './types.ts'
 
 /** What a connection does with codes and keys. */
 
-const noConnection = { kind: 'not_sent', reason: 'no_connection' } as const
+const lost = { kind: 'not_sent', reason: 'connection_lost_unsent' } as const
 const windowFull = { kind: 'not_sent', reason: 'window_full' } as const
 const noCode = { kind: 'not_sent', reason: 'security_module' } as const
 
@@ -39,7 +39,7 @@ export const sendSealed = async (
   try {
     await sealer.seal(unsealed, keys)
     const start = place()
-    if (start === undefined) return noConnection
+    if (start === undefined) return lost
     const leftMs = timeoutMs - (performance.now() - startedAt)
     if (leftMs <= 0) return noCode
     if (!append(unsealed.bytes, leftMs)) return windowFull

@@ -9,10 +9,19 @@ import type { ReconciliationRules } from './reconciliation-form.ts'
 export type ExchangeOutcome =
   /** The caller owns the response and wipes it, because it may repeat the card number. */
   | { readonly kind: 'answered'; readonly response: CardMessage }
-  /** No byte was written: no healthy connection, or every window is full. */
+  /**
+   * No byte was written. Only `no_connection` says that the network is away: what had a connection may have lost that
+   * one alone.
+   */
   | {
       readonly kind: 'not_sent'
-      readonly reason: 'no_connection' | 'window_full' | 'duplicate_key' | 'security_module'
+      readonly reason:
+        | 'no_connection'
+        | 'connection_lost_unsent'
+        | 'stopping'
+        | 'window_full'
+        | 'duplicate_key'
+        | 'security_module'
     }
   /** The request was written and the time is up: the network may have acted on it. */
   | { readonly kind: 'timed_out' }

@@ -91,7 +91,7 @@ export const orGoingOn = (
   verdict: Verdict,
   hasSecrets: boolean,
 ): Verdict => {
-  // No other reason proves that the network is away: this process may be too busy.
+  // No other reason proves that the network is away: this process may be too busy, or only one connection gone.
   if (verdict.kind !== 'not_sent' || verdict.why !== 'no_connection') return verdict
   return mayGoOn(network, operation, transaction, hasSecrets) ? { kind: 'advised' } : verdict
 }

@@ -167,7 +167,7 @@ describe('bytes', () => {
     // Long before the time of the others.
     expect(performance.now() - started).toBeLessThan(25_000)
     expect(kinds.get('connection_lost') ?? 0).toBeGreaterThan(1_000)
-    expect(kinds.get('no_connection') ?? 0).toBeGreaterThan(100)
+    expect(kinds.get('connection_lost_unsent') ?? 0).toBeGreaterThan(100)
     expect(rig.network.health().connectionsUp).toBe(0)
   })
 })
@@ -546,7 +546,7 @@ test('a frame whose time is over before the kernel had it is not sent: another p
   const late = rig.network.exchange(payment(1), 5)
   // The event loop stands still, as does a process that is stopped.
   Bun.sleepSync(40)
-  expect(await late).toEqual({ kind: 'not_sent', reason: 'no_connection' })
+  expect(await late).toEqual({ kind: 'not_sent', reason: 'connection_lost_unsent' })
   await until(() => peer.connections.length === 2 && rig.network.health().connectionsUp === 1)
   expect((await rig.network.exchange(payment(2), 20_000)).kind).toBe('answered')
   expect(peer.received.map(({ stan }) => stan)).toEqual([stanOf(2)])

@@ -82,6 +82,15 @@ describe('an exchange', () => {
     })
   })
 
+  test('is refused by a pool that stops, which does not say that the network is away', async () => {
+    await using rig = await createNetworkRig()
+    await rig.network.stop()
+    expect(await rig.network.exchange(payment(1), 100)).toEqual({
+      kind: 'not_sent',
+      reason: 'stopping',
+    })
+  })
+
   test('is refused when every window is full, and not one before', async () => {
     await using rig = await createNetworkRig({ poolSize: 2, window: 3 })
     const token = 'tok_visa_timeout'

@@ -74,7 +74,7 @@ test('every exchange is one client span with what came of it, and nothing of the
     failed(5, 'not_sent', 'window_full'),
     failed(6, undefined, 'iso8583_length'),
     { ...answered, name: 'card exchange 0400', stan: stanOf(7), code: '25' },
-    failed(8, 'not_sent', 'no_connection'),
+    failed(8, 'not_sent', 'stopping'),
   ])
   expect(spans[0]).toMatchObject({
     kind: 3,

@@ -197,6 +197,25 @@ describe('codes', () => {
     expect(rig.network.health()).toMatchObject({ inFlight: 0 })
   })
 
+  test('whose connection goes meanwhile send nothing, which does not say that the network is away', async () => {
+    const software = createSoftwareModule()
+    const slow: SecurityModule = {
+      ...software,
+      mac: async (...given) => {
+        await until(() => rig.network.health().connectionsUp === 0)
+        return software.mac(...given)
+      },
+    }
+    await using rig = await createNetworkRig(secured({ module: slow }), simulated)
+    const late = rig.network.exchange(payment(1), 20_000)
+    rig.simulator.stop()
+    expect(await late).toEqual({ kind: 'not_sent', reason: 'connection_lost_unsent' })
+    expect(await rig.network.exchange(payment(2), 20_000)).toEqual({
+      kind: 'not_sent',
+      reason: 'no_connection',
+    })
+  })
+
   test('of a module that is away or hangs stop what needs them, and nothing is sent', async () => {
     const hung: SecurityModule = {
       ...createSoftwareModule(),
