@@ -9,8 +9,8 @@ import { crc16 } from './crc16.ts'
 /** Longest payload, in bytes. Same source. */
 export const brcodeBytesMax = 512
 
-/** Most objects a payload of that size can hold: each takes five bytes at least. */
-const objectsMax = Math.floor(brcodeBytesMax / 5)
+/** No payload of that size holds more objects: each takes four bytes beside the objects in it. */
+const objectsMax = Math.floor(brcodeBytesMax / 4)
 /** Ids 26 to 51 and 80 to 99. */
 const accountsMax = 46
 /** Integers per object on the tape: id, offset of the id, start and end of the value, parent. */

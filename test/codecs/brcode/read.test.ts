@@ -281,6 +281,24 @@ describe('limits, at the limit and one past it', () => {
     expect(refusal(() => parseBrCode(payloadOf(brcodeBytesMax + 1)))).toBe('brcode_size  @0')
     expect(refusal(() => parseBrCode('é'.repeat(brcodeBytesMax * 4)))).toBe('brcode_size  @0')
   })
+
+  test('as many objects as fit: templates with one child each', () => {
+    const child = tlv('00', 'x')
+    const templates = (ids: readonly number[]) => ids.map((id) => tlv(String(id), child)).join('')
+    const upFrom = (first: number, count: number) =>
+      Array.from({ length: count }, (_, at) => first + at)
+    const own = templates([...upFrom(26, 26), ...upFrom(80, 14)])
+    const text = `${head}${own}5204000053039865802BR5901A6001B${tlv('62', templates(upFrom(50, 11)))}`
+    const payload = sealed(text)
+    expect(payload.length).toBeLessThanOrEqual(brcodeBytesMax)
+    expect(refusal(() => parseBrCode(payload))).toBe('accepted')
+    const { nodes } = explainBrCode(payload)
+    const all = nodes.flatMap((node) => [
+      node,
+      ...node.children.flatMap((one) => [one, ...one.children]),
+    ])
+    expect(all.length).toBe(110)
+  })
 })
 
 describe('the tree', () => {
