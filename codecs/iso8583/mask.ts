@@ -4,12 +4,21 @@ import { parseTlv } from './tlv.ts'
 
 const hidden = '***'
 const panDigitsMin = 13
+const panDigitsMax = 19
+/** A card number may stand anywhere among more digits. */
+const longRun = /\d{13,}/g
 
 /** BIN and last four digits of a card number; shorter numbers are hidden completely. PCI DSS 4.0.1, 3.4.1. */
 export const maskPan = (pan: string): string =>
   pan.length < panDigitsMin
     ? '*'.repeat(pan.length)
     : `${pan.slice(0, 6)}${'*'.repeat(pan.length - 10)}${pan.slice(-4)}`
+
+/** A text without digits that may be a card number: of a run as long as one BIN and last four stay, of a longer one nothing. */
+export const maskRuns = (text: string): string =>
+  text.replace(longRun, (run) =>
+    run.length > panDigitsMax ? '*'.repeat(run.length) : maskPan(run),
+  )
 
 /** EMV tags that carry card data: track 2 equivalent, PAN, track 1 and discretionary data, track data. */
 const sensitiveTags: ReadonlySet<string> = new Set([
@@ -33,7 +42,7 @@ export const maskText = (de: number, value: string): string => {
     return end < 0 ? hidden : `${maskPan(value.slice(0, end))}=${hidden}`
   }
   if (secretFields.includes(de)) return hidden
-  return isFreeText(de) ? value.replace(/\d{13,19}/g, maskPan) : value
+  return isFreeText(de) ? maskRuns(value) : value
 }
 
 const isFreeText = (de: number): boolean =>

@@ -1,11 +1,10 @@
-import { maskPan } from './mask.ts'
+import { maskPan, maskRuns } from './mask.ts'
 import { byteMembers, type CardMessage, textMembers } from './message.ts'
 
 const hidden = '***'
 const panField = '002'
 /** DE 14: with the number it makes a payment. */
 const expiryField = '014'
-const cardNumberRun = /\d{13,19}/g
 /** MTI, STAN, DE 7, acquirer and forwarder of another message. */
 const originalData = /^(\d{4})(\d{6})(\d{10})(\d{11})(\d{11})$/
 
@@ -42,6 +41,5 @@ const withoutNumbers = (de: string, value: string): string => {
   // No database stores a NUL in a text.
   const text = value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
   if (text.length < 13) return text
-  const parted = de === '090' ? text.replace(originalData, '$1 $2 $3 $4 $5') : text
-  return parted.replace(cardNumberRun, maskPan)
+  return maskRuns(de === '090' ? text.replace(originalData, '$1 $2 $3 $4 $5') : text)
 }

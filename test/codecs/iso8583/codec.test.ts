@@ -516,6 +516,7 @@ describe('what is printed', () => {
   test('short numbers are hidden wholly, numbers in free text are found', () => {
     expect([maskPan(pan), maskPan('1234'), maskPan('')]).toEqual(['411111******1111', '****', ''])
     expect(maskText(60, `ref ${pan}`)).toBe('ref 411111******1111')
+    expect(maskText(60, `ref 0000${pan}1`)).toBe(`ref ${'*'.repeat(21)}`)
     expect(maskBytes(55, Uint8Array.of(0x9f))).toBe('***')
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CardMessage, createFieldSetter, gatewayMtis, shownFields } from '#codecs/iso8583'
+import { CardMessage, createFieldSetter, gatewayMtis, maskText, shownFields } from '#codecs/iso8583'
 
 const digits = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -75,5 +75,20 @@ describe('a message that is shown', () => {
         },
       ),
     )
+  })
+
+  test('never tells of a card number among other digits, however many stand before and after', () => {
+    const lengths = Array.from({ length: 25 }, (_, at) => at)
+    for (let size = 13; size <= 19; size++) {
+      const number = '4539578763621486123'.slice(0, size)
+      for (const before of lengths) {
+        for (const after of lengths) {
+          const text = '0'.repeat(before) + number + '0'.repeat(after)
+          const message = Object.assign(new CardMessage(), { merchantName: `LOJA ${text}` })
+          expect(shownFields(message)['043']).not.toContain(number)
+          expect(maskText(60, text)).not.toContain(number)
+        }
+      }
+    }
   })
 })
