@@ -53,4 +53,4 @@ export {
   parseOriginalData,
   parseReplacementAmounts,
 } from './subelements.ts'
-export { parseTlv, writeTlv } from './tlv.ts'
+export { parseTlv, parseTlvWithin, writeTlv } from './tlv.ts'

@@ -1,6 +1,6 @@
 import { toHex } from './characters.ts'
 import { secretFields } from './layout.ts'
-import { parseTlv } from './tlv.ts'
+import { isTemplate, parseTlv, templatesMax } from './tlv.ts'
 
 const hidden = '***'
 const panDigitsMin = 13
@@ -56,13 +56,32 @@ export const maskBytes = (de: number, value: Uint8Array): string => {
 
 const maskIcc = (value: Uint8Array): string => {
   try {
-    return parseTlv(value)
-      .map(({ tag, value: content }) => {
-        const shown = sensitiveTags.has(tag) ? '*'.repeat(content.length * 2) : toHex(content)
-        return `${tag}${shown === '' ? '' : `=${shown}`}`
-      })
-      .join(' ')
+    return shownObjects(value, templatesMax)
   } catch {
     return hidden
   }
 }
+
+const shownObjects = (bytes: Uint8Array, templatesLeft: number): string =>
+  parseTlv(bytes)
+    .map(({ tag, value }) => {
+      const shown = isTemplate(tag)
+        ? shownTemplate(value, templatesLeft)
+        : sensitiveTags.has(tag)
+          ? starsOf(value)
+          : toHex(value)
+      return shown === '' ? tag : `${tag}=${shown}`
+    })
+    .join(' ')
+
+/** A template whose inside nobody can read may hold anything. */
+const shownTemplate = (value: Uint8Array, templatesLeft: number): string => {
+  if (templatesLeft === 0) return starsOf(value)
+  try {
+    return `[${shownObjects(value, templatesLeft - 1)}]`
+  } catch {
+    return starsOf(value)
+  }
+}
+
+const starsOf = ({ length }: Uint8Array): string => '*'.repeat(length * 2)

@@ -6,6 +6,8 @@ type Tlv = { readonly tag: string; readonly value: Uint8Array }
 
 const tagBytesMax = 3
 const lengthBytesMax = 2
+/** How many templates may be inside each other. */
+export const templatesMax = 4
 
 /**
  * Data objects in their order, unknown ones too. EMV Book 3, annex B.
@@ -36,6 +38,22 @@ export const parseTlv = (bytes: Uint8Array): Tlv[] => {
   }
   return found
 }
+
+/** Whether the value of the object is data objects itself: the object is a template. */
+export const isTemplate = (tag: string): boolean =>
+  (Number.parseInt(tag.slice(0, 2), 16) & 0x20) !== 0
+
+/**
+ * Data objects that are no templates, in their order, those inside of templates too.
+ *
+ * @throws CodecError as {@link parseTlv}, and `tlv_depth`
+ */
+export const parseTlvWithin = (bytes: Uint8Array, templatesLeft = templatesMax): Tlv[] =>
+  parseTlv(bytes).flatMap((object) => {
+    if (!isTemplate(object.tag)) return [object]
+    if (templatesLeft === 0) refuse('tlv_depth', 0, `at most ${templatesMax} templates`)
+    return parseTlvWithin(object.value, templatesLeft - 1)
+  })
 
 const tagEnd = (bytes: Uint8Array, start: number): number => {
   let at = start + 1

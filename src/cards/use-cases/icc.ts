@@ -1,16 +1,16 @@
 import { CodecError } from '#codecs/bytes'
-import { parseTlv } from '#codecs/iso8583'
+import { parseTlvWithin } from '#codecs/iso8583'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { Secrets } from '../content/index.ts'
 
 /** Card number, track 2, holder's name, track data: they go in no field of ours. */
 const refusedTags: ReadonlySet<string> = new Set(['57', '5A', '5F20', '56', '9F1F', '9F20', '9F6B'])
 
-/** Whether it is BER-TLV without card data. */
+/** Whether it is BER-TLV without card data, in templates too. */
 const isIccData = (hex: string): boolean => {
   try {
     const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-    return parseTlv(bytes).every(({ tag }) => !refusedTags.has(tag))
+    return parseTlvWithin(bytes).every(({ tag }) => !refusedTags.has(tag))
   } catch (error) {
     if (error instanceof CodecError) return false
     throw error

@@ -171,6 +171,8 @@ test.each([
   [{ entry: 'ecommerce', icc_data: '9F260111' }, 'FIELD_NOT_CARRIED', 'icc_data'],
   [{ installments: 1, installment_plan: 'issuer' }, 'VALUE_REFUSED', 'installment_plan'],
   [{ icc_data: '5A084000000000000002' }, 'VALUE_REFUSED', 'icc_data'],
+  [{ icc_data: '700A5A084000000000000002' }, 'VALUE_REFUSED', 'icc_data'],
+  [{ icc_data: '7003414141' }, 'VALUE_REFUSED', 'icc_data'],
   [{ icc_data: '9F2' }, 'VALIDATION_FAILED', 'icc_data'],
   [{ reference: 'order 4000000000000002' }, 'VALIDATION_FAILED', 'reference'],
   [{ soft_descriptor: 'PAD\u00c1RIA' }, 'VALIDATION_FAILED', 'soft_descriptor'],

@@ -23,6 +23,7 @@ import {
   parseDialect,
   parseOriginalData,
   parseTlv,
+  parseTlvWithin,
   readAnswer,
   readMessage,
   writeFrame,
@@ -518,6 +519,26 @@ describe('what is printed', () => {
     expect(maskText(60, `ref ${pan}`)).toBe('ref 411111******1111')
     expect(maskText(60, `ref 0000${pan}1`)).toBe(`ref ${'*'.repeat(21)}`)
     expect(maskBytes(55, Uint8Array.of(0x9f))).toBe('***')
+  })
+
+  test('card data inside of templates is masked, and what cannot be read is hidden', () => {
+    const shown = (objects: Parameters<typeof writeTlv>[0]) => maskBytes(55, writeTlv(objects))
+    const number = { tag: '5A', value: Uint8Array.of(0x41, 0x11) }
+    const inside = writeTlv([number, { tag: '82', value: Uint8Array.of(0) }])
+    const template = { tag: '70', value: inside }
+    expect(shown([template])).toBe('70=[5A=**** 82=00]')
+    expect(shown([{ tag: '7F21', value: writeTlv([template]) }])).toBe('7F21=[70=[5A=**** 82=00]]')
+    expect(
+      shown([
+        { tag: 'E1', value: Uint8Array.of(0x41) },
+        { tag: '70', value: inside.subarray(0, 3) },
+      ]),
+    ).toBe('E1=** 70=******')
+    let deep = template
+    for (let depth = 0; depth < 6; depth++) deep = { tag: '70', value: writeTlv([deep]) }
+    expect(shown([deep])).toMatch(/^(70=\[){4}70=\*+\]{4}$/)
+    expect(parseTlvWithin(writeTlv([template])).map(({ tag }) => tag)).toEqual(['5A', '82'])
+    expect(() => parseTlvWithin(writeTlv([deep]))).toThrow('at most 4 templates')
   })
 
   test('a message cut short is read as far as it goes', () => {
