@@ -1,4 +1,5 @@
 import { CodecError } from '#codecs/bytes'
+import { secretFields } from './layout.ts'
 import type { FieldValue, Iso8583Packer } from './packer.ts'
 import type { Iso8583Parser } from './parser.ts'
 
@@ -338,8 +339,10 @@ export const readMessage = (parser: Iso8583Parser): CardMessage => {
   message.replacementAmounts = parser.text(95)
   for (const de of parser.fields()) {
     if (memberFields.has(de)) continue
+    // Text could not be wiped.
+    const value = secretFields.includes(de) ? parser.copy(de) : parser.value(de)
     message.more ??= new Map()
-    message.more.set(de, parser.value(de))
+    if (value !== undefined) message.more.set(de, value)
   }
   return message
 }

@@ -128,6 +128,24 @@ describe('typed messages', () => {
     expect(read.iccData).toEqual(new Uint8Array(10))
   })
 
+  test('wipe clears secrets in fields without a member', () => {
+    const dialect = dialects['ascii']!
+    const text = '1111111111111111'
+    const values = Object.fromEntries([34, 36, 53].map((de) => [de, text]))
+    const out = new Uint8Array(512)
+    const bytes = { 96: encoder.encode(text) }
+    const end = createPacker(dialect).pack('0800', { ...values, ...bytes }, out)
+    const read = readMessage(createParser(dialect).parse(out, 0, end))
+    read.wipe()
+    for (const [de, value] of read.more ?? []) {
+      expect([de, typeof value === 'string' ? value : Buffer.from(value).toString()]).toEqual([
+        de,
+        '\0'.repeat(value.length),
+      ])
+    }
+    expect(read.more?.size).toBe(4)
+  })
+
   test('of an answer only what a gateway uses is decoded, and no card data', () => {
     const message = authorization()
     message.mti = '0110'
