@@ -61,7 +61,7 @@ export type Composite<Source> = {
 export type ReadEntry = {
   readonly id: string
   readonly name: string
-  /** Text; bytes as hexadecimal digits. */
+  /** Text; bytes as hexadecimal digits, or as base64 where they are written from that. */
   readonly value: string
   readonly isSensitive: boolean
   readonly entries: readonly ReadEntry[]
@@ -271,14 +271,14 @@ const readHeaded = (
   field: string,
 ): readonly ReadEntry[] => {
   const found: ReadEntry[] = []
-  const lengthBytes =
-    shape === 'ltv' && lengthEncoding === 'bcd' ? (lengthDigits + 1) >> 1 : lengthDigits
+  const isPacked = shape === 'ltv' && lengthEncoding === 'bcd'
+  const lengthBytes = isPacked ? (lengthDigits + 1) >> 1 : lengthDigits
   let at = 0
   while (at < bytes.length) {
     const lengthAt = shape === 'tlv' ? at + idDigits : at
     const idAt = shape === 'tlv' ? at : at + lengthBytes
     const length = lengthIn(bytes.subarray(lengthAt, lengthAt + lengthBytes), lengthBytes, {
-      isPacked: lengthBytes !== lengthDigits,
+      isPacked,
       refuseIt: () => refuse(field, 'identifier and length', at),
     })
     const start = at + idDigits + lengthBytes
@@ -343,15 +343,20 @@ const readEntry = (
   entry: CompositeEntry<unknown> | undefined,
   field: string,
 ): ReadEntry => {
-  const { name = '', isSensitive = false, composite, encoding = 'ascii' } = entry ?? {}
+  const { name = '', isSensitive = false, composite } = entry ?? {}
   const entries = composite === undefined ? [] : readComposite(bytes, composite, `${field}.${id}`)
-  return { id, name, value: decoded(bytes, encoding), isSensitive, entries }
+  return { id, name, value: decoded(bytes, entry), isSensitive, entries }
 }
 
-const decoded = (bytes: Uint8Array, encoding: EntryEncoding): string => {
+/** The text that is written as these bytes. */
+const decoded = (bytes: Uint8Array, entry: CompositeEntry<unknown> | undefined): string => {
+  const { encoding = 'ascii', length = 0 } = entry ?? {}
   if (encoding === 'ascii') return textOf(bytes)
-  if (encoding !== 'ebcdic') return toHex(bytes)
-  return textOf(bytes.map((byte) => cp1047.decode[byte] ?? 0))
+  if (encoding === 'ebcdic') return textOf(bytes.map((byte) => cp1047.decode[byte] ?? 0))
+  if (encoding === 'base64') return btoa(textOf(bytes))
+  const digits = toHex(bytes)
+  const isFilled = encoding === 'bcd' && length % 2 === 1 && digits.length === length + 1
+  return isFilled && digits.startsWith('0') ? digits.slice(1) : digits
 }
 
 function refuse(field: string, rule: string, offset = 0): never {
