@@ -131,3 +131,16 @@ export const toHex = (bytes: Uint8Array): string => {
   for (const byte of bytes) text += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15)
   return text
 }
+
+/** Undefined for what is not hexadecimal digits of whole bytes. */
+export const bytesOfHex = (text: string): Uint8Array | undefined => {
+  if (text.length % 2 === 1) return undefined
+  const bytes = new Uint8Array(text.length / 2)
+  for (let at = 0; at < bytes.length; at++) {
+    const high = hexValue[text.charCodeAt(at * 2)] ?? 255
+    const low = hexValue[text.charCodeAt(at * 2 + 1)] ?? 255
+    if (high > 15 || low > 15) return undefined
+    bytes[at] = (high << 4) | low
+  }
+  return bytes
+}

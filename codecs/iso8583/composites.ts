@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { cp1047, toHex } from './characters.ts'
+import { bytesOfHex, cp1047, toHex } from './characters.ts'
 import { parseBitmapData } from './subelements.ts'
 
 /**
@@ -215,10 +215,8 @@ const packed = (digits: string): string => {
   return out
 }
 
-const fromHex = (text: string, field: string): string => {
-  if (!/^(?:[0-9A-Fa-f]{2})*$/.test(text)) refuse(field, 'hexadecimal digits of whole bytes')
-  return packed(text)
-}
+const fromHex = (text: string, field: string): string =>
+  textOf(bytesOfHex(text) ?? refuse(field, 'hexadecimal digits of whole bytes'))
 
 const fromBase64 = (text: string, field: string): string => {
   try {

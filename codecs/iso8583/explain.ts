@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { toHex } from './characters.ts'
+import { bytesOfHex, toHex } from './characters.ts'
 import type { Dialect } from './dialect.ts'
 import { maskBytes, maskText } from './mask.ts'
 import { createPacker, type FieldValue } from './packer.ts'
@@ -88,12 +88,8 @@ export const packIso8583 = (json: unknown, dialect: Dialect): Uint8Array => {
 const fieldValue = (key: string, value: unknown): FieldValue => {
   if (typeof value === 'string') return value
   const hex = objectOf(value, key)['hex']
-  if (typeof hex !== 'string' || !/^([0-9A-Fa-f]{2})*$/.test(hex)) {
-    refuse(key, 'text, or hex of whole bytes')
-  }
-  return Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
-    Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16),
-  )
+  const bytes = typeof hex === 'string' ? bytesOfHex(hex) : undefined
+  return bytes ?? refuse(key, 'text, or hex of whole bytes')
 }
 
 const objectOf = (value: unknown, field: string): Readonly<Record<string, unknown>> => {

@@ -7,6 +7,7 @@
  * const end = createPacker(ascii!).pack('0800', { 11: '000001', 70: '301' }, out)
  * createParser(ascii!).parse(out, 0, end).text(70) // '301'
  */
+export { bytesOfHex } from './characters.ts'
 export {
   type Composite,
   type CompositeEntry,

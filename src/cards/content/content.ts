@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  bytesOfHex,
   CardMessage,
   type Composite,
   createCompositeWriter,
@@ -20,7 +21,7 @@ import {
 } from './base.ts'
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
-import { createKeeper, type Keeper, keptLengths } from './keep.ts'
+import { createKeeper, type Keeper, keptSamples } from './keep.ts'
 import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
 import {
@@ -89,7 +90,7 @@ export const createContent = (
   reconciles = false,
 ): Content => {
   const acquirer = acquirerOf(content)
-  const context: LeafContext = { acquirer, kept: keptLengths(content, dialect), takesPins }
+  const context: LeafContext = { acquirer, kept: keptSamples(content, dialect), takesPins }
   const composites = new Map(
     Object.entries(content?.composites ?? {}).map(([de, form]) => [
       Number(de),
@@ -265,12 +266,17 @@ const putLeaf = (
   const set = createFieldSetter(de)
   return (message, facts) => {
     const text = leaf(facts)
-    if (text !== undefined) set(message, fieldValueOf(text, isBytes))
+    if (text !== undefined) set(message, fieldValueOf(de, text, isBytes))
   }
 }
 
-const fieldValueOf = (text: string, isBytes: boolean): FieldValue =>
-  isBytes ? Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)) : text
+/** @throws CodecError for a text that is not of the field */
+const fieldValueOf = (de: number, text: string, isBytes: boolean): FieldValue => {
+  const value = isBytes ? bytesOfHex(text) : text
+  if (value !== undefined) return value
+  const rule = 'hexadecimal digits of whole bytes'
+  throw new CodecError('iso8583_character', 0, `field ${de}: ${rule}`, { field: String(de), rule })
+}
 
 /** Each constant has to fit its field, whichever of them a payment needs. */
 const checkConstants = (de: number, form: LeafForm, dialect: Dialect, path: string): void => {
@@ -278,7 +284,11 @@ const checkConstants = (de: number, form: LeafForm, dialect: Dialect, path: stri
   const isBytes = dialect.fields[de]?.type === 'b'
   for (const text of constantsOf(form)) {
     try {
-      packer.pack('0100', { [de]: fieldValueOf(text, isBytes) }, new Uint8Array(messageBytesMax))
+      packer.pack(
+        '0100',
+        { [de]: fieldValueOf(de, text, isBytes) },
+        new Uint8Array(messageBytesMax),
+      )
     } catch (error) {
       if (!(error instanceof CodecError)) throw error
       throw new ContentError(path, error.message)

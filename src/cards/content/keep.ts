@@ -1,5 +1,11 @@
 import { CodecError } from '#codecs/bytes'
-import { type Composite, type Dialect, type ReadEntry, readComposite } from '#codecs/iso8583'
+import {
+  type Composite,
+  type CompositeEntry,
+  type Dialect,
+  type ReadEntry,
+  readComposite,
+} from '#codecs/iso8583'
 import { storable } from '../text.ts'
 import type { ContentForm, EntryForm } from './form.ts'
 import { ContentError } from './leaf.ts'
@@ -7,33 +13,59 @@ import { ContentError } from './leaf.ts'
 /** A value may be as long as this; what is longer is no identifier. */
 const keptCharactersMax = 64
 
+type Encoding = CompositeEntry<unknown>['encoding']
+
 /** Takes from answers what later messages repeat. */
 export type Keeper = {
   /** The fields that answers are read for. */
   readonly fields: ReadonlySet<number>
-  /** By name; undefined if the answer has none of it. */
-  readonly keep: (
-    fieldOf: (de: number) => Uint8Array | undefined,
-  ) => Readonly<Record<string, string>> | undefined
+  readonly keep: (fieldOf: (de: number) => Uint8Array | undefined) => Kept
 }
 
-/** How long each kept value may be, as far as its place says. */
-export const keptLengths = (
+type Kept = {
+  /** By name; undefined if the answer has none of it. */
+  readonly values: Readonly<Record<string, string>> | undefined
+  /** Names of what the answer has, but not in the form of its place. */
+  readonly unread: readonly string[]
+}
+
+/** A value of each name, as long as its place lets it be. */
+export const keptSamples = (
   content: ContentForm | undefined,
   dialect: Dialect,
-): ReadonlyMap<string, number> =>
+): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
       let entries: readonly EntryForm[] | undefined = content?.composites[field]?.entries
       let length = dialect.fields[field]?.max ?? keptCharactersMax
+      let encoding = encodingOf(field, dialect)
       for (const id of path) {
         const entry = entries?.find((one) => one.id === id)
         length = entry?.length ?? length
+        encoding = entry?.encoding ?? 'ascii'
         entries = entry?.entries
       }
-      return [name, Math.min(length, keptCharactersMax)]
+      return [name, textOf(encoding, length).slice(0, keptCharactersMax)]
     }),
   )
+
+/** A whole field of bytes is kept as the digits that such a field is written from. */
+const encodingOf = (field: number, { fields }: Dialect): Encoding =>
+  fields[field]?.type === 'b' ? 'hex' : 'ascii'
+
+/** Text for a place of so many characters, digits or bytes. */
+const textOf = (encoding: Encoding, length: number): string =>
+  encoding === 'base64'
+    ? btoa('9'.repeat(length))
+    : '9'.repeat(encoding === 'hex' ? length * 2 : length)
+
+type Wanted = {
+  readonly name: string
+  readonly field: number
+  readonly path: readonly string[]
+  readonly composite: Composite<unknown> | undefined
+  readonly encoding: Encoding
+}
 
 /** @throws ContentError */
 export const createKeeper = (
@@ -41,34 +73,74 @@ export const createKeeper = (
   composites: ReadonlyMap<number, Composite<unknown>>,
   dialect: Dialect,
 ): Keeper | undefined => {
-  const wanted = Object.entries(keep)
-  if (wanted.length === 0) return undefined
-  for (const [name, { field, path }] of wanted) {
-    const place = `keep.${name}`
-    if (dialect.fields[field] === undefined) {
-      throw new ContentError(place, `dialect ${dialect.name} has no field ${field}`)
-    }
-    if (secret.has(field)) throw new ContentError(place, `field ${field} may not be kept`)
-    if (!isShown(composites.get(field), path ?? [])) {
-      throw new ContentError(place, `composites.${field} has no such path, or it is sensitive`)
-    }
-  }
+  const all = Object.entries(keep).map(([name, { field, path = [] }]): Wanted => {
+    const composite = composites.get(field)
+    const encoding = checkPlace(`keep.${name}`, { field, path, composite }, dialect)
+    return { name, field, path, composite, encoding }
+  })
+  if (all.length === 0) return undefined
   return {
-    fields: new Set(wanted.map(([, { field }]) => field)),
+    fields: new Set(all.map(({ field }) => field)),
     keep: (fieldOf) => {
-      const found: Record<string, string> = {}
-      for (const [name, { field, path = [] }] of wanted) {
-        // A network that sends it otherwise loses no approval for it.
-        const text = storable(keptValueOf(fieldOf(field), field, path, composites.get(field)))
-        if (text !== undefined && text.length <= keptCharactersMax) found[name] = text
+      const values: Record<string, string> = {}
+      const unread: string[] = []
+      for (const wanted of all) {
+        const bytes = fieldOf(wanted.field)
+        if (bytes === undefined) continue
+        try {
+          const text = keptTextOf(bytes, wanted)
+          if (text !== undefined) values[wanted.name] = text
+        } catch (error) {
+          // A network that sends it otherwise loses no approval for it.
+          if (!(error instanceof CodecError)) throw error
+          unread.push(wanted.name)
+        }
       }
-      return Object.keys(found).length === 0 ? undefined : found
+      return { values: Object.keys(values).length === 0 ? undefined : values, unread }
     },
   }
 }
 
 /** Card number, expiry, tracks, PIN and keys. */
 const secret: ReadonlySet<number> = new Set([2, 14, 34, 35, 36, 45, 52, 53, 55, 64, 96, 128])
+
+/** Gives how the value of the place is encoded. */
+const checkPlace = (
+  place: string,
+  { field, path, composite }: Pick<Wanted, 'field' | 'path' | 'composite'>,
+  dialect: Dialect,
+): Encoding => {
+  const spec = dialect.fields[field]
+  if (spec === undefined) {
+    throw new ContentError(place, `dialect ${dialect.name} has no field ${field}`)
+  }
+  if (secret.has(field)) throw new ContentError(place, `field ${field} may not be kept`)
+  if (!isShown(composite, path)) {
+    throw new ContentError(place, `composites.${field} has no such path, or it is sensitive`)
+  }
+  const fieldLength = spec.prefixDigits === 0 ? spec.max : undefined
+  const { encoding, length } = entryIn(composite, path) ?? {
+    encoding: encodingOf(field, dialect),
+    length: fieldLength,
+  }
+  // Text may be shorter than its place.
+  const isBytes = encoding === 'hex' || encoding === 'base64'
+  if (isBytes && textOf(encoding, length ?? 0).length > keptCharactersMax) {
+    throw new ContentError(
+      place,
+      `a value of more than ${keptCharactersMax} characters is not kept`,
+    )
+  }
+  return encoding
+}
+
+const entryIn = (
+  composite: Composite<unknown> | undefined,
+  [id, ...rest]: readonly string[],
+): CompositeEntry<unknown> | undefined => {
+  const entry = composite?.entries.find((one) => one.id === id)
+  return rest.length === 0 ? entry : entryIn(entry?.composite, rest)
+}
 
 /** Whether the path leads to a value with nothing sensitive in it; without a path, that is the whole. */
 const isShown = (composite: Composite<unknown> | undefined, path: readonly string[]): boolean => {
@@ -81,20 +153,28 @@ const isShown = (composite: Composite<unknown> | undefined, path: readonly strin
   return entry !== undefined && !entry.isSensitive && isShown(entry.composite, rest)
 }
 
-const keptValueOf = (
-  bytes: Uint8Array | undefined,
-  field: number,
-  path: readonly string[],
-  composite: Composite<unknown> | undefined,
+/**
+ * Undefined if it is not there.
+ *
+ * @throws CodecError for what is there in another form
+ */
+const keptTextOf = (
+  bytes: Uint8Array,
+  { field, path, composite, encoding }: Wanted,
 ): string | undefined => {
-  if (bytes === undefined) return undefined
-  if (path.length === 0 || composite === undefined) return String.fromCharCode(...bytes).trim()
-  try {
-    return entryAt(readComposite(bytes, composite, String(field)), path)?.value.trim()
-  } catch (error) {
-    if (error instanceof CodecError) return undefined
-    throw error
-  }
+  const text =
+    path.length > 0 && composite !== undefined
+      ? entryAt(readComposite(bytes, composite, String(field)), path)?.value
+      : encoding === 'hex'
+        ? Buffer.from(bytes).toString('hex').toUpperCase()
+        : String.fromCharCode(...bytes)
+  if (text === undefined) return undefined
+  // Blanks fill a place on the right.
+  const kept = text.trimEnd()
+  const isOfPlace = encoding !== 'bcd' || /^\d*$/.test(kept)
+  if (isOfPlace && kept.length <= keptCharactersMax && storable(kept) !== undefined) return kept
+  const rule = `a value of its place, of at most ${keptCharactersMax} characters`
+  throw new CodecError('iso8583_subelement', 0, `field ${field}: ${rule}`, { field, rule })
 }
 
 const entryAt = (

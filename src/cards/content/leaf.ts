@@ -46,8 +46,8 @@ export class ContentError extends Error {
 /** What is the same for all values of one content. */
 export type LeafContext = {
   readonly acquirer: AcquirerNumbers
-  /** Names of `keep`, and how long their values may be. */
-  readonly kept: ReadonlyMap<string, number>
+  /** Names of `keep`, each with a value as long as it may be. */
+  readonly kept: ReadonlyMap<string, string>
   /** Whether there are keys that PIN blocks come under and go out under. */
   readonly takesPins: boolean
 }

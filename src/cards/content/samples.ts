@@ -18,7 +18,7 @@ const pick = <T>(values: readonly T[], at: number): T => values[at % values.leng
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
 export const sampleFacts = (
-  kept: ReadonlyMap<string, number>,
+  kept: ReadonlyMap<string, string>,
   name: MessageName,
 ): readonly Facts[] =>
   entries.map((entry, at) => ({
@@ -46,7 +46,7 @@ export const sampleFacts = (
       networkTransactionId: '9'.repeat(15),
       cardSequence: '001',
       acceptPartial: true,
-      kept: Object.fromEntries([...kept].map(([one, length]) => [one, '9'.repeat(length)])),
+      kept: Object.fromEntries(kept),
     },
     secrets: {
       cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',

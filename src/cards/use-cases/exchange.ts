@@ -26,6 +26,8 @@ type Meaning =
       readonly fees?: MovementFees | undefined
       /** What later messages repeat of the answer. */
       readonly kept?: Readonly<Record<string, string>> | undefined
+      /** Names of what later messages repeat, and the answer has in another form than it should. */
+      readonly unread?: readonly string[]
       /** A part of what was asked for. */
       readonly partCents?: bigint
       readonly balances?: readonly Balance[]
@@ -92,7 +94,8 @@ export const exchange = async (
         ...verdict,
         messages,
         fees,
-        ...(kept === undefined ? {} : { kept }),
+        ...(kept?.values === undefined ? {} : { kept: kept.values }),
+        ...(kept === undefined || kept.unread.length === 0 ? {} : { unread: kept.unread }),
       }
     }
     case 'not_sent':

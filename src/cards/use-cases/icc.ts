@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { parseTlvWithin } from '#codecs/iso8583'
+import { bytesOfHex, parseTlvWithin } from '#codecs/iso8583'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { Secrets } from '../content/index.ts'
 
@@ -9,8 +9,8 @@ const refusedTags: ReadonlySet<string> = new Set(['57', '5A', '5F20', '56', '9F1
 /** Whether it is BER-TLV without card data, in templates too. */
 const isIccData = (hex: string): boolean => {
   try {
-    const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-    return parseTlvWithin(bytes).every(({ tag }) => !refusedTags.has(tag))
+    const bytes = bytesOfHex(hex)
+    return bytes !== undefined && parseTlvWithin(bytes).every(({ tag }) => !refusedTags.has(tag))
   } catch (error) {
     if (error instanceof CodecError) return false
     throw error

@@ -138,6 +138,12 @@ export const send = async (
       message = build()
       const answered = await away(exchange(network, message, asked))
       verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
+      if (verdict.kind === 'approved' && verdict.unread !== undefined) {
+        logger.warn(
+          { network: network.name, transaction_id: transaction.id, keep: verdict.unread },
+          'what later messages repeat could not be read from an approval',
+        )
+      }
     }
   } catch (err) {
     logger.error(

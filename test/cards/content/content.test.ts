@@ -400,5 +400,87 @@ test('what the database cannot store is not kept', () => {
     [62, 'OTHER '],
     [63, 'TRACE\0\0\0'],
   ])
-  expect(keeper?.keep((de) => Buffer.from(texts.get(de) ?? ''))).toEqual({ other: 'OTHER' })
+  expect(keeper?.keep((de) => Buffer.from(texts.get(de) ?? ''))).toEqual({
+    values: { other: 'OTHER' },
+    unread: ['trace'],
+  })
+})
+
+describe('what is kept of an answer', () => {
+  const bytes = Buffer.from('00204142ff20', 'hex')
+  const dialect = parseDialect(
+    {
+      name: 'test',
+      extends: 'ascii',
+      fields: {
+        62: { type: 'b', max: 6, prefixDigits: 0, encoding: 'binary' },
+        63: { type: 'b', max: 255, encoding: 'binary' },
+      },
+    },
+    dialects,
+  )
+  const places = {
+    shape: 'fixed',
+    entries: [
+      { id: 'digits', length: 5, encoding: 'bcd', from: 'kept.digits' },
+      { id: 'bytes', length: 4, encoding: 'hex', from: 'kept.bytes' },
+      { id: 'text', length: 4, encoding: 'base64', from: 'kept.text' },
+      { id: 'name', length: 4, encoding: 'ebcdic', from: 'kept.name' },
+    ],
+  }
+  const content = createContent(
+    dialect,
+    form({
+      composites: { 63: places },
+      keep: {
+        whole: { field: 62 },
+        ...Object.fromEntries(
+          places.entries.map(({ id }) => [id, { field: 63, path: [id] }] as const),
+        ),
+      },
+      messages: { capture: { fields: { 62: { from: 'kept.whole' }, 63: 'composite' } } },
+    }),
+  )
+  const of63 = (digits: string) => Buffer.from(`${digits}0020ff4100ff10204040c1c2`, 'hex')
+  const keep = (digits: string) => content.keeper?.keep((de) => (de === 62 ? bytes : of63(digits)))
+
+  test('goes out as the bytes that it came in, whatever its encoding', () => {
+    const kept = keep('012345')
+    expect(kept).toEqual({
+      values: {
+        whole: '00204142FF20',
+        digits: '12345',
+        bytes: '0020FF41',
+        text: 'AP8QIA==',
+        name: '  AB',
+      },
+      unread: [],
+    })
+    const sent = content.build('capture', facts({ details: { kept: kept?.values ?? {} } }))
+    expect(sent.more?.get(62)).toEqual(new Uint8Array(bytes))
+    expect(sent.more?.get(63)).toEqual(new Uint8Array(of63('012345')))
+  })
+
+  test('is told by its name where it is not of its form, and keeps nothing else out', () => {
+    expect(keep('f12345')?.unread).toEqual(['digits'])
+    expect(Object.keys(keep('f12345')?.values ?? {})).toEqual(['whole', 'bytes', 'text', 'name'])
+    const short = content.keeper?.keep((de) => (de === 62 ? bytes : bytes.subarray(0, 4)))
+    expect(short?.unread).toEqual(['digits', 'bytes', 'text', 'name'])
+    expect(content.keeper?.keep(() => undefined)).toEqual({ values: undefined, unread: [] })
+  })
+
+  test('fits its place, whose bytes are no other text', () => {
+    const kept = (whole: string) => () =>
+      content.build('capture', facts({ details: { kept: { whole } } }))
+    for (const text of ['00204142FF2', 'ZZ2041424344']) expect(kept(text)).toThrow('hexadecimal')
+    const odd = { messages: { capture: { fields: { 62: 'ABC' } } } }
+    expect(() => createContent(dialect, form(odd))).toThrow('hexadecimal digits')
+    const long = {
+      composites: { 63: { shape: 'fixed', entries: [{ id: 'a', length: 33, encoding: 'hex' }] } },
+    }
+    const keepIt = { keep: { a: { field: 63, path: ['a'] } } }
+    expect(() => createContent(dialect, form({ ...long, ...keepIt }))).toThrow(
+      'keep.a: a value of more than 64 characters is not kept',
+    )
+  })
 })
