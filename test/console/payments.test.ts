@@ -13,6 +13,7 @@ import {
   settled,
   show,
   signIn,
+  visitOf,
 } from './visit.ts'
 
 describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
@@ -94,6 +95,46 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(one.problems.filter((text) => !text.includes('404'))).toEqual([])
     await seen.leave(one)
   }, 240_000)
+
+  test('what becomes of the parts of a payment appears while the payment stays as it is', async () => {
+    const { id } = await transfer(await wallet(), await wallet(), '1.00', 'confirmed')
+    const one = await visitOf(seen.browser, url)
+    const { page } = one
+    await page.clock.install()
+    let isOld = true
+    let chainAsks = 0
+    await page.route(/\/v1\/webhook-deliveries\?/, (route) => {
+      const status = isOld ? 'pending' : 'delivered'
+      const delivery = { id: 'd1', event_type: 'drex.transfer.confirmed', status, attempts: 1 }
+      const created_at = new Date().toISOString()
+      return route.fulfill({ json: { deliveries: [{ ...delivery, created_at }] } })
+    })
+    await page.route(/\/v1\/drex\/transactions\//, async (route) => {
+      chainAsks += 1
+      const response = await route.fetch()
+      const told = await response.json()
+      const json = isOld ? { ...told, status: 'mined', confirmations: 0 } : told
+      return route.fulfill({ response, json })
+    })
+    await signIn(one, operator, `/payments/drex/${id}`)
+    const delivery = page.locator('.timeline li', { hasText: 'drex.transfer.confirmed' })
+    const chain = page.locator('.card', { has: page.locator('.said') })
+    await delivery.getByText('pending').waitFor()
+    await chain.getByText('mined', { exact: true }).waitFor()
+    isOld = false
+    await page.clock.fastForward(31_000)
+    await delivery.getByText('delivered').waitFor()
+    await chain.getByText('confirmed', { exact: true }).waitFor()
+    // What has ended on the chain is not asked of a node again and again.
+    const asked = chainAsks
+    await page.clock.fastForward(31_000)
+    await page.clock.fastForward(31_000)
+    await Bun.sleep(500)
+    expect(chainAsks).toBe(asked)
+    expect(one.problems).toEqual([])
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.context().close()
+  }, 120_000)
 
   test('a failed transfer is tried again, a held one is approved by another key or taken back', async () => {
     const poor = await wallet(1n)

@@ -1,6 +1,9 @@
-import { getJson, useLoaded } from './api.ts'
+import { useRef } from 'preact/hooks'
+import type { Followed } from '../followed.ts'
+import { every, getJson, type Purpose, useLoaded, type Wake } from './api.ts'
 import { chainWords as w } from './chain-words.ts'
 import { count } from './format.ts'
+import { partsEveryMs, whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
@@ -49,10 +52,34 @@ const columns: readonly Column<Argument>[] = [
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-/** A transaction as the chain has it: the call and what the contracts told, decoded. */
-export const OnChain = ({ network, hash, of }: ChainPlace) => {
+/**
+ * A transaction as the chain has it: the call and what the contracts told, decoded. Asked for by the clock until it has
+ * ended.
+ *
+ * @param follows what it is for, whose changes are changes of it too
+ */
+export const OnChain = ({
+  network,
+  hash,
+  of,
+  follows,
+}: ChainPlace & { readonly follows?: Followed }) => {
   const path = `/v1/drex/transactions/${hash}?network=${encodeURIComponent(network)}`
-  const loaded = useLoaded(path, () => getJson<ChainTransaction>(path))
+  const hasEnded = useRef(false)
+  const load = async (purpose: Purpose) => {
+    const told = await getJson<ChainTransaction>(path, purpose)
+    hasEnded.current = told.status === 'confirmed' || told.status === 'reverted'
+    return told
+  }
+  const wake: Wake = (ask) => {
+    const sleep = every(partsEveryMs)(() => hasEnded.current || ask())
+    const leave = follows && whenChanged(follows)(ask)
+    return () => {
+      sleep()
+      leave?.()
+    }
+  }
+  const loaded = useLoaded(path, load, wake)
   return (
     <Card
       title={`${w.onChain} · ${of.replaceAll('_', ' ')}`}

@@ -14,7 +14,7 @@ import {
 import { chargeWords as w } from './charge-words.ts'
 import { dayOf, reais, timeOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { whenChanged } from './live.ts'
+import { partsEveryMs, whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Refused, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import type { Moment } from './payment-load.ts'
@@ -194,7 +194,8 @@ type Request = {
 /** What the payer of a recurrence was asked. */
 const Requests = ({ id }: { readonly id: string }) => {
   const path = `/v1/pix/recurrence-requests?${new URLSearchParams({ recurrence_id: id })}`
-  const loaded = useLoaded(path, () => getJson<{ requests: readonly Request[] }>(path))
+  const load = (purpose: Purpose) => getJson<{ requests: readonly Request[] }>(path, purpose)
+  const loaded = useLoaded(path, load, partsEveryMs)
   return (
     <Card title={w.solicrec}>
       <Shown loaded={loaded}>

@@ -14,7 +14,7 @@ import {
 import { codeText, directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { whenChanged } from './live.ts'
+import { partsEveryMs, whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import { deliveriesOf, type Moment } from './payment-load.ts'
@@ -44,7 +44,7 @@ export const DirectoryPage = ({
       ])
       return { told, moments: momentsOf(told, deliveries) }
     },
-    whenChanged(path),
+    whenChanged(path, partsEveryMs),
   )
   const { ask, dialog } = useActs(loaded.again)
   return (

@@ -2,6 +2,8 @@ import { type Followed, listsMax } from '../followed.ts'
 import { keyShown, type Wake } from './api.ts'
 
 const reopenMs = 10_000
+/** How old a part of a page may be that the stream does not tell of: what was delivered of a payment, say. */
+export const partsEveryMs = 30_000
 
 /** What is followed, by its path in the API, and whom a change of it concerns. */
 const asks = new Map<string, Set<() => void>>()

@@ -4,7 +4,7 @@ import { OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { whenChanged } from './live.ts'
+import { partsEveryMs, whenChanged } from './live.ts'
 import { Card, Code, Copy, Facts, Refused, Shown } from './parts.tsx'
 import { lacksPart, loadPayment, type Moment, type Payment, pathOfPayment } from './payment-load.ts'
 import { paymentWords as w } from './payment-words.ts'
@@ -28,7 +28,7 @@ export const PaymentPage = ({
   const loaded = useLoaded(
     `${rail} ${id}`,
     (purpose) => loadPayment(rail, id, purpose),
-    whenChanged(pathOfPayment(rail, id)),
+    whenChanged(pathOfPayment(rail, id), partsEveryMs),
     lacksPart,
   )
   const { ask, dialog } = useActs(loaded.again)
@@ -56,7 +56,7 @@ export const PaymentPage = ({
             <Documents {...payment} />
             <Wire exchanges={payment.wire ?? []} />
             {(payment.onChain ?? []).map((place) => (
-              <OnChain key={place.hash} {...place} />
+              <OnChain key={place.hash} {...place} follows={pathOfPayment(rail, id)} />
             ))}
           </>
         )}

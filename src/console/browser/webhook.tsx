@@ -2,6 +2,7 @@ import { ActButtons, may, useActs } from './act.tsx'
 import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Back } from './heads.tsx'
+import { partsEveryMs } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
@@ -155,8 +156,11 @@ export const DeliveryPage = ({
   readonly id: string
   readonly session: Session
 }) => {
-  const loaded = useLoaded(id, () =>
-    getJson<DeliveryDetail>(`/v1/webhook-deliveries/${encodeURIComponent(id)}`),
+  const loaded = useLoaded(
+    id,
+    (purpose) =>
+      getJson<DeliveryDetail>(`/v1/webhook-deliveries/${encodeURIComponent(id)}`, purpose),
+    partsEveryMs,
   )
   const { ask, dialog } = useActs(loaded.again)
   return (
