@@ -52,6 +52,7 @@ const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false']).opti
 
 const ok = (description: string, schema: z.ZodType) => ({ description, schema })
 const params = z.object({ ispb, type, version: z.union([version, z.literal('latest')]) })
+const removedParams = z.object({ ispb, type, version })
 
 /** A certificate of another institution, so it comes without its key. */
 const exampleImport = { ispb: '99999A04', type: 'QRC', format: 'pem', content: examplePem }
@@ -122,8 +123,8 @@ export const documents = {
     ...guarded,
     at: 'DELETE /v1/certificates/{ispb}/{type}/{version}',
     operation: 'deleteCertificate',
-    summary: 'Removes a certificate',
-    params,
+    summary: 'Removes a certificate, named by its number',
+    params: removedParams,
     exampleFrom: stored,
     responses: { 204: { description: 'Removed' } },
     errors: Object.values(certificateErrors),

@@ -156,7 +156,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
       return new Response(manifest, { headers: { 'Content-Type': 'application/yaml' } })
     }),
     route(documents.remove, async ({ caller, c }) => {
-      const record = await findOne(service, c)
+      const record = await findOne(service, c, removedVersionOf)
       const removed = await service.remove(record, actorOf(caller))
       if (removed === 'read_only') throw readOnly()
       logger.warn({ certificate: nameText(record) }, 'certificate removed')
@@ -165,22 +165,37 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
   ]
 }
 
-const findOne = async (service: Service, c: RequestContext): Promise<CertificateRecord> => {
+const findOne = async (
+  service: Service,
+  c: RequestContext,
+  readVersion: (text: string) => number | 'latest' = versionOf,
+): Promise<CertificateRecord> => {
   const record = await service.find(
     validated(ispb, c.req.param('ispb'), '/ispb'),
     validated(typeSchema, c.req.param('type'), '/type'),
-    versionOf(c.req.param('version') ?? ''),
+    readVersion(c.req.param('version') ?? ''),
   )
   if (record === undefined) throw new ApiError(httpErrors.not_found, 'No such certificate.')
   return record
 }
 
+const numberOf = (text: string): number | undefined =>
+  parseNameText(`00000000.PIA.${text}`)?.version
+
 const versionOf = (text: string): number | 'latest' => {
-  if (text === 'latest') return text
-  const name = parseNameText(`00000000.PIA.${text}`)
-  if (name !== undefined) return name.version
+  const version = text === 'latest' ? text : numberOf(text)
+  if (version !== undefined) return version
   throw new ApiError(httpErrors.validation_failed, 'version must be a number or latest.', {
     errors: [{ pointer: '/version', rule: 'pattern', message: 'must be a number or latest' }],
+  })
+}
+
+/** A removal names a number: repeated, that of the latest would remove another. */
+const removedVersionOf = (text: string): number => {
+  const version = numberOf(text)
+  if (version !== undefined) return version
+  throw new ApiError(httpErrors.validation_failed, 'version must be a number.', {
+    errors: [{ pointer: '/version', rule: 'pattern', message: 'must be a number' }],
   })
 }
 

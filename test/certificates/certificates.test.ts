@@ -174,6 +174,19 @@ describe('REST, on the database', () => {
     expect(again).toEqual({ ok: false, kind: 'exists', name: '10000031.PIA.2' })
   })
 
+  test('a removal names a number: repeated, that of the latest would take another', async () => {
+    const { call } = open()
+    await call('POST', '/v1/certificates', importOf('10000033'))
+    const refused = await call('DELETE', '/v1/certificates/10000033/PIA/latest')
+    expect([refused.status, refused.json.errors]).toEqual([
+      400,
+      [{ pointer: '/version', rule: 'pattern', message: 'must be a number' }],
+    ])
+    expect((await call('GET', '/v1/certificates/10000033/PIA/latest')).status).toBe(200)
+    const once = () => call('DELETE', '/v1/certificates/10000033/PIA/1')
+    expect([(await once()).status, (await once()).status]).toEqual([204, 404])
+  })
+
   test('a number is never given again, but to the same certificate', async () => {
     const { call } = open()
     const renewed = issueCertificate('99999010 PIA', { issuer: authority })
