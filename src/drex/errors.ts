@@ -162,8 +162,9 @@ export const drexErrors = defineErrors({
   answer_unreadable: {
     status: 422,
     title: 'Answer unreadable',
-    meaning: 'What the contract answered is not what its ABI says; details show how it begins.',
-    remedy: 'Register the ABI that the contract has. Nothing was sent.',
+    meaning:
+      'What the contract answered is not what its ABI says, or has more than 131 072 bytes; details show how it begins.',
+    remedy: 'Register the ABI that the contract has, or ask for less. Nothing was sent.',
   },
   delivery_not_found: {
     status: 404,

@@ -1,13 +1,11 @@
-/**
- * Contract interfaces: encode calls from JSON and decode results. `ethers` does the work and is loaded on first use, so
- * that a gateway that only moves currency never pays for it.
- */
+/** Contract interfaces: encode calls from JSON, by `ethers`, and decode results, by {@link boundedInterface}. */
 import type { EventFragment, Interface, ParamType } from 'ethers'
 import { ApiError, type Violation } from '#src/platform/http/index.ts'
 import { drexErrors } from '../errors.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadArtifact, templateNames } from '../templates/index.ts'
+import { boundedInterface, decodedBytesMax } from './decoder.ts'
 import { byName, createPlaces, namesOf } from './names.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
@@ -25,9 +23,10 @@ export class ArgumentError extends Error {
 
 /** @throws Error if it is not an ABI */
 export const readAbi = async (abi: readonly unknown[]): Promise<Interface> => {
-  const { Fragment, Interface } = await import('ethers')
-  // `Interface` itself would print an entry that it cannot read, and skip it.
-  return new Interface(abi.map((entry) => Fragment.from(entry)))
+  const { Fragment } = await import('ethers')
+  const BoundedInterface = await boundedInterface()
+  // The constructor would print an entry that it cannot read, and skip it.
+  return new BoundedInterface(abi.map((entry) => Fragment.from(entry)))
 }
 
 export type EncodedCall = {
@@ -177,18 +176,20 @@ const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint 
 /** As much is shown of an answer that nobody can read. */
 const shownBytesMax = 1_024
 
-/** @throws ApiError `answer_unreadable` if the contract answers what its ABI says nothing of */
+/** @throws ApiError `answer_unreadable` if the contract answers what its ABI says nothing of, or too much */
 export const readAnswer = (abi: Interface, name: string, data: string): readonly unknown[] => {
+  const bytes = Math.floor(data.length / 2) - 1
+  const unreadable = (message: string, cause?: unknown): ApiError => {
+    const details = { data: data.slice(0, 2 + 2 * shownBytesMax), bytes }
+    return new ApiError(drexErrors.answer_unreadable, message, { details, cause })
+  }
+  if (bytes > decodedBytesMax) {
+    throw unreadable(`The contract’s answer has more than ${decodedBytesMax} bytes.`)
+  }
   try {
-    // A text that is none is found once it is asked for: all the way down.
-    return abi.decodeFunctionResult(name, data).toArray(true)
+    return abi.decodeFunctionResult(name, data).toArray()
   } catch (cause) {
-    const details = {
-      data: data.slice(0, 2 + 2 * shownBytesMax),
-      bytes: Math.floor(data.length / 2) - 1,
-    }
-    const message = 'The contract’s answer is not what its ABI says.'
-    throw new ApiError(drexErrors.answer_unreadable, message, { details, cause })
+    throw unreadable('The contract’s answer is not what its ABI says.', cause)
   }
 }
 
@@ -288,15 +289,20 @@ export const templateAbis = (): Promise<readonly Interface[]> => {
   return known
 }
 
+/** A revert of more says nothing to anybody. */
+const revertBytesMax = 16_384
+
 /** Explains a revert's payload by the given ABIs and those of the templates. */
 export const explainRevert = async (
   data: string | undefined,
   abis: readonly Interface[] = [],
 ): Promise<DecodedRevert | undefined> => {
   if (data === undefined || data.length < 10) return undefined
-  for (const abi of [...abis, ...(await templateAbis())]) {
-    const parsed = parseError(abi, data)
-    if (parsed !== undefined) return parsed
+  if (data.length <= 2 + 2 * revertBytesMax) {
+    for (const abi of [...abis, ...(await templateAbis())]) {
+      const parsed = parseError(abi, data)
+      if (parsed !== undefined) return parsed
+    }
   }
   return { name: 'unknown', args: [data.slice(0, 10)] }
 }
