@@ -322,6 +322,39 @@ test.each([
   },
 )
 
+test.each([
+  [1n << 24n, 'confirmed', 1n << 24n],
+  [(1n << 24n) + 1n, 'failed', undefined],
+])('a call that needs %p units of gas: %s', async (gas, end, limit) => {
+  bench = await createBench({ isLying: true })
+  const ana = await bench.wallet()
+  // It stops at once.
+  const contract = (await bench.admin.send(undefined, '0x6001600c60003960016000f300'))!
+  const abi = [
+    { type: 'function', name: 'poke', inputs: [], outputs: [], stateMutability: 'nonpayable' },
+  ]
+  expect((await bench.call('POST', '/v1/contracts', { address: contract, abi })).status).toBe(201)
+  bench.node.lie(({ method }) =>
+    method === 'eth_estimateGas' ? { result: `0x${gas.toString(16)}` } : undefined,
+  )
+  const asked = { function: 'poke', params: [], signer_wallet: ana }
+  const { json } = await bench.call('POST', `/v1/contracts/${contract}/call`, asked)
+  const { transaction_id } = json as { readonly transaction_id: string }
+  type Shown = { readonly status: string; readonly error: object | null }
+  const shown = async (): Promise<Shown> =>
+    (await bench.call('GET', `/v1/contracts/${contract}/calls/${transaction_id}`)).json
+  await bench.until(async () => (await shown()).status === end, 10_000)
+  if (limit === undefined) {
+    expect((await shown()).error).toMatchObject({
+      code: 'SIMULATION_REVERTED',
+      message: 'It needs more gas than a transaction is given.',
+    })
+  }
+  const [row] = await bench.database.sql`
+    select gas_limit from drex_transactions where id = ${transaction_id}`
+  expect(row!['gas_limit'] ?? undefined).toBe(limit)
+})
+
 test('keys that were sealed with another master key are told by the health, and signed with again by the right one', async () => {
   bench = await createBench()
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]

@@ -180,6 +180,32 @@ describe('after a stop', () => {
     await status(id, 'confirmed')
   })
 
+  test('receipts that no node tells are asked for in turns, and the others are found', async () => {
+    bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const id = await pay(ana, bia)
+    const { tx_hash } = await status(id, 'broadcast')
+    await bench.drex().stop?.()
+    await bench.chain.mine()
+    bench.node.lie(({ method, params }) =>
+      method === 'eth_getTransactionReceipt' && params[0] === tx_hash
+        ? { result: { transactionHash: tx_hash } }
+        : undefined,
+    )
+    const { sql } = bench.database
+    await sql`update drex_transactions set due_at = now() - interval '1 second' where hash = ${tx_hash!}`
+    await bench.restart({ DREX_RESEND_MS: '60000' })
+    // Those that are due are taken first: what cannot be read now is not.
+    await bench.until(async () => {
+      const [row] = await sql`
+        select due_at > now() as is_later from drex_transactions where hash = ${tx_hash!}`
+      return row!['is_later'] === true
+    })
+    bench.node.lie(undefined)
+    await bench.restart()
+    await mineUntilConfirmed(id)
+  }, 60_000)
+
   test('missing nonces are filled, so that those after them are mined', async () => {
     bench = await createBench()
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]

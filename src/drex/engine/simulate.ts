@@ -4,6 +4,7 @@ import { addressArgument, encodeAllowance } from '../evm/token-call.ts'
 import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
+import { transactionGasMax } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { onGround } from './ground.ts'
@@ -23,6 +24,11 @@ const notPermitted: TransactionError = {
 const noContract: TransactionError = {
   code: 'NO_CONTRACT',
   message: 'There is no contract at the address: the call would do nothing.',
+}
+
+const tooMuchGas: TransactionError = {
+  code: 'SIMULATION_REVERTED',
+  message: 'It needs more gas than a transaction is given.',
 }
 
 const tokenRefused: TransactionError = {
@@ -164,7 +170,8 @@ const judge = async (
   for (const outcome of [call, estimate]) {
     if (outcome === undefined || 'result' in outcome) continue
     const { kind } = outcome.failure
-    if (kind === 'timed_out') return 'hung'
+    // So does what answers more than is read.
+    if (kind === 'timed_out' || kind === 'too_large') return 'hung'
     // It was asked: nodes of some clients say so also of what uses up its gas.
     if (kind === 'transient' || kind === 'malformed') return 'untold'
     if (isRetryable(kind)) return 'later'
@@ -177,7 +184,8 @@ const judge = async (
     const { result } = call
     if (result !== '0x' && !/^0x0{63}1$/.test(result)) return tokenRefused
   }
-  return estimate !== undefined && 'result' in estimate ? estimate.result : undefined
+  const gas = estimate !== undefined && 'result' in estimate ? estimate.result : undefined
+  return gas !== undefined && gas > transactionGasMax ? tooMuchGas : gas
 }
 
 /** What three words of storage cost more if they are set for the first time: 17 100 each (EIP-2929). */
@@ -189,7 +197,8 @@ const settlingGas = 500_000n
 const withMargin = (kind: TransactionKind, gas: bigint): bigint => {
   const margin = gas / 4n
   const enough = gas + (margin > changedGas ? margin : changedGas)
-  return kind === 'command' && enough < settlingGas ? settlingGas : enough
+  if (kind === 'command' && enough < settlingGas) return settlingGas
+  return enough > transactionGasMax ? transactionGasMax : enough
 }
 
 const refusal = async (context: EngineContext, failure: RpcFailure): Promise<TransactionError> => {

@@ -36,13 +36,10 @@ export const createSweeper = (context: EngineContext): Sweeper => {
     const ids = transactions.map((each) => each.id)
     const attempts = await attemptStore.attemptsOf(sql, ids)
     const open = await collectReceipts(context, transactions, attempts)
+    const sendables = open.length === 0 ? [] : await resendables(context, open, attempts)
+    // Also those whose receipts cannot be read or stored: a page of them would keep all others out.
+    await store.defer(sql, ids, settings.resendMs)
     if (open.length === 0) return
-    const sendables = await resendables(context, open, attempts)
-    await store.defer(
-      sql,
-      open.map((each) => each.id),
-      settings.resendMs,
-    )
     const refused = await send(context, sendables)
     await lostNonces(
       open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low'),

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import { createChoice } from './choice.ts'
-import { passing, RpcFailure } from './errors.ts'
+import { passing, RpcFailure, type RpcFailureKind } from './errors.ts'
 import type { RpcOutcome, RpcRequest } from './exchange.ts'
 import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
@@ -188,10 +188,11 @@ const nodesOf = (options: RpcClientOptions): readonly Node[] =>
     }),
   )
 
+const oddKinds: ReadonlySet<RpcFailureKind> = new Set(['malformed', 'too_large', 'transient'])
+
 /** It says nothing, and another node may say more. */
 const isOdd = (outcome: RpcOutcome): boolean =>
-  'failure' in outcome &&
-  (outcome.failure.kind === 'malformed' || outcome.failure.kind === 'transient')
+  'failure' in outcome && oddKinds.has(outcome.failure.kind)
 
 const pollAll =
   (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>

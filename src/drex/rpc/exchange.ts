@@ -12,13 +12,18 @@ export type RpcRequest<M extends Method = Method> = {
 
 export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failure: RpcFailure }
 
-/** A block of 100 000 transfers, or the receipts of a full batch, are a fraction of it. */
+/**
+ * A block of 100 000 transfers, or the receipts of a full batch, are a fraction of it, and so is what a transaction of
+ * {@link transactionGasMax} can tell: its least event costs 375 units and takes some 450 characters.
+ */
 export const replyBytesMax = 32 * 1024 * 1024
+/** As much as Ethereum gives a transaction (EIP-7825): the receipts of those that we send can be read. */
+export const transactionGasMax = 1n << 24n
 /** A number or a hash, or the refusal of one. */
 const shortBytesMax = 64 * 1024
 /** As much memory as the gas of a call pays for, in hexadecimal digits. */
 const callBytesMax = 24 * 1024 * 1024
-/** Code, the events of a transaction, or the hashes of a block's transactions. */
+/** Code, or the hashes of a block's transactions. */
 const longBytesMax = 8 * 1024 * 1024
 
 const bytesMaxFor = ({ method, params }: RpcRequest): number => {
@@ -35,7 +40,6 @@ const bytesMaxFor = ({ method, params }: RpcRequest): number => {
       return callBytesMax
     case 'eth_estimateGas':
     case 'eth_getCode':
-    case 'eth_getTransactionReceipt':
       return longBytesMax
     case 'eth_getBlockByNumber':
       return params[1] === true ? replyBytesMax : longBytesMax
@@ -43,6 +47,7 @@ const bytesMaxFor = ({ method, params }: RpcRequest): number => {
     case 'eth_getBlockReceipts':
     case 'eth_getLogs':
     case 'eth_getTransactionByHash':
+    case 'eth_getTransactionReceipt':
       return replyBytesMax
   }
 }
@@ -78,7 +83,8 @@ type Reply = Readonly<Record<string, unknown>>
 /**
  * Outcomes by the place of their requests; those that the node left unanswered are missing.
  *
- * @throws RpcFailure `too_large` if the node refuses so many calls at once; `unreachable`, `rate_limited`
+ * @throws RpcFailure `too_large` if the node refuses so many calls at once, or tells too much; `unreachable`,
+ * `rate_limited`; `malformed` if what it answers to one call is no JSON
  */
 export const exchange = async <M extends Method>(
   url: string,
@@ -99,7 +105,8 @@ export const exchange = async <M extends Method>(
   try {
     reply = JSON.parse(text)
   } catch {
-    throw new RpcFailure('unreachable', 'the node did not answer JSON')
+    const kind = requests.length === 1 ? 'malformed' : 'unreachable'
+    throw new RpcFailure(kind, 'the node did not answer JSON')
   }
   const replies = repliesById(Array.isArray(reply) ? reply : [reply])
   refuseWhole(requests.length, Array.isArray(reply), replies)

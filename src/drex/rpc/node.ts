@@ -181,6 +181,7 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
           if (isTooMany && part.length > singlesMax) shrink(part.length)
           return orUnasked(outcomes, requests.length)
         }
+        if (part.length === 1 && isOwn(error)) return [{ failure: error }]
         if (part.length === 1) throw error
         if (isLess.has(error.kind)) shrink(part.length)
         // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
@@ -189,6 +190,9 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
     }
   }
 }
+
+/** What a node says so of one call that was asked alone concerns that call, and not those asked after it. */
+const isOwn = ({ kind }: RpcFailure): boolean => kind === 'too_large' || kind === 'malformed'
 
 const unanswered = (): RpcOutcome<never> => ({
   failure: new RpcFailure('unreachable', 'the node left a call unanswered'),
@@ -234,6 +238,7 @@ const singles = async <M extends Method>(
     }),
   )
   if (failures.length === requests.length && failures[0] !== undefined) {
+    if (failures.some(isOwn)) return outcomes
     if (!outcomes.every(isHung)) throw failures[0]
     await alive(url, limits)
   }

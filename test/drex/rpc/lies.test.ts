@@ -133,6 +133,41 @@ describe('what a node takes at once', () => {
   })
 })
 
+describe('one call whose answer nobody can read', () => {
+  const [large, other] = ['0x2', '0x1']
+  const answers: Readonly<Record<string, readonly [RpcFailureKind, () => string]>> = {
+    'too long': ['too_large', () => `"${' '.repeat(replyBytesMax)}"`],
+    'no JSON': ['malformed', () => '{"jsonrpc":"2.0","id":0,"result":'],
+  }
+  const cases: readonly (readonly string[])[] = [[large], [large, other], [other, large, other]]
+  for (const [name, [kind, body]] of Object.entries(answers)) {
+    for (const asked of cases) {
+      for (const batchCallsMax of [100, 1]) {
+        test(`${name}: told of it alone, of ${asked.length}, by ${batchCallsMax}`, async () => {
+          const proxy = Bun.serve({
+            hostname: '127.0.0.1',
+            port: 0,
+            async fetch(request) {
+              const text = await request.text()
+              if (text.includes(`"params":["${large}"`)) return new Response(body())
+              return fetch(node.url, { method: 'POST', body: text })
+            },
+          })
+          const rpc = client({ urls: [String(proxy.url)], batchCallsMax, timeoutMs: 20_000 })
+          await rpc.genesis()
+          const outcomes = await rpc.batch(
+            asked.map((number) => ({ method: 'eth_getBlockByNumber', params: [number, false] })),
+          )
+          expect(outcomes.map((each) => ('failure' in each ? each.failure.kind : 'told'))).toEqual(
+            asked.map((number) => (number === large ? kind : 'told')),
+          )
+          await proxy.stop(true)
+        })
+      }
+    }
+  }
+})
+
 describe('answers of a form that the method cannot have', () => {
   const receipt = {
     transactionHash: `0x${'11'.repeat(32)}`,
