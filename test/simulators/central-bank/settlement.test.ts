@@ -396,7 +396,12 @@ test('a steady rate of payments, for load', async () => {
 
 test('the time of a priority payment runs from its acceptance where that is asked for, of others from receipt', async () => {
   let nowMs = Date.now()
-  const { a, b, bank } = await open({ fromAcceptance: true, now: () => nowMs })
+  // The hour that passes below must not end the streams of the two before they read on.
+  const { a, b, bank } = await open({
+    fromAcceptance: true,
+    now: () => nowMs,
+    streamIdleMs: 2 * 3_600_000,
+  })
   const accepted = (agoMs: number, serviceLevel: string, cents: number): Uint8Array => {
     const message = build(bankA, 'PACS008', {
       local_instrument: 'MANU',
