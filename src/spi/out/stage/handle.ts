@@ -184,6 +184,9 @@ const sendOne = async (
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
+  if (stored.isInDoubt && stored.finalXml === undefined) {
+    throw new PoisonMessageError('sent_bytes_lost', 'the central bank may have other bytes of it')
+  }
   // If the central bank may have the message already, nobody knows that it failed: it waits.
   if (!stored.isInDoubt && parts.ways(stored).length === 0) {
     throw new PoisonMessageError('channel_not_configured', `${stored.channel} is not configured`)
@@ -225,11 +228,12 @@ const transmit = async (
   { isAlone, paidOn }: Going,
   parts: Parts,
 ): Promise<Final | undefined> => {
-  const { id, type, channel, isInDoubt } = stored
+  const { id, type, channel, isInDoubt, inDoubtSince } = stored
   const { sql, sendings, transport, turns } = parts
-  if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
-    throw new NotSentError('another process has begun to send it')
-  }
+  const isOurs = isInDoubt
+    ? inDoubtSince !== null || (await sendings.hold(id))
+    : await sendings.begin({ id, bytes, unsigned })
+  if (!isOurs) throw new NotSentError('another process has begun to send it, or took it back')
   const comesAgain = turns.mayWait(stored)
   const outcome = await transport({ type, channel, bytes, comesAgain, paidOn })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome

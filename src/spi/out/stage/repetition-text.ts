@@ -4,6 +4,9 @@ import type { MessageOutcome } from './transport.ts'
 /** The entry in the history of a message that goes out once more. */
 export const sentAgain = 'sent again'
 
+/** The same of one that cannot go out: its bytes cannot be made any more. */
+export const sentIsLost = 'not sent again: what was sent is lost'
+
 /** The same, with the result: `sent again: taken by PRIMARY`. */
 export const repetitionText = (outcome: MessageOutcome): string =>
   `${sentAgain}: ${outcomeText(outcome)}`

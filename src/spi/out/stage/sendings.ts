@@ -3,7 +3,9 @@ import {
   createGatherer,
   isTransientDatabaseError,
   joinedBytes,
+  looksLikeOne,
   type Queryable,
+  type Transaction,
   textArray,
 } from '#src/platform/database/index.ts'
 import { keptOf, type UnsignedMessage } from '../../messages/index.ts'
@@ -22,7 +24,12 @@ export type Sendings = {
    * another process: the central bank may have those, and these must not go.
    */
   readonly begin: (sending: Sending) => Promise<boolean>
-  /** Forgets the bytes of a message that surely did not go out. */
+  /**
+   * Resolves when kept bytes stay, whoever began with them: they may go out again, and the watch knows of them. False
+   * when they are gone, or the message has an end.
+   */
+  readonly hold: (id: string) => Promise<boolean>
+  /** Forgets the bytes of a message that surely did not go out, unless another process sends them by now. */
   readonly withdraw: (id: string) => Promise<void>
 }
 
@@ -43,6 +50,11 @@ export const createSendings = (sql: Client): Sendings => {
   return {
     begin: createGatherer<Sending, boolean>({
       write: (sendings) => insert(sql, sendings),
+      ...limits,
+      isRowFault,
+    }),
+    hold: createGatherer<string, boolean>({
+      write: (ids) => sql.begin((tx) => hold(tx, ids)),
       ...limits,
       isRowFault,
     }),
@@ -75,8 +87,37 @@ const insert = async (sql: Client, sendings: readonly Sending[]): Promise<readon
   return sendings.map(({ id }) => fresh.delete(id))
 }
 
-/** Deletes the kept bytes of messages that the central bank surely does not have. */
+/** The lock makes it wait for who takes the bytes back, and the second statement see that they are gone. */
+const hold = async (tx: Transaction, ids: readonly string[]): Promise<readonly boolean[]> => {
+  const sorted = textArray([...ids].sort())
+  await tx`
+    select from unnest(${sorted}::text::uuid[]) as wanted(id)
+      cross join lateral (select from spi_messages where id = wanted.id limit 1 for update) locked`
+  const rows = await tx<{ id: string }[]>`
+    update spi_messages message set in_doubt_since = coalesce(in_doubt_since, ${new Date()})
+    from (
+      select wanted.id, null::text as nothing from unnest(${sorted}::text::uuid[]) as wanted(id)
+        cross join lateral (
+          select from spi_sendings where message_id = wanted.id limit 1
+        ) sending
+    ) kept
+    where ${looksLikeOne(tx)} and message.id = kept.id and message.status = 'QUEUED'
+    returning message.id`
+  const held = new Set(rows.map(({ id }) => id))
+  return ids.map((id) => held.has(id))
+}
+
+/** Deletes the kept bytes of queued messages that the central bank surely does not have: nobody else sends them. */
 export const withdraw = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
   await sql`
-    delete from spi_sendings where message_id = any(${textArray(ids)}::text::uuid[])`
+    with unsent as materialized (
+      select message.id, null::text as nothing
+      from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
+        cross join lateral (
+          select id from spi_messages
+          where id = wanted.id and status = 'QUEUED' and in_doubt_since is null limit 1 for update
+        ) message
+    )
+    delete from spi_sendings using unsent
+    where ${looksLikeOne(sql)} and spi_sendings.message_id = unsent.id`
 }

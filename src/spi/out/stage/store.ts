@@ -114,22 +114,33 @@ export type Unanswered = StoredOutbound & {
   readonly sentXml: () => Uint8Array
 }
 
-type UnansweredRow = Omit<Unanswered, 'sentXml'> & SendingRow & { readonly xml: Buffer }
+type UnansweredRow = Omit<Unanswered, 'sentXml'> &
+  SendingRow & {
+    readonly xml: Buffer
+    /** What was sent differs from what is stored of it. */
+    readonly isCompleted: boolean
+  }
 
 const unansweredColumns = (sql: Queryable) => sql`
   id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-  resource_id as "resourceId", is_scheduled is true as "isScheduled", traceparent, message.xml, sending.xml as "sendingXml",
+  resource_id as "resourceId", is_scheduled is true as "isScheduled", traceparent, message.xml,
+  envelope is not null as "isCompleted", sending.xml as "sendingXml",
   sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
 
 const unansweredOf = ({
   xml,
+  isCompleted,
   sendingXml,
   sendingPosition,
   sendingChecksum,
   ...row
 }: UnansweredRow): Unanswered => {
   const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
-  return { ...row, sentXml: () => sentBytes(xml, sending) }
+  const sentXml = (): Uint8Array => {
+    if (isCompleted && sending === undefined) throw new Error('what was sent of it is not kept')
+    return sentBytes(xml, sending)
+  }
+  return { ...row, sentXml }
 }
 
 export type Search = {

@@ -13,7 +13,7 @@ import {
 } from '../../messages/index.ts'
 import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { repetitionText, sentAgain } from './repetition-text.ts'
+import { repetitionText, sentAgain, sentIsLost } from './repetition-text.ts'
 import { recordSent } from './sent.ts'
 import {
   hasUnanswered,
@@ -106,10 +106,12 @@ export const createWatch = (deps: WatchDeps): Job => {
       backoffMaxMs: times.reaskMaxMs,
     }
     due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
-    const { id, type, channel, sentXml, repetition } = message
+    const { id, type, channel, repetition } = message
+    const bytes = bytesOf(message, logger)
+    if (bytes === undefined) return { id, repetition, detail: sentIsLost }
     const parent = message.traceparent ?? undefined
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
-      deps.transport({ type, channel, bytes: sentXml() }),
+      deps.transport({ type, channel, bytes }),
     )
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.
@@ -158,6 +160,16 @@ const markOverdue = async (
 }
 
 type ToAsk = Unanswered & { readonly repetition: number }
+
+/** The same bytes as before; undefined when they cannot be made, and nothing may go out in their place. */
+const bytesOf = ({ id, type, sentXml }: ToAsk, logger: Logger): Uint8Array | undefined => {
+  try {
+    return sentXml()
+  } catch (err) {
+    logger.error({ err, id, type }, 'nobody has answered, and the message cannot be sent again')
+    return undefined
+  }
+}
 
 /** Writes to their history before the first byte goes out: if the process dies, it shows that we were about to ask. */
 const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
