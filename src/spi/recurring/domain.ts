@@ -86,9 +86,14 @@ const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
 
 /**
  * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
- * before; one that does not name what it refuses means the cancellation that is open, or else the request.
+ * before; one that does not name what it refuses means the cancellation that is open, or else the request. What was
+ * refused we may ask for again; what others ask for may have been overtaken by its refusal.
  */
-export const transition = (standing: Standing, said: Event): Standing => {
+export const transition = (
+  standing: Standing,
+  said: Event,
+  direction: 'INBOUND' | 'OUTBOUND',
+): Standing => {
   const { state, stateBefore } = standing
   const isCancelling = state === 'cancellation_requested'
   const meant = isCancelling ? 'cancellation_refused' : 'refused'
@@ -105,6 +110,7 @@ export const transition = (standing: Standing, said: Event): Standing => {
       ? { state: 'rejected', stateBefore: null }
       : { state, stateBefore: wanted }
   }
-  if (!predecessors[wanted].includes(state)) return standing
+  const isAskedAgain = wanted === 'requested' && state === 'rejected' && direction === 'OUTBOUND'
+  if (!isAskedAgain && !predecessors[wanted].includes(state)) return standing
   return { state: wanted, stateBefore: wanted === 'cancellation_requested' ? state : null }
 }

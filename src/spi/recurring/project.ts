@@ -37,7 +37,7 @@ export const applyFacts = async (
   const steps = stated.map((one): Step => {
     const { fact } = one
     const before = standings.get(idOf(fact)) ?? { state: null, stateBefore: null }
-    const after = fact.event === null ? before : transition(before, fact.event)
+    const after = fact.event === null ? before : transition(before, fact.event, one.direction)
     standings.set(idOf(fact), after)
     return { ...one, before: before.state, after: after.state }
   })
@@ -61,6 +61,10 @@ export const linkFacts = async (tx: Queryable, stated: readonly Stated[]): Promi
 }
 
 const hasChanged = ({ before, after }: Step): boolean => before !== after
+
+/** What was agreed before counts no more. */
+const isAskedAgain = ({ before, after }: Step): boolean =>
+  before === 'rejected' && after === 'requested'
 
 const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<readonly Row[]> => {
   const wanted = new Map(
@@ -111,10 +115,12 @@ const writeRows = async (
   standings: ReadonlyMap<string, Standing>,
 ): Promise<void> => {
   const rows = [...Map.groupBy(steps, ({ fact }) => idOf(fact))].map(([id, all]) => {
-    const facts = all.map(({ fact }) => fact)
+    const askedAgainAt = all.findLastIndex(isAskedAgain)
+    const facts = all.slice(Math.max(askedAgainAt, 0)).map(({ fact }) => fact)
     return {
       id,
       ...standings.get(id),
+      isAskedAgain: askedAgainAt >= 0,
       mandateId: facts.find(({ mandateId }) => mandateId !== null)?.mandateId,
       reconciliationId: facts.find(({ reconciliationId }) => reconciliationId !== null)
         ?.reconciliationId,
@@ -125,13 +131,14 @@ const writeRows = async (
   await tx`
     update spi_recurrences r
     set state = wanted.state, state_before = wanted."stateBefore",
-      mandate_id = coalesce(r.mandate_id, wanted."mandateId"),
-      reconciliation_id = coalesce(r.reconciliation_id, wanted."reconciliationId"),
-      terms = coalesce(r.terms, wanted.terms),
+      mandate_id = coalesce(case when not "isAskedAgain" then r.mandate_id end, wanted."mandateId"),
+      reconciliation_id = coalesce(
+        case when not "isAskedAgain" then r.reconciliation_id end, wanted."reconciliationId"),
+      terms = coalesce(case when not "isAskedAgain" then r.terms end, wanted.terms),
       changed_by = coalesce(wanted."changedBy", r.changed_by)
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as wanted(id text,
-      state text, "stateBefore" text, "mandateId" text, "reconciliationId" text, terms jsonb,
-      "changedBy" uuid, nothing text)
+      state text, "stateBefore" text, "isAskedAgain" boolean, "mandateId" text,
+      "reconciliationId" text, terms jsonb, "changedBy" uuid, nothing text)
     where ${looksLikeOne(tx)} and r.id = wanted.id`
 }
 

@@ -247,6 +247,29 @@ test('a charge of ours that is refused ends once, with the reason', async () => 
   ])
 })
 
+test('a charge of ours that was refused and is sent again is what its second message and the answer to that say', async () => {
+  const id = fresh.endToEndId()
+  const params = chargeParams(id, ispb, '99999010')
+  await receive(refusal(await send('PAIN013', params)))
+  const [charge] = params.charges
+  await send('PAIN013', { charges: [{ ...charge, amount: 5_990 }] })
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
+    state: 'requested',
+    terms: { amount: '59.90' },
+  })
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'scheduled' })
+  expect(statesOf(await get(`/v1/pix/charges/${id}`))).toEqual([
+    ...['pain.013 requested', 'pain.013 rejected', 'pain.013 requested', 'pain.014 scheduled'],
+  ])
+})
+
+test('a mandate that was refused to others is not asked for again by what comes late', async () => {
+  const id = newMandateId()
+  await receive(mandateAnswer(id, { reason: 'AP13', of: 'SC' }), mandateRequest(id))
+  expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({ state: 'rejected' })
+})
+
 test('what the central bank refuses as a message is not asked for any more', async () => {
   const id = fresh.endToEndId()
   const charge = await send('PAIN013', chargeParams(id, ispb, '99999010'))
@@ -342,19 +365,25 @@ test('a refusal of the request that comes after its cancellation refuses the req
   expect(await get(`/v1/pix/mandates/${unnamed}`)).toMatchObject({ state: 'pending' })
 })
 
-test('an end is left by no event', () => {
+test('an end is left by no event but a new request of ours', () => {
   for (const state of ['rejected', 'cancelled'] as const) {
     const end = { state, stateBefore: null }
     for (const event of [
       ...(['requested', 'pending', 'confirmed', 'scheduled', 'refused', 'cancelled'] as const),
       ...(['cancellation_requested', 'cancellation_refused', 'unnamed_refused'] as const),
     ]) {
-      expect(transition(end, event)).toEqual(end)
+      expect(transition(end, event, 'INBOUND')).toEqual(end)
+      if (event !== 'requested') expect(transition(end, event, 'OUTBOUND')).toEqual(end)
     }
   }
+  const refused = { state: 'rejected', stateBefore: null } as const
+  const again = { state: 'requested', stateBefore: null } as const
+  expect(transition(refused, 'requested', 'OUTBOUND')).toEqual(again)
+  const cancelled = { state: 'cancelled', stateBefore: null } as const
+  expect(transition(cancelled, 'requested', 'OUTBOUND')).toEqual(cancelled)
   const asked = { state: 'cancellation_requested', stateBefore: 'requested' } as const
-  expect(transition(asked, 'scheduled')).toEqual({ ...asked, stateBefore: 'scheduled' })
-  expect(transition(asked, 'refused')).toEqual({ state: 'rejected', stateBefore: null })
+  expect(transition(asked, 'scheduled', 'INBOUND')).toEqual({ ...asked, stateBefore: 'scheduled' })
+  expect(transition(asked, 'refused', 'INBOUND')).toEqual({ state: 'rejected', stateBefore: null })
 })
 
 const tables = async () => ({

@@ -29,7 +29,7 @@ const sameIdMax = 32
 
 /**
  * Finds the sent transactions that the answers are about. Looks where the date in the id says that the message is, and
- * then, for what is not there, in all of the last weeks. Locks nothing.
+ * then, for what is not there or was refused there, in all of the last weeks. Locks nothing.
  */
 export const findAnswered = async (
   tx: Queryable,
@@ -49,14 +49,17 @@ export const findAnswered = async (
     ...(windowOf(idOfSent(types, endToEndId, instructionId)) ?? whole),
   }))
   const found = await findWithin(tx, wanted)
-  const places = new Set(found.map(({ place }) => place))
-  const missing = wanted.filter(({ place, since }) => !places.has(place) && since !== whole.since)
+  const open = openPlaces(found)
+  const missing = wanted.filter(({ place, since }) => !open.has(place) && since !== whole.since)
   if (missing.length === 0) return found
   const late = await findWithin(
     tx,
     missing.map((one) => ({ ...one, ...whole })),
   )
-  return [...found, ...late].sort((a, b) => a.place - b.place)
+  const again = new Set(late.map(({ place }) => place))
+  return [...found.filter(({ place }) => !again.has(place)), ...late].sort(
+    (a, b) => a.place - b.place,
+  )
 }
 
 /** A return is made long after the payment whose EndToEndId it cites; its own id has the date of its making. */
@@ -122,9 +125,12 @@ const findWithin = async (
       message: { ...message, status: messageStatus },
     }),
   )
-  const open = new Set(found.filter((one) => !isRefused(one)).map(({ place }) => place))
+  const open = openPlaces(found)
   return found.filter((one) => !open.has(one.place) || !isRefused(one))
 }
+
+const openPlaces = (found: readonly AnsweredTransaction[]): ReadonlySet<number> =>
+  new Set(found.filter((one) => !isRefused(one)).map(({ place }) => place))
 
 /** What was refused may be sent again under its id: then an answer is about the second message alone. */
 const isRefused = ({ message, status }: Omit<AnsweredTransaction, 'place'>): boolean =>

@@ -22,15 +22,16 @@ type Sent = {
   readonly at: Date
   readonly endToEndId: string
   readonly instructionId?: string
+  readonly status?: 'SENT' | 'REJECTED'
 }
 
-const stored = async ({ type, at, endToEndId, instructionId }: Sent) => {
+const stored = async ({ type, at, endToEndId, instructionId, status = 'SENT' }: Sent) => {
   const [transaction] = message().transactions
   const sent = message(
     {
       type,
       direction: 'OUTBOUND',
-      status: 'SENT',
+      status,
       transactions: [{ ...transaction!, endToEndId, instructionId }],
     },
     at,
@@ -65,6 +66,18 @@ test.each([
   const id = await stored(sent)
   expect(await found(sent)).toEqual([id])
 })
+
+test.each([[5], [60]])(
+  'an answer finds what was sent again after it was refused %d days ago',
+  async (days) => {
+    const sent = { type: 'pacs.008', endToEndId: idMade('E', before(days)) } as const
+    const refused = await stored({ ...sent, at: before(days), status: 'REJECTED' })
+    expect(await found({ ...sent, at: now })).toEqual([refused])
+    await sql`delete from spi_message_keys where key = ${sent.endToEndId}`
+    const again = await stored({ ...sent, at: before(1) })
+    expect(await found({ ...sent, at: now })).toEqual([again])
+  },
+)
 
 test('an answer finds a return of an old payment by the id of the return', async () => {
   const sent = {
