@@ -24,7 +24,7 @@ import { createConsole } from './console/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createInspection } from './inspection/index.ts'
 import { createJose, joseInspector } from './jose/index.ts'
-import { createPix, noteReturn } from './pix/index.ts'
+import { createPix, noteReturn, type PixFeature } from './pix/index.ts'
 import {
   createBrokerFeature,
   createDeadLetters,
@@ -109,7 +109,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...databases.features,
       withJobs(roles, audit),
       ...brokerOf(opened, sql),
-      withJobs(roles, deadLettersOf(sql, values, pix.receivables, deps)),
+      withJobs(roles, deadLettersOf(sql, values, pix, deps)),
       certificates,
       jose,
       schemas,
@@ -177,13 +177,13 @@ const brokerOf = (opened: OpenedBroker | undefined, sql: Database['sql'] | undef
 const deadLettersOf = (
   sql: Database['sql'] | undefined,
   { platform, broker: { retentionDays } }: Values,
-  receivables: Parameters<typeof createLetterSubjects>[1],
+  { receivables, recurrences }: Pick<PixFeature, 'receivables' | 'recurrences'>,
   { logger, metrics }: Pick<PlatformDeps, 'logger' | 'metrics'>,
 ) =>
   createDeadLetters({
     sql,
     isRelayed: platform.brokerAddresses !== undefined,
-    subjects: createLetterSubjects(emitEvents, receivables),
+    subjects: createLetterSubjects(emitEvents, receivables, recurrences),
     retentionDays,
     logger,
     metrics,

@@ -1,4 +1,4 @@
-import { endReceivables } from '#src/pix/index.ts'
+import { endReceivables, tellRefusals } from '#src/pix/index.ts'
 import {
   type DeadLetterBox,
   deadLetterHeaders,
@@ -55,7 +55,8 @@ other texts of the message remain. drop ends what the message was to do: a payme
     const loaded = demandSettings(program.load(io.env), [platformSettings.brokerAddresses])
     const dsn = demandDatabase(loaded)
     const hasKafka = loaded.platform.brokerAddresses !== undefined
-    const subjects = createLetterSubjects(emitEvents, { end: endReceivables(emitEvents) })
+    const receivables = { end: endReceivables(emitEvents) }
+    const subjects = createLetterSubjects(emitEvents, receivables, tellRefusals(emitEvents))
     return withDatabase(dsn, io, (sql) =>
       action(openDeadLetters(sql, hasKafka, subjects), args, io),
     )

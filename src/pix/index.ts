@@ -45,6 +45,7 @@ import { createRecurrences, type Recurrences } from './requests/told.ts'
 export { pixSettings } from './config.ts'
 export { endReceivables } from './received/receive.ts'
 export { noteReturn } from './received/store.ts'
+export { tellRefusals } from './requests/told.ts'
 
 export type PixDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

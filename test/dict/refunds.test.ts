@@ -221,7 +221,7 @@ describe('a request against us', () => {
     await disputes.retry()
     // As long as somebody may have it sent, nobody decides otherwise.
     expect(await find(here)).toMatchObject({ pending: 'close', return_id: first })
-    await sql.begin((tx) => createLetterSubjects(emitEvents, undefined).end(tx, letter))
+    await sql.begin((tx) => createLetterSubjects(emitEvents, undefined, undefined).end(tx, letter))
     await disputes.retry()
     expect(await find(here)).toMatchObject({
       status: 'open',

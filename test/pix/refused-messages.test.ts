@@ -1,6 +1,9 @@
 /** What ends when the SPI refuses a whole message of ours, by each of the ways in which we learn of it. */
 import { afterAll, expect, test } from 'bun:test'
+import { tellRefusals } from '#src/pix/index.ts'
+import { createLetterSubjects } from '#src/spi/index.ts'
 import { changeStatuses } from '#src/spi/messages/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
@@ -133,7 +136,7 @@ test('a return that is refused, ordered again and settled is told of again', asy
   expect((await call('GET', 'd1')).json).toEqual(ended)
 })
 
-test.each(ways)('refused %s, the request for a recurrence has ended', async (_, refuse) => {
+const requested = async () => {
   const call = (method: string, path: string, body?: object) =>
     pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
   const rec = await call('POST', '/rec', {
@@ -150,7 +153,33 @@ test.each(ways)('refused %s, the request for a recurrence has ended', async (_, 
   expect(asked.status).toBe(201)
   const [message] = await sql<{ id: string }[]>`
     select id from spi_messages where type = 'pain.009' order by id desc limit 1`
-  await refuse(message?.id ?? '')
-  const { json } = await call('GET', `/solicrec/${asked.json.idSolicRec}`)
-  expect(json).toMatchObject({ status: 'REJEITADA' })
+  const status = async () =>
+    (await call('GET', `/solicrec/${asked.json.idSolicRec}`)).json.status as unknown
+  return { messageId: message?.id ?? '', idRec: rec.json.idRec as string, status }
+}
+
+test.each(ways)('refused %s, the request for a recurrence has ended', async (_, refuse) => {
+  const { messageId, status } = await requested()
+  await refuse(messageId)
+  expect(await status()).toBe('REJEITADA')
 })
+
+test.each([
+  ['by the gateway', recurrences],
+  ['by the command', tellRefusals(emitEvents)],
+])(
+  'never sent, and thrown out of dlq %s, the request for a recurrence has ended',
+  async (_, told) => {
+    const { messageId, idRec, status } = await requested()
+    const letter = { headers: { 'message-id': messageId } }
+    const subjects = createLetterSubjects(emitEvents, receivables, told)
+    expect(await subjects.held(sql, [letter])).toEqual([])
+    await changeStatuses(sql, [{ id: messageId, status: 'FAILED', errorCode: 'refused' }])
+    expect(await subjects.held(sql, [letter])).toEqual([letter])
+    await sql.begin((tx) => subjects.end(tx, letter))
+    expect(await status()).toBe('REJEITADA')
+    const [mandate] = await sql`select state from spi_recurrences where key = ${idRec}`
+    expect(mandate).toEqual({ state: 'rejected' })
+    expect(await subjects.held(sql, [letter])).toEqual([])
+  },
+)

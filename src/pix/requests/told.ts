@@ -34,6 +34,9 @@ export const createRecurrences = (emit: Emit, ispb: string): Recurrences => ({
   },
 })
 
+/** The same where something of ours is refused, which nobody answers, so that it needs no ISPB: a command uses it, too. */
+export const tellRefusals = (emit: Emit): Recurrences => createRecurrences(emit, '')
+
 type Context = { readonly emit: Emit; readonly ispb: string; readonly at: Date }
 
 const hearOfMandates = async (

@@ -17,7 +17,7 @@ import { partitionCount } from './partition.ts'
 export const brokerSettings = defineSettings({
   retentionDays: setting('TRILHO_BROKER_RETENTION_DAYS', integer(1, 365), {
     default: '7',
-    doc: 'Days a dead letter is kept in PostgreSQL (with which a payment or return FAILED, until somebody retries or drops it), and any message in topics made in Kafka, read or not. What waits in PostgreSQL is kept until it is handled.',
+    doc: 'Days a dead letter is kept in PostgreSQL (with which a payment, return or request about a mandate or charge FAILED, until somebody retries or drops it), and any message in topics made in Kafka, read or not. What waits in PostgreSQL is kept until it is handled.',
   }),
   partitions: setting('TRILHO_BROKER_PARTITIONS', integer(1, 1_000), {
     default: String(partitionCount),

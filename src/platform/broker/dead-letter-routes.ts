@@ -114,7 +114,8 @@ const documents = {
     ofInstitution: true,
     operation: 'deleteDeadLetter',
     summary: 'Throws a message away',
-    description: 'A payment or return that it kept from being sent is REJECTED, and holds no sum.',
+    description:
+      'A payment or return that it kept from being sent is REJECTED and holds no sum; so is what asks about a mandate or charge.',
     params: idParams,
     exampleFrom,
     responses: { 204: { description: 'It is gone' } },
@@ -154,7 +155,7 @@ export const createDeadLetters = (deps: DeadLettersDeps): Feature => {
       if (held > 0) {
         logger.warn(
           { letters: held },
-          'dead letters are past their retention and stay: payments or returns FAILED with them',
+          'dead letters are past their retention and stay: payments, returns or requests FAILED with them',
         )
       }
     },
@@ -179,18 +180,22 @@ const watchLetters = (metrics: Metrics, box: DeadLetterBox, days: number): void 
   )
   show(
     'spigw_broker_dead_letters_held',
-    'Messages in dlq past their retention that stay, as payments or returns FAILED with them.',
+    'Messages in dlq past their retention that stay, as payments, returns or requests FAILED with them.',
     () => box.countHeld(days),
   )
 }
 
 const checkOf = (held: number): Check =>
   held === 0
-    ? { name: 'dead letters', status: 'ok', detail: 'no payment or return waits in them for long' }
+    ? {
+        name: 'dead letters',
+        status: 'ok',
+        detail: 'nothing waits in them for long that could still be sent',
+      }
     : {
         name: 'dead letters',
         status: 'warning',
-        detail: `${held} are past their retention: payments or returns FAILED with them, and hold their sums`,
+        detail: `${held} are past their retention: payments, returns or requests FAILED with them, and wait for a decision`,
         fix: 'trilho dlq retry sends one after all, trilho dlq drop gives it up',
       }
 

@@ -195,7 +195,10 @@ const refusedEvents = {
   'camt.055': 'cancellation_refused',
 } as const
 
-/** True for a message whose refusal takes back what it asked for. */
+/** Types of messages whose refusal takes back what they asked for. */
+export const askingTypes = Object.keys(refusedEvents)
+
+/** True for a message of one of {@link askingTypes}. */
 export const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
   typeof type === 'string' && Object.hasOwn(refusedEvents, type)
 

@@ -118,8 +118,8 @@ const parts: ReadonlySet<string> = new Set([
   ...['{}: {}', 'must be text without control characters{}'],
   ...['The message breaks its schema at {}{}.', 'The API {} may make {} requests a second.'],
   // What the doctor prints.
-  'no payment or return waits in them for long',
-  '{} are past their retention: payments or returns FAILED with them, and hold their sums',
+  'nothing waits in them for long that could still be sent',
+  '{} are past their retention: payments, returns or requests FAILED with them, and wait for a decision',
   // Examples of what is sent.
   ...['I own this wallet.', 'AkwDAAAA', ''],
   // A type of Solidity.

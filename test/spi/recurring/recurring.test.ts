@@ -1,8 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { BuildableMessage } from '#codecs/iso20022'
 import { createLogger } from '#src/platform/observe/index.ts'
-import { createRecurring, createSend, rebuildRecurring } from '#src/spi/index.ts'
+import {
+  createLetterSubjects,
+  createRecurring,
+  createSend,
+  rebuildRecurring,
+} from '#src/spi/index.ts'
 import { transition } from '#src/spi/recurring/domain.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
 import { testApp, testKey } from '../../support/app.ts'
@@ -262,6 +268,26 @@ test('a charge of ours that was refused and is sent again is what its second mes
   expect(statesOf(await get(`/v1/pix/charges/${id}`))).toEqual([
     ...['pain.013 requested', 'pain.013 rejected', 'pain.013 requested', 'pain.014 scheduled'],
   ])
+})
+
+test('a charge of ours that was never sent ends with its letter, and may be sent again', async () => {
+  const id = fresh.endToEndId()
+  const params = chargeParams(id, ispb, '99999010')
+  await send('PAIN013', params)
+  const [message] = await sql<{ id: string }[]>`
+    update spi_messages set status = 'FAILED', error_code = 'refused_by_interface'
+    where type = 'pain.013' and end_to_end_id = ${id} returning id`
+  const letter = { headers: { 'message-id': message?.id ?? '' } }
+  const subjects = createLetterSubjects(emitEvents, undefined, undefined)
+  expect(await subjects.held(sql, [letter])).toEqual([letter])
+  await sql.begin((tx) => subjects.end(tx, letter))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
+    state: 'rejected',
+    timeline: [{ message_status: 'REJECTED' }, { reason: { code: 'never_sent' } }],
+  })
+  await send('PAIN013', params)
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'scheduled' })
 })
 
 test('a mandate that was refused to others is not asked for again by what comes late', async () => {

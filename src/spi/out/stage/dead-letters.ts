@@ -7,7 +7,7 @@ import {
   type TransactionalBroker,
 } from '#src/platform/broker/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { endingReturns, type Receivables } from '../../in/worker/received.ts'
+import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import {
   changeStatuses,
   endMessages,
@@ -20,7 +20,7 @@ import { noteQueued } from './entries.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { withdraw } from './sendings.ts'
 import {
-  findFailedPayments,
+  findFailedOrders,
   findOutbound,
   isPartlySettled,
   noteDoubt,
@@ -94,13 +94,14 @@ const queueAgain = async (
 }
 
 /**
- * Payments and returns that FAILED hang on their letters: as long as one is there the message can be sent, and holds its
- * sum. Thrown away by a person, it ends the message. Retried, it makes any message QUEUED at once: from then on it does
+ * Payments, returns and what asks about mandates and charges hang on their letters when they FAILED: as long as one is
+ * there the message can be sent, and holds its sum, or what it asks about. Thrown away by a person, it ends the message. Retried, it makes any message QUEUED at once: from then on it does
  * not depend on what the queue keeps.
  */
 export const createLetterSubjects = (
   emit: Emit,
   receivables: Pick<Receivables, 'end'> | undefined,
+  recurrences: Recurrences | undefined,
 ): LetterSubjects => {
   const emitEvents = endingReturns(emit, receivables)
   return {
@@ -110,18 +111,18 @@ export const createLetterSubjects = (
       if (stored?.status === 'FAILED') await queueAgain(tx, stored, emitEvents)
     },
     held: async (sql, letters) => {
-      const failed = await findFailedPayments(sql, letters.map(messageIdOf))
+      const failed = await findFailedOrders(sql, letters.map(messageIdOf))
       return letters.filter((letter) => failed.has(messageIdOf(letter)))
     },
     end: async (tx, letter) => {
       const id = messageIdOf(letter)
-      if (!(await findFailedPayments(tx, [id])).has(id)) return
+      if (!(await findFailedOrders(tx, [id])).has(id)) return
       // The lock keeps another from reopening it meanwhile.
       const failed = await tx`
         select from spi_messages where id = ${id} and status = 'FAILED' for update`
       if (failed.length === 0) return
       const change = { id, status: 'REJECTED', detail: neverSent, errorCode: neverSent } as const
-      await endMessages(tx, [change], { emitEvents })
+      await endMessages(tx, [change], { emitEvents, recurrences })
     },
   }
 }

@@ -16,6 +16,7 @@ import {
   sentBytes,
   uuidForm,
 } from '../../messages/index.ts'
+import { askingTypes } from '../../recurring/project.ts'
 
 /** The fields of a message of ours that sending it needs. */
 export type StoredOutbound = {
@@ -73,21 +74,24 @@ const queuedOutboundOf = ({
 }
 
 /**
- * Returns those of the ids that are payments or returns of ours and FAILED: they hold their sums, since they may be sent
- * after all. UNKNOWN is not FAILED: only an answer ends it. What has settled whole was sent, whatever its message says.
+ * Returns those of the ids that FAILED and that something hangs on, since they may be sent after all: sums on payments and
+ * returns of ours, a mandate or charge on what asks about it. UNKNOWN is not FAILED: only an answer ends it. What has
+ * settled whole was sent, whatever its message says.
  */
-export const findFailedPayments = async (
+export const findFailedOrders = async (
   sql: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${textArray(ids.filter((id) => uuidForm.test(id)))}::text::uuid[]) as wanted(wanted_id)
       cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
-    where direction = 'OUTBOUND' and status = 'FAILED' and type = any(${textArray(orderTypes)}::text::text[])
-      and (
+    where direction = 'OUTBOUND' and status = 'FAILED' and (
+      type = any(${textArray(askingTypes)}::text::text[])
+      or type = any(${textArray(orderTypes)}::text::text[]) and (
         select position from spi_transactions t where message_id = wanted_id
           and (t.status is null or t.status not in (${constants(sql, settledStatuses)})) limit 1
-      ) is not null`
+      ) is not null
+    )`
   return new Set(rows.map(({ id }) => id))
 }
 

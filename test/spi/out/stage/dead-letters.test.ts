@@ -174,7 +174,11 @@ describe('dead letters', () => {
 
   test('what is thrown out of dlq is REJECTED if it is FAILED, and never goes out', async () => {
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
-    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const letters = openDeadLetters(
+      sql,
+      false,
+      createLetterSubjects(emitEvents, undefined, undefined),
+    )
     const failed = async (): Promise<bigint> => {
       await rig.pay(1, { channel: 'SECONDARY' })
       const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
@@ -207,7 +211,11 @@ describe('dead letters', () => {
 
   test('what is retried is QUEUED with that, and sent even if its queue entry is lost', async () => {
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
-    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const letters = openDeadLetters(
+      sql,
+      false,
+      createLetterSubjects(emitEvents, undefined, undefined),
+    )
     await rig.pay(1, { channel: 'SECONDARY' })
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
     await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
@@ -228,7 +236,11 @@ describe('dead letters', () => {
   })
 
   test('what has settled in part is not sent again, and of the rest a person says what it is', async () => {
-    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const letters = openDeadLetters(
+      sql,
+      false,
+      createLetterSubjects(emitEvents, undefined, undefined),
+    )
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
     for (const act of ['retry', 'drop'] as const) {
@@ -255,7 +267,11 @@ describe('dead letters', () => {
   })
 
   test('what is thrown out of dlq stays settled where its answer came in spite of all', async () => {
-    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const letters = openDeadLetters(
+      sql,
+      false,
+      createLetterSubjects(emitEvents, undefined, undefined),
+    )
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
     await rig.pay(1, { channel: 'SECONDARY' })
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
@@ -284,7 +300,11 @@ describe('dead letters', () => {
   ])('no clock throws away the letter of %s that FAILED', async (_, body) => {
     await sql`truncate broker_dead_letters`
     const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
-    const letters = openDeadLetters(sql, false, createLetterSubjects(emitEvents, undefined))
+    const letters = openDeadLetters(
+      sql,
+      false,
+      createLetterSubjects(emitEvents, undefined, undefined),
+    )
     await rig.pay(1, { channel: 'SECONDARY', ...body })
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
     await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
