@@ -47,7 +47,8 @@ const hanging = () => {
     send: async () => {
       began.resolve()
       await over.promise
-      return { kind: 'unreachable', reason: 'ENETUNREACH', isDown: true } as const
+      const reason = 'ENETUNREACH'
+      return { kind: 'unreachable', reason, isDown: true, retryAfterMs: 1_000 } as const
     },
   }
   return { client, began: began.promise, finish: over.resolve, stop: none.stop }
