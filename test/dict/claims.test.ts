@@ -274,6 +274,18 @@ describe('a claim of ours', () => {
     expect(await isSame('PHONE')).toBe('same')
   })
 
+  test('that the directory does not cancel is refused to both that ask for it', async () => {
+    const { json } = await open(elsewhere('silent'))
+    directory.claims.acknowledge(json.claim_id, sample)
+    directory.claims.confirm(json.claim_id, sample, 'USER_REQUESTED')
+    directory.setFaults([{ kind: 'latency', delayMs: 1_200, operation: 'claim' }])
+    const cancel = () => act(json.id, 'cancel', {})
+    const both = await Promise.all([cancel(), Bun.sleep(150).then(cancel)])
+    expect(both.map(({ status, json }) => [status, json.directory_code])).toEqual(
+      Array.from({ length: 2 }, () => [422, 'ClaimOperationInvalid']),
+    )
+  })
+
   test('that the directory refuses is refused by its name, and may be made again', async () => {
     const { status, json } = await open('nobody@example.com', 'PORTABILITY', 'none')
     expect([status, json.directory_code]).toEqual([422, 'ClaimKeyNotFound'])

@@ -246,6 +246,19 @@ describe('a directory that does not answer', () => {
       dict.directory.remove(key)
       takenElsewhere(key)
     }
+    /** Whoever asks so much later finds what was wanted before, not answered yet. */
+    const laterMs = 150
+    const claimedElsewhere = (key: string) =>
+      dict.directory.claim({
+        type: 'PORTABILITY',
+        key_type: 'EMAIL',
+        key,
+        tax_id: '98765432100',
+        name: 'Ana Souza',
+        ispb: '87654321',
+        account: '1',
+        account_type: 'CACC',
+      })
     const takenElsewhere = (key: string) =>
       dict.directory.register({
         key_type: 'EMAIL',
@@ -312,18 +325,32 @@ describe('a directory that does not answer', () => {
     test('or has not: then the entry is as it was', async () => {
       const { id, cid, key } = await registered()
       const path = `${base}/${id}`
-      dict.directory.claim({
-        type: 'PORTABILITY',
-        key_type: 'EMAIL',
-        key,
-        tax_id: '98765432100',
-        name: 'Ana Souza',
-        ispb: '87654321',
-        account: '1',
-        account_type: 'CACC',
-      })
+      claimedElsewhere(key)
       const { status } = await dict.call('DELETE', path)
       expect([status, await shown(path)]).toMatchObject([422, { status: 'registered', cid }])
+    })
+
+    test('or has not, and both are told that remove it together', async () => {
+      const { id, key } = await registered()
+      claimedElsewhere(key)
+      dict.directory.setFaults([{ kind: 'latency', delayMs: 8 * laterMs, operation: 'write' }])
+      const remove = () => dict.call('DELETE', `${base}/${id}`)
+      const both = await Promise.all([remove(), Bun.sleep(laterMs).then(remove)])
+      dict.directory.setFaults([])
+      expect(both.map(({ status, json }) => [status, json.directory_code])).toEqual(
+        Array.from({ length: 2 }, () => [422, 'EntryLockedByClaim']),
+      )
+    })
+
+    test('or has not, and both are told that register it together, under one Idempotency-Key', async () => {
+      const asked = entryOf()
+      takenElsewhere(asked.key)
+      dict.directory.setFaults([{ kind: 'latency', delayMs: 8 * laterMs, operation: 'write' }])
+      const ask = () => register(asked, asked.key)
+      const both = await Promise.all([ask(), Bun.sleep(laterMs).then(ask)])
+      dict.directory.setFaults([])
+      expect(both.map(({ status }) => status)).toEqual([422, 422])
+      expect((await ask()).status).toBe(422)
     })
 
     test('or has not, and knows the key as ours by another identifier: the same', async () => {

@@ -57,9 +57,9 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimSe
       }
       return askOnce(sql, caller.idempotencyKey, write, async (id) => {
         const claim = await find(id)
-        if (claim.status === 'refused') throw refused(claim.refusal ?? '')
         const isNew = claim.status === 'opening'
-        return answered(isNew ? await advance(claim) : { claim, isDone: true }, 201)
+        const told = isNew ? await advance(claim) : { claim, isDone: true }
+        return answered(told, { act: 'open' }, 201)
       })
     },
     act: (id, wish, caller) => {
@@ -73,9 +73,8 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimSe
       }
       return askOnce(sql, caller.idempotencyKey, write, async () => {
         const claim = await find(id)
-        if (isDone(wish, claim.status)) return answered({ claim, isDone: true }, 200)
-        if (!isSame(wish, claim.wanted)) throw refused(claim.refusal ?? '')
-        return answered(await advance(claim), 200)
+        const isOver = isDone(wish, claim.status) || !isSame(wish, claim.wanted)
+        return answered(isOver ? { claim, isDone: true } : await advance(claim), wish, 200)
       })
     },
     find,
@@ -156,8 +155,13 @@ const impossible = ({ status, role, wanted }: OwnClaim, message: string, from?: 
     },
   })
 
-/** @throws ApiError if the directory refused */
-const answered = ({ claim, isDone, refused: by }: Advanced, status: 200 | 201): Answer => {
+/** @throws ApiError if the directory refused, whoever told it */
+const answered = (
+  { claim, isDone: isOver, refused: by }: Advanced,
+  wish: Wish,
+  status: 200 | 201,
+): Answer => {
   if (by !== undefined) throw refused(by.code, by.status)
-  return answerOf(claimView(claim), isDone, status)
+  if (isOver && !isDone(wish, claim.status)) throw refused(claim.refusal ?? '')
+  return answerOf(claimView(claim), isOver, status)
 }

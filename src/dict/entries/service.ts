@@ -97,19 +97,22 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
       })
     },
     change: async (id, wish, actor) => {
-      await sql.begin(async (tx) => {
+      const wanted = await sql.begin(async (tx) => {
         const before = await lockEntry(tx, id)
         if (before === undefined) throw noEntry()
         const wanted = wantedOf(before, wish)
         const status = 'removal' in wanted ? 'removing' : 'changing'
         const isGone = status === 'removing' && before.status === 'removed'
         // The same wish again is one.
-        if (isGone || JSON.stringify(wanted) === JSON.stringify(before.wanted)) return
+        if (isGone || JSON.stringify(wanted) === JSON.stringify(before.wanted)) return wanted
         if (before.status !== 'registered') throw notRegistered(before)
         await changeEntry(tx, before, { ...before, status, wanted, refusal: null })
         await writeAudit(tx, { actor, action: 'dict.change', object: id, outcome: status })
+        return wanted
       })
-      return advance(id)
+      const told = await advance(id)
+      if (told.isDone) demandDone(told.entry, wanted)
+      return told
     },
     find: async (id) => {
       const found = await findEntry(sql, id)
@@ -173,14 +176,30 @@ const notRegistered = ({ status }: OwnEntry): ApiError =>
     details: { entry_status: status },
   })
 
+/** Another process may have told the directory, and been refused. @throws ApiError: it is not done */
+const demandDone = (entry: OwnEntry, wanted: Wanted): void => {
+  const { status, content, refusal } = entry
+  const isDone =
+    'content' in wanted
+      ? JSON.stringify(content) === JSON.stringify(wanted.content)
+      : status === 'removed'
+  if (!isDone && refusal !== null) throw refused(refusal)
+  if (!isDone && status === 'removed') throw notRegistered(entry)
+}
+
+/** @throws ApiError if its registration was refused */
+const standing = (entry: OwnEntry): Entered => {
+  if (entry.status === 'refused') throw refused(entry.refusal ?? '')
+  return { entry, isDone: !openStatuses.has(entry.status) }
+}
+
 /** Tells the directory what is wanted of an entry, and writes what it answers. */
 const createAdvance =
   ({ sql, client, logger }: EntryServiceDeps) =>
   async (id: string): Promise<Entered> => {
     const before = await findEntry(sql, id)
     if (before === undefined) throw noEntry()
-    if (before.status === 'refused') throw refused(before.refusal ?? '')
-    if (!openStatuses.has(before.status)) return { entry: before, isDone: true }
+    if (!openStatuses.has(before.status)) return standing(before)
     const answer = await tell(client, before).catch((error: unknown) => {
       if (error instanceof DirectoryAwayError) return error
       throw error
@@ -194,8 +213,7 @@ const createAdvance =
     const after = await changeEntry(sql, before, answer.after)
     if (after === undefined) {
       // Another process has told it, too: the directory did it once. Since then more may be wanted.
-      const entry = (await findEntry(sql, id)) ?? answer.after
-      return { entry, isDone: !openStatuses.has(entry.status) }
+      return standing((await findEntry(sql, id)) ?? answer.after)
     }
     if (refusal !== undefined) throw refused(refusal.code, refusal.status)
     return { entry: after, isDone: true }
