@@ -1,3 +1,4 @@
+import { pixKeyKind } from '#codecs/brcode'
 import {
   type Account,
   accountElement,
@@ -11,6 +12,7 @@ import {
   readKeptEntry,
 } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
+import { DirectoryAwayError } from './exchange.ts'
 import type { Refused, Tell } from './wire.ts'
 
 /** What may be changed of an entry; its key and tax id stay. */
@@ -42,10 +44,19 @@ export type DirectoryWrites = {
   ) => Promise<{ readonly kind: 'verified'; readonly isSame: boolean } | Refused>
 }
 
-const keptIn = (document: XmlDocument): Kept => ({
-  kind: 'kept',
-  entry: readKeptEntry(document, document.root),
-})
+/** Reads the answer about an entry. @throws DirectoryAwayError if it is about another: nobody knows what was done */
+const keptOf =
+  ({ keyType, key }: Partial<Pick<EntryRequest, 'keyType' | 'key'>>, ispb: string) =>
+  (document: XmlDocument): Kept => {
+    const entry = readKeptEntry(document, document.root)
+    const isIt =
+      entry.account.participant === ispb &&
+      (keyType === undefined || entry.keyType === keyType) &&
+      // A random key is made there.
+      (key === undefined ? pixKeyKind(entry.key) === 'evp' : entry.key === key)
+    if (!isIt) throw new DirectoryAwayError('document', 'the answer is about another entry')
+    return { kind: 'kept', entry }
+  }
 
 /** Source: DICT API, /entries/ and /sync-verifications/. */
 export const createWrites = (tell: Tell, ispb: string): DirectoryWrites => ({
@@ -54,7 +65,7 @@ export const createWrites = (tell: Tell, ispb: string): DirectoryWrites => ({
       'CreateEntryRequest',
       [entryElement(entry), ['Reason', reason], ['RequestId', requestId]],
     ]
-    return tell('create_entry', { method: 'POST', path: '/entries/', body }, keptIn)
+    return tell('create_entry', { method: 'POST', path: '/entries/', body }, keptOf(entry, ispb))
   },
   update: (key, { account, openedAt, owner }, reason) => {
     const body: Element = [
@@ -67,7 +78,7 @@ export const createWrites = (tell: Tell, ispb: string): DirectoryWrites => ({
       ],
     ]
     const path = `/entries/${encodeURIComponent(key)}`
-    return tell('update_entry', { method: 'PUT', path, body }, keptIn)
+    return tell('update_entry', { method: 'PUT', path, body }, keptOf({ key }, ispb))
   },
   remove: (key, why) => {
     const body: Element = [

@@ -230,6 +230,25 @@ describe('a directory that does not answer', () => {
     expect(await verify('EVP')).toMatchObject({ result: 'same' })
   })
 
+  test('but about another entry is asked again', async () => {
+    const asked = entryOf()
+    const strange = () =>
+      dict.directory.setFaults([{ kind: 'other_key', operation: 'write', times: 1 }])
+    strange()
+    const { status, json } = await register(asked)
+    expect([status, json]).toMatchObject([202, { status: 'registering', key: asked.key }])
+    await dict.retryEntries()
+    const path = `${base}/${json.id}`
+    const shown = async () => (await dict.call('GET', path)).json
+    expect(await shown()).toMatchObject({ status: 'registered', key: asked.key })
+    strange()
+    const changing = await dict.call('PATCH', path, { owner: { name: 'B' } })
+    expect([changing.status, changing.json.status]).toEqual([202, 'changing'])
+    await dict.retryEntries()
+    expect(await shown()).toMatchObject({ status: 'registered', owner: { name: 'B' } })
+    expect(await verify()).toMatchObject({ result: 'same' })
+  })
+
   describe('has done what it refuses afterwards', () => {
     const lost = () =>
       dict.directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
