@@ -1,9 +1,11 @@
-import { connect, type Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import postgres from 'postgres'
 import { type DatabaseUrl, parseDatabaseUrl } from '../config/index.ts'
 
 const portDefault = 5432
 const askTimeoutSeconds = 2
+/** This holds for the connection and what is asked on it together. */
+const askTimeoutMs = 2 * askTimeoutSeconds * 1_000
 /** Connections of a pool are opened together, and ask once. */
 const freshMs = 1_000
 
@@ -12,13 +14,24 @@ export type HostOptions = { readonly socket?: () => Promise<Socket> }
 
 /**
  * A connection string may have several hosts: every new connection goes to the one that takes writes now. A host that
- * took them before disconnects its clients when it restarts as a standby, and they come back here. The driver has a
- * search of its own, which we do not use: it takes a standby for a host that is `read-write`, and while there is no such
- * host it asks all of them again and again without a pause.
+ * took them before disconnects its clients when it restarts as a standby, and they come back here. While there is none,
+ * connections fail: one to a standby would stay there, whichever host is promoted. The driver has a search of its own,
+ * which we do not use: it takes a standby for a host that is `read-write`, and while there is no such host it asks all of
+ * them again and again without a pause.
  */
 export const hostOptions = (dsn: string): HostOptions => {
   const url = parseDatabaseUrl(dsn)
   return url.servers.length === 1 ? {} : { socket: socketOf(finderOf(dsn, url)) }
+}
+
+/** The hosts answer, and none takes writes now. */
+class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError'
+  /** As a standby says it. */
+  readonly code = '25006'
+  constructor() {
+    super('none of the hosts takes writes')
+  }
 }
 
 /** The pool, the consumers and the migrations of one database ask together. */
@@ -35,10 +48,14 @@ const finderOf = (dsn: string, url: DatabaseUrl): Finder => {
 const createFinder = ({ servers, isPrimary }: DatabaseUrl): Finder => {
   let asked: { readonly atMs: number; readonly found: Promise<string> } | undefined
   let turn = 0
-  // Where none will do, the driver meets the error of each in turn.
+  // Where none will do, the error of each is told in turn.
   const find = (): Promise<string> =>
     Promise.any(servers.map((server) => demand(server, isPrimary))).catch(
-      () => servers[turn++ % servers.length] ?? servers[0],
+      ({ errors }: AggregateError) => {
+        throw (
+          errors.find((error) => error instanceof ReadOnlyError) ?? errors[turn++ % errors.length]
+        )
+      },
     )
   return () => {
     const nowMs = performance.now()
@@ -50,21 +67,39 @@ const createFinder = ({ servers, isPrimary }: DatabaseUrl): Finder => {
 /** Resolves to the server if it answers, and takes writes where that is needed. */
 const demand = async (server: string, isPrimary: boolean): Promise<string> => {
   const sql = postgres(server, { max: 1, connect_timeout: askTimeoutSeconds, onnotice: () => {} })
+  const end = (): void => void sql.end({ timeout: 0 })
+  const late = setTimeout(end, askTimeoutMs)
   try {
     const [row] = await sql<{ writes: boolean }[]>`
       select not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'
         as writes`
-    if (isPrimary && row?.writes !== true) throw new Error('takes no writes')
+    if (isPrimary && row?.writes !== true) throw new ReadOnlyError()
     return server
   } finally {
-    void sql.end({ timeout: 0 })
+    clearTimeout(late)
+    end()
   }
 }
 
 const socketOf = (find: Finder) => async (): Promise<Socket> => {
-  const { hostname, port } = new URL(await find())
+  let server: string
+  try {
+    server = await find()
+  } catch (error) {
+    return failedSocket(error)
+  }
+  const { hostname, port } = new URL(server)
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const socket = connect(Number(port || portDefault), host)
   // The driver verifies the server's certificate for this name.
   return Object.assign(socket, { host })
+}
+
+/** The driver takes errors from sockets alone: one that it gets otherwise costs the pool a connection for ever. */
+const failedSocket = (reason: unknown): Socket => {
+  const socket = new Socket()
+  // The driver notes on an error which statement met it.
+  const own = reason instanceof Error ? Object.assign(new Error(reason.message), reason) : reason
+  setImmediate(() => socket.destroy(own as Error))
+  return socket
 }
