@@ -4,6 +4,7 @@ import type { Logger, Metrics } from '../observe/index.ts'
 import { tellingOfCommits } from './after-commit.ts'
 import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
+import { watchSilence } from './silent-server.ts'
 import { traced } from './traced.ts'
 
 /** postgres.js with bigint columns as JavaScript bigint. */
@@ -48,6 +49,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const sql = tellingOfCommits(
     postgres(dsn, {
       ...hosts,
+      ...watchSilence(options.statementTimeoutMs, options.logger),
       max: options.connectionsMax,
       connect_timeout: connectTimeoutSeconds,
       idle_timeout: idleTimeoutSeconds,

@@ -1,6 +1,7 @@
 import { createJob, type Job } from '../jobs/index.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Client } from './database.ts'
+import { patient } from './silent-server.ts'
 
 const everyMs = 6 * 3_600_000
 /** From an almost empty table the planner would learn that it stays empty. */
@@ -43,6 +44,6 @@ const partitionedTables = async (sql: Client): Promise<readonly string[]> => {
 const analyze = async (sql: Client, name: string): Promise<void> => {
   await sql.begin(async (tx) => {
     await tx`set local statement_timeout = 0`
-    await tx`analyze ${tx(name)}`
+    await patient(tx`analyze ${tx(name)}`)
   })
 }

@@ -60,6 +60,25 @@ test('of several hosts the one that takes writes again is found by every connect
   await pool.close()
 })
 
+test('a connection to a host that takes no writes is not kept, though its transaction is undone', async () => {
+  await takeWrites(false)
+  const pool = openDatabase({
+    dsn: real.dsn,
+    connectionsMax: 1,
+    statementTimeoutMs: 5_000,
+    logger: quietLogger,
+  })
+  const within = pool.sql.begin(async (tx) => {
+    await tx`insert into written values ('us')`
+  })
+  expect(await within.catch((error: unknown) => error)).toMatchObject({ code: '25006' })
+  await takeWrites(true)
+  expect(await write(pool)).toBe('written')
+  await takeWrites(false)
+  expect(await write(pool)).toBe('written')
+  await pool.close()
+})
+
 for (const query of ['', '?sslmode=require']) {
   test(`hosts that do not answer are told as they are ${query}`, async () => {
     const hosts = `127.0.0.1:${freePort()},127.0.0.1:${freePort()}`
