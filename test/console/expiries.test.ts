@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { expiries, toBeReplaced } from '../../src/console/browser/late.ts'
+import { loadConsole } from './load-console.ts'
 
 test('certificates are counted in the months of the days that are shown of them', () => {
   // In Brasília it is the last evening of January, and of March.
@@ -30,4 +31,19 @@ test('a certificate is to be replaced until one that can do its work is there', 
   // What only verifies needs no key.
   const foreign = { ...old, has_private_key: false }
   expect(toBeReplaced([foreign, { ...next, has_private_key: false }])).toEqual([])
+})
+
+const { expiryText } = await loadConsole<{ readonly expiryText: (one: object) => string }>([
+  'certificates.tsx',
+])
+
+test.each([
+  ['active', 2, '2 days'],
+  ['active', 0, 'in less than a day'],
+  ['not_yet_valid', 40, '40 days'],
+  // A clock of another process may count it below zero before it is over.
+  ['active', -1, 'in less than a day'],
+  ['expired', -1, 'expired'],
+])('a certificate that is %s, %i days from its end, is told to be %j', (status, days, told) => {
+  expect(expiryText({ status, days_until_expiry: days })).toBe(told)
 })

@@ -1,13 +1,12 @@
 import { waiting } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
-import { certificateWords, importAct } from './certificates.tsx'
-import { count, dayOf } from './format.ts'
+import { certificateWords, Expiry, importAct } from './certificates.tsx'
+import { dayOf } from './format.ts'
 import { nameOfCertificate, type StoredCertificate, toBeReplaced } from './late.ts'
 import { overviewWords } from './overview-words.ts'
 import { Link } from './router.tsx'
-import { Badge } from './state.tsx'
 import type { Column } from './table.tsx'
-import { fill, words } from './words.ts'
+import { words } from './words.ts'
 
 const columns: readonly Column<StoredCertificate>[] = [
   {
@@ -17,12 +16,7 @@ const columns: readonly Column<StoredCertificate>[] = [
   },
   {
     head: words.status,
-    cell: ({ days_until_expiry: days }) =>
-      days <= 0 ? (
-        <Badge status="failed" label={certificateWords.expired} />
-      ) : (
-        <Badge status="queued" label={fill(certificateWords.days, { count: count(days) })} />
-      ),
+    cell: (one) => <Expiry one={one} />,
   },
   {
     head: certificateWords.expires,

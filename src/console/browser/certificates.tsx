@@ -3,7 +3,7 @@ import { getJson, type Session, useLoaded } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
-import { type Certificate as Dated, expiresSoon, expiries } from './late.ts'
+import { expiresSoon, expiries, type StoredCertificate } from './late.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
@@ -29,6 +29,7 @@ export const certificateWords = inWords({
   certificate: ['Certificate', 'Certificado'],
   until: ['Until', 'Até'],
   days: ['{count} days', '{count} dias'],
+  lastDay: ['in less than a day', 'em menos de um dia'],
   expired: ['expired', 'vencido'],
   remove: ['Remove', 'Remover'],
   removeConsequence: [
@@ -42,10 +43,7 @@ const w = certificateWords
 
 const types = ['SPB', 'PIA', 'PIC', 'MES', 'QRC']
 
-type Certificate = Dated & {
-  readonly subject: string
-  readonly has_private_key: boolean
-}
+type Certificate = StoredCertificate & { readonly subject: string }
 
 const pathOf = ({ ispb, type, version }: Certificate): string =>
   `/v1/certificates/${encodeURIComponent(ispb)}/${encodeURIComponent(type)}/${version}`
@@ -102,16 +100,20 @@ const removeAct = (one: Certificate): Act => ({
   run: sending('DELETE', pathOf(one)),
 })
 
-const Expiry = ({ one }: { readonly one: Certificate }) => {
-  const days = one.days_until_expiry
-  if (days <= 0) return <Badge status="failed" label={w.expired} />
-  return (
-    <Badge
-      status={expiresSoon(one) ? 'queued' : 'ok'}
-      label={fill(w.days, { count: count(days) })}
-    />
-  )
+/** Until its last moment it is used. */
+export const expiryText = ({ status, days_until_expiry: days }: StoredCertificate): string => {
+  if (status === 'expired') return w.expired
+  return days <= 0 ? w.lastDay : fill(w.days, { count: count(days) })
 }
+
+const expiryStatus = (one: StoredCertificate): string => {
+  if (one.status === 'expired') return 'failed'
+  return expiresSoon(one) ? 'queued' : 'ok'
+}
+
+export const Expiry = ({ one }: { readonly one: StoredCertificate }) => (
+  <Badge status={expiryStatus(one)} label={expiryText(one)} />
+)
 
 const columns: readonly Column<Certificate>[] = [
   { head: w.subject, cell: ({ subject }) => subject, classes: ['wide'] },

@@ -59,7 +59,6 @@ export const overviewWords = inWords({
   primary: ['primary', 'primário'],
   secondary: ['secondary', 'secundário'],
   certificates: ['Certificates next to expire', 'Próximos certificados a vencer'],
-  days: ['{count} days', '{count} dias'],
   noQueues: ['No queue of this broker is told of.', 'Não há filas a mostrar.'],
   noCertificates: ['No certificates.', 'Sem certificados.'],
   refusesUs: ['refuses us access', 'recusa nosso acesso'],

@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Loaded, type ScreenProps, useLoaded } from './api.ts'
+import { expiryText } from './certificates.tsx'
 import { type Concern, manyText } from './concerns.ts'
 import { counterparties, type Health, type Party } from './counterparties.ts'
 import { count, dayOf, duration } from './format.ts'
-import { type Certificate, expiresSoon, nameOfCertificate } from './late.ts'
+import { expiresSoon, nameOfCertificate, type StoredCertificate } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
+import { depthText, type Queue, queuesIn } from './queues.ts'
 import { railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -117,28 +119,6 @@ const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
     </ul>
   )
 
-type Queue = { readonly name: string; readonly depth: number; readonly ageSeconds: number }
-
-const sample = /^(spigw_broker_queue_depth|spigw_broker_queue_age_seconds)\{(.*)\} (\S+)$/
-
-/** The queues of the broker, as the metrics tell of them. Several processes tell of the same: the largest counts. */
-const queuesIn = (metrics: string): readonly Queue[] => {
-  const queues = new Map<string, Queue>()
-  for (const line of metrics.split('\n')) {
-    const [, metric, labels = '', value = ''] = sample.exec(line) ?? []
-    const name = /topic="([^"]*)"/.exec(labels)?.[1]
-    if (metric === undefined || name === undefined) continue
-    const { depth, ageSeconds } = queues.get(name) ?? { depth: 0, ageSeconds: 0 }
-    queues.set(
-      name,
-      metric.endsWith('depth')
-        ? { name, ageSeconds, depth: Math.max(depth, Number(value)) }
-        : { name, depth, ageSeconds: Math.max(ageSeconds, Number(value)) },
-    )
-  }
-  return [...queues.values()]
-}
-
 const Queues = () => {
   const loaded = useLoaded(
     'queues',
@@ -152,16 +132,7 @@ const Queues = () => {
           queues.length === 0 ? (
             <p class="empty">{w.noQueues}</p>
           ) : (
-            <Facts
-              facts={queues.map(({ name, depth, ageSeconds }) => ({
-                name,
-                value:
-                  depth === 0
-                    ? '0'
-                    : `${count(depth)} · ${words.oldest} ${duration(ageSeconds * 1_000)}`,
-                ...(depth === 0 ? {} : { status: 'queued' }),
-              }))}
-            />
+            <Facts facts={queues.map(queueFact)} />
           )
         }
       </Shown>
@@ -169,12 +140,22 @@ const Queues = () => {
   )
 }
 
+const queueFact = (queue: Queue): Fact =>
+  queue.depth === 0
+    ? { name: queue.name, value: '0' }
+    : {
+        name: queue.name,
+        value: `${depthText(queue)} · ${words.oldest} ${duration(queue.ageSeconds * 1_000)}`,
+        status: 'queued',
+      }
+
 const certificatesShown = 6
 
 const Certificates = () => {
   const loaded = useLoaded(
     'certificates',
-    (purpose) => getJson<{ certificates: readonly Certificate[] }>('/v1/certificates', purpose),
+    (purpose) =>
+      getJson<{ certificates: readonly StoredCertificate[] }>('/v1/certificates', purpose),
     whenChanged('/v1/certificates', slowlyMs),
   )
   return (
@@ -192,13 +173,13 @@ const Certificates = () => {
   )
 }
 
-const soonest = (certificates: readonly Certificate[]): readonly Certificate[] =>
+const soonest = (certificates: readonly StoredCertificate[]): readonly StoredCertificate[] =>
   certificates
     .toSorted((a, b) => a.days_until_expiry - b.days_until_expiry)
     .slice(0, certificatesShown)
 
-const expiryOf = (one: Certificate): Fact => ({
+const expiryOf = (one: StoredCertificate): Fact => ({
   name: nameOfCertificate(one),
-  value: `${dayOf(one.not_after)} · ${fill(w.days, { count: count(one.days_until_expiry) })}`,
-  ...(expiresSoon(one) ? { status: one.days_until_expiry <= 0 ? 'failed' : 'queued' } : {}),
+  value: `${dayOf(one.not_after)} · ${expiryText(one)}`,
+  ...(expiresSoon(one) ? { status: one.status === 'expired' ? 'failed' : 'queued' } : {}),
 })
