@@ -18,6 +18,7 @@ import {
   institutionScopes,
   type Principal,
   parseKey,
+  restrictionNamesOf,
 } from '#src/platform/security/index.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
@@ -81,7 +82,7 @@ const described = ({ traceUrl }: ConsoleDeps, principal: Principal) => ({
   scopes: [...principal.scopes].filter(
     (scope) => principal.isInstitution || !institutionScopes.has(scope),
   ),
-  read_only: principal.restrictions.readOnly === true,
+  restrictions: restrictionNamesOf(principal.restrictions),
   trace_url: traceUrl ?? null,
 })
 

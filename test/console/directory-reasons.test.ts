@@ -17,7 +17,7 @@ const {
   readonly removalReasons: readonly string[]
 }>(['directory-acts.tsx', 'directory-words.ts', 'directory-kinds.ts'])
 
-const session = { scopes: ['dict:write'], read_only: false }
+const session = { scopes: ['dict:write'], restrictions: [] }
 
 const cases = (['OWNERSHIP', 'PORTABILITY'] as const).flatMap((type) =>
   (['donor', 'claimer'] as const).flatMap((role) =>

@@ -57,9 +57,22 @@ export const sending =
     return tell?.(answer)
   }
 
+const parts = ['merchant_ids', 'wallets']
+
+/** Restrictions under which a scope opens nothing that changes anything: a key gives nobody more than it has itself. */
+const shutBy: Readonly<Record<string, readonly string[]>> = {
+  'keys:manage': [...parts, 'own_webhooks', 'requests_per_second', 'addresses'],
+  'webhooks:manage': parts,
+}
+
 /** Whether the session may do what needs this scope. The API judges anew. */
-export const may = ({ scopes, read_only }: Session, scope: string): boolean =>
-  scopes.includes(scope) && !read_only
+export const may = ({ scopes, restrictions }: Session, scope: string): boolean =>
+  scopes.includes(scope) &&
+  !['read_only', ...(shutBy[scope] ?? [])].some((name) => restrictions.includes(name))
+
+/** A wallet that is made is none of those that a key is for. */
+export const mayMakeWallet = (session: Session): boolean =>
+  may(session, 'wallets:manage') && !session.restrictions.includes('wallets')
 
 export type Ask = (act: Act) => void
 

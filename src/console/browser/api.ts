@@ -8,7 +8,8 @@ export type Session = {
   readonly account: string
   readonly environment: 'test' | 'live'
   readonly scopes: readonly string[]
-  readonly read_only: boolean
+  /** The names of what the key is restricted by. */
+  readonly restrictions: readonly string[]
   /** With `{trace_id}` in place of the id of a trace; null where traces are looked at nowhere. */
   readonly trace_url: string | null
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Act, type Ask, may, sending, useActs } from './act.tsx'
+import { type Act, type Ask, may, mayMakeWallet, sending, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
@@ -121,7 +121,7 @@ const Wallets = ({ session }: { readonly session: Session }) => {
   const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   return (
     <>
-      {may(session, 'wallets:manage') && (
+      {mayMakeWallet(session) && (
         <div class="actions">
           <button type="button" onClick={() => ask(createWallet)}>
             {w.create}

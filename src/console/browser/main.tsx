@@ -195,7 +195,7 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
           {session.name}
           <span>
             {session.account}
-            {session.read_only && ` · ${words.readOnly}`}
+            {session.restrictions.includes('read_only') && ` · ${words.readOnly}`}
           </span>
         </p>
         <Choices>

@@ -49,6 +49,7 @@ export {
   type RestrictionName,
   type Restrictions,
   requestsPerSecondMax,
+  restrictionNamesOf,
   restrictionsSchema,
   type StoredRestrictions,
 } from './keys/restrictions.ts'

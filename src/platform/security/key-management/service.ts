@@ -11,7 +11,11 @@ import {
 } from '#src/platform/http/index.ts'
 import { keyStatements } from '../keys/key-statements.ts'
 import type { ListedKey } from '../keys/key-store.ts'
-import type { RestrictionName, Restrictions, StoredRestrictions } from '../keys/restrictions.ts'
+import {
+  type RestrictionName,
+  restrictionNamesOf,
+  type StoredRestrictions,
+} from '../keys/restrictions.ts'
 import { expandGrants } from '../keys/scopes.ts'
 import { SealError, type Sealer } from '../sealing/sealer.ts'
 import type { GivenRestrictions } from './documents.ts'
@@ -125,19 +129,13 @@ export const createKeyService = ({
 }
 
 /** Restrictions to a part of what is the account's; its keys are more. */
-const parts = [
-  ['merchantIds', 'merchant_ids'],
-  ['wallets', 'wallets'],
-  ['ownWebhooks', 'own_webhooks'],
-] as const
+const parts: readonly RestrictionName[] = ['merchant_ids', 'wallets', 'own_webhooks']
 /** These a new key would be without. That a key is read-only, is seen to for all routes. */
-const limits = [...parts, ['requestsPerSecond', 'requests_per_second'], ['addresses', 'addresses']]
+const limits: readonly RestrictionName[] = [...parts, 'requests_per_second', 'addresses']
 
-const requireNone = ({ restrictions }: Caller, names: readonly (readonly string[])[]): void => {
-  for (const [name, stored] of names) {
-    if (restrictions[name as keyof Restrictions] === undefined) continue
-    throw restrictedBy(stored as RestrictionName, 'the management of API keys')
-  }
+const requireNone = ({ restrictions }: Caller, names: readonly RestrictionName[]): void => {
+  const found = restrictionNamesOf(restrictions).find((name) => names.includes(name))
+  if (found !== undefined) throw restrictedBy(found, 'the management of API keys')
 }
 const requireWholeAccount = (by: Caller): void => requireNone(by, parts)
 const requireUnrestricted = (by: Caller): void => requireNone(by, limits)

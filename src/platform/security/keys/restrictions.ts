@@ -45,6 +45,21 @@ export type Restrictions = {
   readonly addresses?: Networks
 }
 
+const storedNames: Readonly<Record<keyof Restrictions, RestrictionName>> = {
+  merchantIds: 'merchant_ids',
+  wallets: 'wallets',
+  ownWebhooks: 'own_webhooks',
+  requestsPerSecond: 'requests_per_second',
+  addresses: 'addresses',
+  readOnly: 'read_only',
+}
+
+/** What a key is restricted by, under the names that its owner knows. */
+export const restrictionNamesOf = (restrictions: Restrictions): readonly RestrictionName[] =>
+  Object.entries(storedNames).flatMap(([name, stored]) =>
+    restrictions[name as keyof Restrictions] === undefined ? [] : [stored],
+  )
+
 /** Undefined for what this version does not know: a key with less restrictions than it was given is none. */
 export const restrictionsOf = (stored: unknown): Restrictions | undefined => {
   const given = restrictionsSchema.safeParse(stored ?? {}).data
