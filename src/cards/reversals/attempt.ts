@@ -68,6 +68,8 @@ type Result = {
   readonly responseCode: string | undefined
   readonly booking?: Booking
   readonly messages?: EndedReversal['messages']
+  /** The next attempt is made without what was kept of the approval. */
+  readonly leavesKept?: boolean
 }
 
 const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
@@ -169,11 +171,19 @@ const send = async (
 ): Promise<Result> => {
   const { content, timeoutMs } = network
   const isAdvice = isAdviceOf(reversal.reverses)
-  /** The network's dialect cannot carry it, now or later: people see it when it expires. */
+  /**
+   * The network's dialect cannot carry it, now or later. What was kept of the approval may be why, and money is held: so
+   * it goes out without that. Otherwise people see it in the log, by its age, and when it expires.
+   */
   const failed = (err: unknown): Result => {
-    const text = 'a reversal could not be built'
-    context.logger.error({ err, reversal: reversal.id.toString() }, text)
-    return { outcome: 'failed', responseCode: undefined }
+    const kept = Object.keys(reversal.details?.kept ?? {})
+    context.logger.error(
+      { err, reversal: reversal.id.toString(), kept },
+      kept.length === 0
+        ? 'a reversal could not be built'
+        : 'a reversal could not be built, and is sent without what was kept of the approval',
+    )
+    return { outcome: 'failed', responseCode: undefined, leavesKept: kept.length > 0 }
   }
   let request: CardMessage
   try {
@@ -205,16 +215,16 @@ const send = async (
 const putBack = async (
   { sql, backoff, holdMs }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
-  { outcome, responseCode }: Result,
+  { outcome, responseCode, leavesKept = false }: Result,
   isUnsent: boolean,
 ): Promise<void> => {
-  const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable'
+  const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable' || leavesKept
   const waitMs = isTransient
     ? Math.random() * holdMs
     : noByteWritten.has(outcome)
       ? Math.random() * backoff.maxMs
       : backoffDelayMs(reversal.attempts, backoff, Math.random)
-  await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })
+  await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode, leavesKept })
 }
 
 /** An original that the network does not know may yet come to it: until its time is over we ask again. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { dialects } from '#codecs/iso8583'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { contentForm, createContent } from '../../../src/cards/content/index.ts'
 import type { Network } from '../../../src/cards/networks/index.ts'
 import { renewReversal } from '../../../src/cards/reversals/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
-import { until } from '../../support/card-network.ts'
+import { quietLogger, until } from '../../support/card-network.ts'
 import { createReversalRig, isEnded, reversalOf } from './support.ts'
 
 const ascii = dialects['ascii']!
@@ -243,6 +244,27 @@ describe('no attempt is used up', () => {
     const { metrics } = rig.engine()
     await untilScraped(metrics, 'outcome="failed"')
     expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0 }])
+  })
+
+  test('by what was kept of the approval, where no message can carry that: it goes out without', async () => {
+    const form = contentForm.parse({
+      keep: { trace: { field: 32 } },
+      messages: { reversal: { fields: { 33: { from: 'kept.trace' } } } },
+    })
+    await using rig = await createReversalRig({ content: createContent(ascii, form) })
+    const lines: object[] = []
+    const logger = { ...quietLogger, error: (fields: object) => lines.push(fields) }
+    const kept = ['12345', 'no digits', '123456789012']
+    await rig.insert(
+      ...kept.map((trace, at) => reversalOf(at + 1, { details: { kept: { trace } } })),
+    )
+    const { metrics } = rig.engine({ logger })
+    expect(await rig.until(isEnded)).toMatchObject(
+      kept.map(() => ({ status: 'confirmed', attempts: 1 })),
+    )
+    expect(lines).toMatchObject([{ kept: ['trace'] }, { kept: ['trace'] }])
+    await untilScraped(metrics, 'outcome="failed"} 2')
+    expect(rig.simulator.statistics().received).toMatchObject({ '0400': 3 })
   })
 })
 
