@@ -48,6 +48,12 @@ export type CardWriter = {
 
 const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
+/** Tell a transaction whose step was written from one whose step another process has taken back, or has done itself. */
+const told = [
+  ...(['status', 'operation', 'operationStan', 'captureStan'] as const),
+  ...(['amountCents', 'capturedCents', 'refundedCents', 'reversedCents'] as const),
+]
+
 /** @param onReversals called after a commit with reversals */
 export const createCardWriter = (
   sql: Client,
@@ -111,12 +117,7 @@ export const createCardWriter = (
         const isWritten = await write(one)
         if (isWritten || attempt === 1) return isWritten
         const row = await transactionById(sql, one.before.id)
-        const { status, operation, operationStan } = one.after
-        return (
-          row?.status === status &&
-          row.operation === operation &&
-          row.operationStan === operationStan
-        )
+        return row !== undefined && told.every((member) => row[member] === one.after[member])
       } catch (error) {
         if (attempt === attemptsMax || !isTransientDatabaseError(error)) throw error
         await Bun.sleep(retryMs * 2 ** attempt)
