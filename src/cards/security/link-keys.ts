@@ -238,8 +238,12 @@ export class LinkKeys {
     if (store === undefined) return
     try {
       const offered = new Map<KeyUse, Offered>()
+      /** Others do not know that this process uses them. */
+      const untold: bigint[] = []
       for (const { id, use, key, usedForMs } of await store.read(this.originOf)) {
-        if (id <= (this.ids.get(use) ?? 0n)) continue
+        const own = this.ids.get(use) ?? 0n
+        if (id === own && usedForMs === undefined) untold.push(id)
+        if (id <= own) continue
         if (usedForMs === undefined) offered.set(use, { key, id })
         else this.replace(use, { key, id }, honourMs - usedForMs)
       }
@@ -249,6 +253,7 @@ export class LinkKeys {
       for (const [use, { id }] of this.offered) {
         if (id <= (this.ids.get(use) ?? 0n)) this.offered.delete(use)
       }
+      if (untold.length > 0) await store.use(untold)
       this.reading.worked()
     } catch (error) {
       this.reading.failed(error)

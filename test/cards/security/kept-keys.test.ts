@@ -317,6 +317,20 @@ test('where keys are asked for, those of others are taken once this process has 
   })
 })
 
+test('that a key is in use is told again where it could not be told at first', async () => {
+  const store = storeBy(createSealer(master)).of('neta')
+  let isAway = true
+  const use: LinkKeyStore['use'] = (ids) =>
+    isAway ? Promise.reject(new Error('away')) : store.use(ids)
+  const keys = await connected(keysOn({ ...store, use }))
+  const taken = await keys.take(() => parcel)
+  taken.use()
+  await keys.look()
+  isAway = false
+  await keys.look()
+  expect(await (await connected(keysOn(store))).seal(data)).toEqual(fresh)
+})
+
 /** Until all that was offered is in use, for every process. */
 const untilInUse = () =>
   until(async () => (await sql`select from card_link_keys where used_since is null`).length === 0)
