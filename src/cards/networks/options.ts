@@ -88,7 +88,8 @@ export const signOffMs = 2_000
 export const reconnect: Backoff = { baseMs: 250, maxMs: 2_000 }
 /** How long a request waits for a connection while none is up. */
 export const connectWaitMs = 500
-export const connectWaitMsMax = 30_000
+/** What waited for longer could neither be sent nor decided any more: others take it for abandoned. */
+export const connectWaitMsMax = 9_000
 /** A leap year. */
 export const authorizationHoursMax = 8_784
 /** Requests that may wait for one at a time; more are refused at once. */

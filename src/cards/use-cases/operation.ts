@@ -4,6 +4,7 @@ import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { type CaptureMark, followingMessage, reversalMessage } from '../networks/messages.ts'
+import { connectWaitMsMax } from '../networks/options.ts'
 import { changed } from '../transactions/changes.ts'
 import type { StartedOperation } from '../transactions/domain.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
@@ -109,7 +110,7 @@ export const perform = async (
 }
 
 /** What began longer ago is not sent: other processes reverse what they take for abandoned, 15 s after its time. */
-const sendWithinMs = 10_000
+const sendWithinMs = connectWaitMsMax + 1_000
 
 /**
  * Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written, or if this

@@ -38,6 +38,13 @@ describe('the networks of the settings', () => {
     expect(networks.feature.health?.()).toMatchObject({ status: 'ok', ready: true })
   })
 
+  test('let no request wait until it would be too old to be sent', () => {
+    const problemsOf = (waitMs: string) =>
+      loadSettings({ networkA: networkASettings }, { CARDGW_NETA_CONNECT_WAIT_MS: waitMs }).problems
+    expect(problemsOf('9000')).toEqual([])
+    expect(JSON.stringify(problemsOf('9001'))).toContain('CARDGW_NETA_CONNECT_WAIT_MS')
+  })
+
   test('take the cards of document 2', () => {
     const { networks } = networksOf(both)
     expect(networks.all.map(({ name, brand, timeoutMs }) => [name, brand, timeoutMs])).toEqual([

@@ -41,7 +41,7 @@ test('the TPDU of the settings, with its NII, goes before each message, in any f
       CARDGW_NETA_PORT: String(peer.port),
       CARDGW_NETA_FRAME: frame,
       CARDGW_NETA_TPDU: '6001230000',
-      CARDGW_NETA_CONNECT_WAIT_MS: '20000',
+      CARDGW_NETA_CONNECT_WAIT_MS: '9000',
     })
     await networks.feature.start?.()
     const [network] = networks.all
