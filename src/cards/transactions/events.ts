@@ -1,6 +1,6 @@
 import type { AppEvent } from '#src/events/index.ts'
 import { isAdvising } from './domain.ts'
-import type { CardTransaction } from './store.ts'
+import { type CardTransaction, shownAuthCode } from './store.ts'
 
 /** Whether the network refused what was done while it was away. */
 const isRefused = (before: CardTransaction, after: CardTransaction): boolean => {
@@ -54,7 +54,7 @@ export const statusEvent = (
       brand: after.brand,
       merchant_id: after.merchantId,
       terminal_id: after.terminalId ?? null,
-      auth_code: after.authCode ?? null,
+      auth_code: shownAuthCode(after) ?? null,
       response_code: after.responseCode ?? null,
       stan: after.stan,
       rrn: after.rrn,

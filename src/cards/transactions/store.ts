@@ -17,6 +17,13 @@ export type TransactionRow = Omit<typeof cardTransactions.$inferSelect, 'touched
 
 export type CardTransaction = RecordOf<TransactionRow>
 
+/** DE 38 as others see it: what was approved in place of the network, and then declined by it, keeps its own for reversals. */
+export const shownAuthCode = ({
+  status,
+  authCode,
+}: Pick<CardTransaction, 'status' | 'authCode'>): string | undefined =>
+  status === 'declined' ? undefined : authCode
+
 /** A step of a transaction, with its events and the answer for its idempotency key. */
 export type CardChange = {
   /** The stored row must still have this status and operation. */

@@ -9,12 +9,12 @@ import { cardErrors } from '../errors.ts'
 import type { CardEventRow } from '../transactions/card-events.ts'
 import { currencyLetters } from '../transactions/domain.ts'
 import { responseMessageOf } from '../transactions/response-messages.ts'
-import type { CardTransaction } from '../transactions/store.ts'
+import { type CardTransaction, shownAuthCode } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 
 /** The record that every operation shows, without members that have no value yet. */
 export const transactionView = (transaction: CardTransaction) => {
-  const { responseCode = '', authCode = '' } = transaction
+  const { responseCode = '' } = transaction
   return {
     id: transaction.id,
     status: transaction.status,
@@ -26,7 +26,7 @@ export const transactionView = (transaction: CardTransaction) => {
     refunded_amount: amountOf(transaction.refundedCents),
     reversed_amount: amountOf(transaction.reversedCents),
     currency: transaction.currency,
-    auth_code: authCode,
+    auth_code: shownAuthCode(transaction) ?? '',
     response_code: responseCode,
     response_message: responseCode === '' ? '' : responseMessageOf(responseCode),
     brand: transaction.brand,

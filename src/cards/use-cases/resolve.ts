@@ -123,7 +123,8 @@ const fieldsOf = (
   if (outcome === 'partially_voided') return partiallyVoidedBy(before)
   if (outcome === 'incremented') return incrementedBy(before)
   if (outcome === 'partially_captured') return capturedBy(before, at)
-  if (outcome === 'declined') return { reason: 'advice_refused' }
+  // Its own code said approved; nobody has told the network's.
+  if (outcome === 'declined') return { reason: 'advice_refused', responseCode: undefined }
   if (outcome !== 'captured') return {}
   if (before.operation === 'advising_refund') return {}
   if (before.operation === 'reversing_release') return partiallyVoidedBy(before)

@@ -150,6 +150,7 @@ test('an authorization up to the limit is approved in place of the network, and 
     status: 'declined',
     reason: 'advice_refused',
     response_code: '51',
+    auth_code: '',
     needs_attention: true,
   })
   expect(await rig.settled(sold.id)).toMatchObject({ status: 'captured', captured_amount: 10_000 })
@@ -362,6 +363,8 @@ test('an advice is repeated with its numbers until the network says what became 
   expect(reversals[1]?.originalData).toStartWith('0100')
 })
 
+const declined = { status: 'declined', auth_code: '', response_code: '' } as const
+
 test('an advice whose time is over needs attention, and a person says how it ended', async () => {
   const records = await Promise.all([1, 2, 3].map(() => rig.authorize('tok_visa_approved')))
   const [kept, dropped, given] = records as [CardRecord, CardRecord, CardRecord]
@@ -380,7 +383,7 @@ test('an advice whose time is over needs attention, and a person says how it end
     [kept, 'captured', { status: 'captured', captured_amount: 10_000 }],
     [dropped, 'authorized', { status: 'authorized' }],
     [given, 'refunded', { status: 'captured', refunded_amount: 10_000 }],
-    [sold, 'declined', { status: 'declined', reason: 'advice_refused' }],
+    [sold, 'declined', { ...declined, reason: 'advice_refused' }],
     [told, 'authorized', { status: 'authorized' }],
   ] as const) {
     let record = await read(id)
