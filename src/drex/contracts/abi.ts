@@ -5,7 +5,7 @@ import { drexErrors } from '../errors.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadArtifact, templateNames } from '../templates/index.ts'
-import { boundedInterface, decodedBytesMax } from './decoder.ts'
+import { boundedInterface } from './decoder.ts'
 import { byName, createPlaces, namesOf } from './names.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
@@ -173,6 +173,8 @@ const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint 
   return number < min || number >= 2n ** size ? undefined : number
 }
 
+/** Four thousand values fit in. */
+const answerBytesMax = 131_072
 /** As much is shown of an answer that nobody can read. */
 const shownBytesMax = 1_024
 
@@ -183,8 +185,8 @@ export const readAnswer = (abi: Interface, name: string, data: string): readonly
     const details = { data: data.slice(0, 2 + 2 * shownBytesMax), bytes }
     return new ApiError(drexErrors.answer_unreadable, message, { details, cause })
   }
-  if (bytes > decodedBytesMax) {
-    throw unreadable(`The contract’s answer has more than ${decodedBytesMax} bytes.`)
+  if (bytes > answerBytesMax) {
+    throw unreadable(`The contract’s answer has more than ${answerBytesMax} bytes.`)
   }
   try {
     return abi.decodeFunctionResult(name, data).toArray()

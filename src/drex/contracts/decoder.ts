@@ -6,8 +6,6 @@ import type { BytesLike, Interface, ParamType } from 'ethers'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 
-/** A longer one is read by nobody; four thousand values fit in. */
-export const decodedBytesMax = 131_072
 /** Words read for each word that is there. Honest encoders write each once, and some let equal ones share a place. */
 const readsMax = 2
 const wordBytes = 32
@@ -44,7 +42,6 @@ const decodeMembers = (
   data: Uint8Array,
   isLoose: boolean,
 ): unknown[] => {
-  if (data.length > decodedBytesMax) throw new RangeError('too many bytes')
   const words = Math.ceil(data.length / wordBytes)
   const source = { bytes: Buffer.from(data), isLoose, left: readsMax * (words + 1) }
   return readMembers(source, types.map(layoutOf), 0)

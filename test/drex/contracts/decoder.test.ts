@@ -73,17 +73,16 @@ test.each([
   expect(tookMs).toBeLessThan(1_000)
 })
 
-test('as many bytes are read as the limit says, and not one word more', async () => {
+test('as many bytes of an answer are read as the limit says, and not one word more', async () => {
   const bytesOf = (words: number) =>
     word(32) + word((words - 2) * 32) + 'ab'.repeat((words - 2) * 32)
   const within = await everywhere('bytes', bytesOf(4_096))
   expect(within.result).toHaveLength(2 + 2 * 4_094 * 32)
   expect(within.event).toBeDefined()
-  expect(await everywhere('bytes', bytesOf(4_097))).toMatchObject({
-    result: 'The contract’s answer has more than 131072 bytes.',
-    event: undefined,
-    call: undefined,
-  })
+  const past = await everywhere('bytes', bytesOf(4_097))
+  expect(past.result).toBe('The contract’s answer has more than 131072 bytes.')
+  // Whoever reads events and calls has limits of his own, or needs them whole.
+  expect(past.event?.['x']).toHaveLength(2 + 2 * 4_095 * 32)
   const text = (words: number) =>
     `0x08c379a0${word(32)}${word(words * 32)}${'61'.repeat(words * 32)}`
   expect((await explainRevert(text(509)))?.name).toBe('Error')
