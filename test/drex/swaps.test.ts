@@ -96,6 +96,33 @@ test('a swap that fails: both allowances are back at zero, and the steps show it
   expect(await allowances()).toEqual([0n, 0n])
 }, 60_000)
 
+test('one node of two that hangs keeps no allowance from being taken back', async () => {
+  const hanging = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: () => new Promise<Response>(() => {}),
+  })
+  try {
+    await bench.restart({
+      DREX_TESTNET_RPC_URLS: `${bench.chain.url},http://127.0.0.1:${hanging.port}`,
+      DREX_TESTNET_SWAP: swap,
+      DREX_NODES_AGREEING: '1',
+      DREX_RPC_TIMEOUT_MS: '30000',
+    })
+    const transfer = await pay('60.00')
+    const startMs = performance.now()
+    await mineUntil(
+      async () =>
+        (await stepsOf(transfer)).filter((each) => each === 'revoke confirmed').length === 2,
+    )
+    expect(performance.now() - startMs).toBeLessThan(25_000)
+    expect(await allowances()).toEqual([0n, 0n])
+  } finally {
+    await hanging.stop(true)
+  }
+}, 60_000)
+
 test('what a reserve gives in swaps counts for its own limit of 24 hours, a further attempt included', async () => {
   const [row] = await bench.database.sql<[{ id: string }]>`
     select id from drex_wallets where address = ${reserve}`

@@ -7,13 +7,21 @@ import { RpcFailure } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 
+/** Somebody waits for the head: once a node has told it, the others have so long. */
+const headGraceMs = 1_000
+
 /**
  * The lowest head that a node tells: one that is far ahead may lie, and what is remembered by it would never come.
  * @throws RpcFailure if none tells any
  */
-export const lowestHead = async ({ poll }: Pick<RpcClient, 'poll'>): Promise<number> => {
-  const answers = await poll('eth_blockNumber')
-  const heads = answers.flatMap((each) => ('result' in each ? [each.result] : []))
+export const lowestHead = async ({ pollBatch }: Pick<RpcClient, 'pollBatch'>): Promise<number> => {
+  const answers = await pollBatch([{ method: 'eth_blockNumber', params: [] }], {
+    enough: 1,
+    graceMs: headGraceMs,
+  })
+  const heads = answers.flatMap(([told]) =>
+    told !== undefined && 'result' in told ? [told.result] : [],
+  )
   if (heads.length > 0) return Math.min(...heads)
   throw new RpcFailure('unreachable', 'no node tells a head')
 }

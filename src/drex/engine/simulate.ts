@@ -5,6 +5,7 @@ import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import { transactionGasMax } from '../rpc/exchange.ts'
+import { nodesNeeded } from './agreement.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { onGround } from './ground.ts'
@@ -284,7 +285,8 @@ const codeOf = async (
 }
 
 /**
- * Ends those that take back what every node that answers says is zero: an allowance that is used up needs no taking back.
+ * Ends those that take back what every node that answers says is zero, and as many as an end takes do: an allowance that
+ * is used up needs no taking back. For a node that hangs nobody waits: taking back nothing harms nobody.
  * @returns the others
  */
 const withoutIdle = async (
@@ -302,13 +304,15 @@ const withoutIdle = async (
         'latest',
       ],
     })),
+    { enough: 1 },
   )
+  const needed = nodesNeeded(context)
   const idle = revokes.filter((_, i) => {
     const told = answers.flatMap((node) => {
       const outcome = node[i]
       return outcome !== undefined && 'result' in outcome ? [outcome.result] : []
     })
-    return told.length > 0 && told.every((each) => zeroWord.test(each))
+    return told.length >= needed && told.every((each) => zeroWord.test(each))
   })
   if (idle.length === 0) return transactions
   const standing = await onGround(

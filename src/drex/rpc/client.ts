@@ -33,6 +33,8 @@ export type RpcClientOptions = {
 type PollPatience<T> = {
   /** Nodes that have to answer; once they have, the others get some time more. All when absent. */
   readonly enough?: number
+  /** The least of that time; a tenth of a second when absent. */
+  readonly graceMs?: number
   /** Whether what some nodes have answered, all requests each, is all that is wanted: then no other is waited for. */
   readonly isDone?: (answers: readonly (readonly RpcOutcome<T>[])[]) => boolean
 }
@@ -81,7 +83,7 @@ const identityMsDefault = 60_000
 /** A node that takes longer for an exchange is not the first to be asked for the next. */
 const slowMs = 500
 /** Nodes that others need not wait for have this, and four times as long as those took. */
-const graceMs = 100
+const graceMsDefault = 100
 const graceTimes = 4
 
 /** @param ask answers some of the first, or all */
@@ -198,7 +200,7 @@ const pollAll =
   (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>
   async <M extends Method>(
     requests: readonly RpcRequest<M>[],
-    { enough = nodes.length, isDone }: PollPatience<ResultOf<M>> = {},
+    { enough = nodes.length, graceMs = graceMsDefault, isDone }: PollPatience<ResultOf<M>> = {},
   ) => {
     const startMs = performance.now()
     const late = new AbortController()

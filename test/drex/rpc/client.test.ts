@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { lowestHead } from '../../../src/drex/engine/blocks.ts'
 import { createRpcClient, type RpcClientOptions } from '../../../src/drex/rpc/client.ts'
 import {
   classifyRpcError,
@@ -101,6 +102,25 @@ describe('JSON-RPC client', () => {
       expect(all.map(([each]) => 'result' in each!)).toEqual([true, false, true])
     } finally {
       await hanging.stop(true)
+    }
+  })
+
+  test('the lowest head is that of those who tell it in a second', async () => {
+    const nodes = [createLyingNode(chain), createLyingNode(chain), createLyingNode(chain)] as const
+    const [ahead, slow, hanging] = nodes
+    try {
+      const rpc = client({ urls: nodes.map(({ url }) => url), timeoutMs: 20_000 })
+      ahead.lie(({ method }) => (method === 'eth_blockNumber' ? { result: '0x9' } : undefined))
+      slow.lie(async ({ method }) => {
+        if (method === 'eth_blockNumber') await Bun.sleep(400)
+        return undefined
+      })
+      hanging.lie(() => new Promise(() => {}))
+      const startMs = performance.now()
+      expect(await lowestHead(rpc)).toBe(0)
+      expect(performance.now() - startMs).toBeLessThan(10_000)
+    } finally {
+      for (const each of nodes) await each.stop()
     }
   })
 
