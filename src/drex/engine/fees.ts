@@ -17,6 +17,10 @@ export type FeeLimits = {
   readonly totalMax: bigint
 }
 
+/** A first offer leaves room below its limit for five replacements, each of a tenth more. */
+const roomPercent = 162n
+const withRoom = (limit: bigint): bigint => (limit * 100n) / roomPercent
+
 /**
  * Fees a fresh transaction should offer now. What a node advises is a stranger's word: it is cut to the limits.
  * @returns undefined if the network asks for more than the limits allow
@@ -39,10 +43,12 @@ export const currentFees = async (
         rpc.call('eth_maxPriorityFeePerGas'),
       ])
       const base = block?.baseFeePerGas ?? 0n
-      const tip = smaller(advised, tipMax)
-      if (base + tip > feeMax) return undefined
+      const tip = smaller(advised, withRoom(tipMax))
+      const least = base + tip
+      if (least > feeMax) return undefined
       // Twice the base fee is enough for about six full blocks, each of which raises it by an eighth.
-      return { maxFee: smaller(base * 2n + tip, feeMax), tip }
+      const maxFee = smaller(least + base, withRoom(feeMax))
+      return { maxFee: maxFee < least ? least : maxFee, tip }
     }
   }
 }
