@@ -106,7 +106,7 @@ const eventsIn = async (
   return concerned.flatMap((agreement): store.Event[] => {
     const decoded = reader.decode(agreement, log)
     if (decoded === undefined) return []
-    const mismatch = mismatchOf(agreement, decoded, receipt)
+    const mismatch = mismatchOf(agreement, decoded, log, receipt)
     return [{ agreementId: agreement.id, blockNumber, logIndex, hash, ...decoded, mismatch }]
   })
 }

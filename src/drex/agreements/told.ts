@@ -80,25 +80,61 @@ const isOf = (terms: DeliveryTerms, { name, args }: Decoded): boolean =>
       args['amount'] === terms.amount &&
       args['price'] === terms.price))
 
-/** @returns what the tokens tell instead; undefined if they tell the same */
+/**
+ * @param log the event
+ * @returns what the tokens tell instead; undefined if they tell the same
+ */
 export const mismatchOf = (
   agreement: Agreement,
-  { name, args }: Decoded,
+  decoded: Decoded,
+  log: Log,
   { logs }: Receipt,
 ): string | undefined => {
+  const { name } = decoded
+  const own = toldWith(logs, log, name === 'Pledged')
   if (agreement.kind === 'delivery') {
-    return name === 'TradeSettled' ? halvesMissing(agreement.terms, logs) : undefined
+    return name === 'TradeSettled' ? halvesMissing(agreement.terms, own) : undefined
   }
   const { contract, terms } = agreement
-  return contract === undefined ? undefined : lienMismatch(terms, contract, { name, args }, logs)
+  return contract === undefined ? undefined : lienMismatch(terms, contract, decoded, own)
+}
+
+/**
+ * What was told for this event: as far as the next of the same contract, since it does one such thing at a time.
+ * Whoever calls it may move the same tokens in the same transaction, too.
+ * @param isAfter whether the contract tells of it after the tokens have moved
+ */
+const toldWith = (
+  logs: readonly Log[],
+  { address, topics, logIndex }: Log,
+  isAfter: boolean,
+): readonly Log[] => {
+  const same = logs
+    .filter((each) => each.address === address && each.topics[0] === topics[0])
+    .map((each) => each.logIndex)
+  const [from, to] = isAfter
+    ? [Math.max(-1, ...same.filter((each) => each < logIndex)), logIndex]
+    : [logIndex, Math.min(Infinity, ...same.filter((each) => each > logIndex))]
+  return logs.filter((each) => each.logIndex > from && each.logIndex < to)
+}
+
+/** @returns the sum that moved, if neither it nor any movement alone is what was to move */
+const otherThan = (
+  wanted: bigint,
+  logs: readonly Log[],
+  way: { readonly token: Hex; readonly from: Hex; readonly to: Hex },
+): bigint | undefined => {
+  const isThere = logs.some((log) => movedTo([log], way) === wanted)
+  const sum = movedTo(logs, way)
+  return isThere || sum === wanted ? undefined : sum
 }
 
 const halvesMissing = (
   { money, buyer, seller, price, bond, bondId, amount }: DeliveryTerms,
   logs: readonly Log[],
 ): string | undefined => {
-  const paid = movedTo(logs, { token: money, from: buyer, to: seller })
-  if (paid !== BigInt(price)) {
+  const paid = otherThan(BigInt(price), logs, { token: money, from: buyer, to: seller })
+  if (paid !== undefined) {
     return `The money’s events tell of ${paid} of its smallest units paid, instead of ${price}.`
   }
   const words = `0x${amountWord(BigInt(bondId))}${amountWord(BigInt(amount))}`
@@ -121,9 +157,9 @@ const lienMismatch = (
 ): string | undefined => {
   if (name === 'Extended') return undefined
   const [from, to] = name === 'Pledged' ? [owner, contract] : [contract, owner]
-  const moved = movedTo(logs, { token, from, to })
   const wanted = args['amount'] ?? '0'
-  return moved === BigInt(wanted)
+  const moved = otherThan(BigInt(wanted), logs, { token, from, to })
+  return moved === undefined
     ? undefined
     : `The token’s events tell of ${moved} of its smallest units moved, instead of ${wanted}.`
 }
