@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  type Composite,
   createParser,
   type Dialect,
   dialects,
@@ -70,6 +71,22 @@ const shownEntry = (entry: ReadEntry): ReadEntry => ({
   entries: entry.isSensitive ? [] : entry.entries.map(shownEntry),
 })
 
+/** One that cannot be read tells why. */
+const entriesOf = (
+  field: Uint8Array,
+  composite: Composite<unknown>,
+  de: number,
+  isUnmasked: boolean,
+): readonly ReadEntry[] => {
+  try {
+    const entries = readComposite(field, composite, String(de))
+    return isUnmasked ? entries : entries.map(shownEntry)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    return [{ id: '', name: 'not read', value: error.message, isSensitive: false, entries: [] }]
+  }
+}
+
 /** The entries of private fields, where the network's file says how they lie. */
 const compositesOf = (
   bytes: Uint8Array,
@@ -82,9 +99,7 @@ const compositesOf = (
     const parser = createParser(dialect).parse(bytes)
     for (const [de, composite] of content.composites) {
       const field = parser.copy(de)
-      if (field === undefined) continue
-      const entries = readComposite(field, composite, String(de))
-      found.set(de, isUnmasked ? entries : entries.map(shownEntry))
+      if (field !== undefined) found.set(de, entriesOf(field, composite, de, isUnmasked))
     }
   } catch (error) {
     // What is wrong with the message is told beside its fields.

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { iso8583Inspector } from '#src/cards/index.ts'
 
 const message = {
@@ -49,5 +51,19 @@ describe('inspecting ISO 8583', () => {
       'no dialect',
     )
     expect(() => iso8583Inspector.explain(encode('00'), { frame: 'x' })).toThrow('no framing')
+  })
+
+  test('a private field that cannot be read says why, and hides no other', async () => {
+    const path = join(import.meta.dir, '../../docs/networks/cielo-like.json')
+    const [network] = JSON.parse(readFileSync(path, 'utf8')) as readonly unknown[]
+    const fields = { 11: '000001', 48: 'T42XX', 112: '0010042106' }
+    const packed = iso8583Inspector.pack?.({ mti: '0100', fields }, { network }) ?? ''
+    const explained = await iso8583Inspector.explain(encode(packed), { network })
+    expect(explained.value).toMatchObject({
+      composites: {
+        48: [{ name: 'not read', value: 'field 48: identifier and length' }],
+        112: [{ id: '001', name: 'installments' }],
+      },
+    })
   })
 })
