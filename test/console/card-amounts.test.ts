@@ -9,16 +9,17 @@ type Act = {
     readonly name: string
     readonly label: string
     readonly first?: string
+    readonly choices?: readonly unknown[]
   }[]
 }
 type Detail = Readonly<Record<string, unknown>>
 
-const { minorOf, cardActs, cardFacts, eventHow, resolveAct } = await loadConsole<{
+const { minorOf, cardActs, cardFacts, eventHow, resolveActs } = await loadConsole<{
   readonly minorOf: (minor: number, unit: string | null) => string
   readonly cardActs: (detail: Detail) => readonly { readonly act: Act }[]
   readonly cardFacts: (detail: Detail) => readonly { readonly value: string | number }[]
   readonly eventHow: (data: Detail, text: (value: string) => string, currency: string) => string
-  readonly resolveAct: (detail: Detail) => Act
+  readonly resolveActs: (detail: Detail) => readonly Act[]
 }>(['format.ts', 'payment-acts.tsx', 'payment-facts.ts', 'attention-acts.tsx'])
 
 const detail = {
@@ -52,7 +53,15 @@ test('what is said of a card payment has its currency', () => {
   expect(values).toContain('$80.00')
   expect(values).toContain('$5.00')
   expect(eventHow({ amount: 700 }, String, 'USD')).toBe('amount $7.00')
-  expect(resolveAct(detail).consequence).toContain('$100.00')
+  const [resolve] = resolveActs({ ...detail, possible_outcomes: ['voided', 'authorized'] })
+  expect(resolve?.consequence).toContain('$100.00')
+  expect(resolve?.fields?.[0]?.choices).toEqual([
+    ['voided', 'voided'],
+    ['authorized', 'authorized'],
+  ])
+  for (const possible_outcomes of [[], undefined]) {
+    expect(resolveActs({ ...detail, possible_outcomes })).toEqual([])
+  }
   for (const { act } of [...cardActs(detail), ...cardActs(captured)]) {
     expect(act.consequence).toContain('$')
     expect(act.consequence).not.toContain('R$')

@@ -67,6 +67,20 @@ const actsOnPage = async (told: object): Promise<readonly string[]> => {
   return acts.map(({ act }) => act.title)
 }
 
+const step = { kind: 'transfer', status: 'failed', tx_hash: null, error: null }
+
+test.each([
+  ['failed', 'paid', step, ['Try again']],
+  ['reverted', 'paid', { ...step, status: 'reverted', tx_hash: '0x1' }, ['Try again']],
+  ['failed', 'paid', { ...step, tx_hash: '0x1', error: { code: 'TRANSFER_MISMATCH' } }, []],
+  ['failed', 'paid', { ...step, error: { code: 'NETWORK_RESET' } }, []],
+  ['failed', 'paid', { ...step, kind: 'revoke', status: 'pending' }, []],
+  ['reverted', 'paid@1', { ...step, status: 'reverted', tx_hash: '0x1' }, []],
+  ['confirmed', 'paid', { ...step, status: 'confirmed' }, []],
+] as const)('a transfer that is %s on %s, by the step %j', async (status, network, one, titles) => {
+  expect(await actsOnPage({ status, network, steps: [one] })).toEqual(titles)
+})
+
 test.each([
   ['pending', 'free', 'required', ['Approve', 'Take back']],
   ['pending', 'free', 'approved', ['Take back']],

@@ -12,6 +12,7 @@ import {
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
+import { resolutions } from '../transactions/resolutions.ts'
 import {
   authorizationBody,
   captureBody,
@@ -108,6 +109,9 @@ const record = z
     }),
     needs_attention: z.boolean().optional().meta({
       description: 'The network never confirmed a reversal: somebody has to ask it.',
+    }),
+    possible_outcomes: z.array(z.enum(resolutions)).optional().meta({
+      description: 'With needs_attention: how resolveTransaction may end what is under way.',
     }),
   })
   .meta({ id: 'CardTransaction' })

@@ -31,6 +31,16 @@ export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent
   )
 }
 
+/** Nothing is under way any more: an earlier reversal was given up, and the transaction has ended without it. */
+export const isEndedAs = ({ status, operation }: CardState, outcome: Resolution): boolean =>
+  operation === undefined && outcome === status
+
+/** What a person who has asked the network may choose from. */
+export const possibleResolutions = (state: CardState): readonly Resolution[] =>
+  resolutions.filter(
+    (outcome) => isEndedAs(state, outcome) || resolvingEvent(state, outcome) !== undefined,
+  )
+
 /** Where both ends have one status. */
 const resolvingEnds: Readonly<
   Partial<Record<CardOperation, Readonly<Partial<Record<Resolution, CardEvent>>>>>

@@ -8,6 +8,7 @@ import {
 import { cardErrors } from '../errors.ts'
 import type { CardEventRow } from '../transactions/card-events.ts'
 import { currencyLetters } from '../transactions/domain.ts'
+import { possibleResolutions } from '../transactions/resolutions.ts'
 import { responseMessageOf } from '../transactions/response-messages.ts'
 import { type CardTransaction, shownAuthCode } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
@@ -48,6 +49,7 @@ export const transactionView = (transaction: CardTransaction) => {
     refund_error: transaction.refundError,
     reason: transaction.reason,
     needs_attention: transaction.needsAttention || undefined,
+    possible_outcomes: transaction.needsAttention ? possibleResolutions(transaction) : undefined,
   }
 }
 

@@ -24,7 +24,7 @@ import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { isKnownApproved } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
-import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
+import { isEndedAs, type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
 import { type CardChange, type CardTransaction, lockTransaction } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, capturesOf, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
@@ -98,8 +98,7 @@ const isUndecided = async (
 const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardTransaction => {
   if (!before.needsAttention) throw notWaiting()
   const { status, operation } = before
-  // An earlier reversal was given up, and the transaction has ended without it.
-  if (operation === undefined && outcome === status) {
+  if (isEndedAs(before, outcome)) {
     return { ...before, needsAttention: false, updatedAt: at }
   }
   const event = resolvingEvent(before, outcome)

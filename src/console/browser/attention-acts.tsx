@@ -68,29 +68,35 @@ export const resendAct = (
   ),
 })
 
-const outcomes = [
-  ...['voided', 'authorized', 'captured', 'declined', 'refunded'],
-  ...['partially_voided', 'partially_captured', 'incremented'],
-]
-
-export const resolveAct = ({ id, amount, currency }: Transaction): Act => ({
-  title: w.resolve,
-  consequence: fill(w.resolveConsequence, { id, amount: minorOf(amount, currency) }),
-  fields: [
-    {
-      name: 'outcome',
-      label: w.outcome,
-      choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
-    },
-    { name: 'reason', label: w.reason, more: { maxLength: 200 } },
-  ],
-  run: sending(
-    'POST',
-    `/v1/transactions/${encodeURIComponent(id)}/resolve`,
-    (form) => ({ outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }),
-    ({ status }: Transaction) => fill(w.resolved, { status: statusText(status) }),
-  ),
-})
+/** None while something is on the wire: what becomes of that is known soon. */
+export const resolveActs = ({
+  id,
+  amount,
+  currency,
+  possible_outcomes: outcomes = [],
+}: Transaction): readonly Act[] =>
+  outcomes.length === 0
+    ? []
+    : [
+        {
+          title: w.resolve,
+          consequence: fill(w.resolveConsequence, { id, amount: minorOf(amount, currency) }),
+          fields: [
+            {
+              name: 'outcome',
+              label: w.outcome,
+              choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
+            },
+            { name: 'reason', label: w.reason, more: { maxLength: 200 } },
+          ],
+          run: sending(
+            'POST',
+            `/v1/transactions/${encodeURIComponent(id)}/resolve`,
+            (form) => ({ outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }),
+            ({ status }: Transaction) => fill(w.resolved, { status: statusText(status) }),
+          ),
+        },
+      ]
 
 const transferAct = (
   { transfer_id: id, amount, currency, to_wallet: to }: Transfer,

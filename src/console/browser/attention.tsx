@@ -8,7 +8,7 @@ import {
   type LetterClass,
   resendAct,
   resendLaneAct,
-  resolveAct,
+  resolveActs,
   retryClassActs,
   retryLetterAct,
   sendHeldAct,
@@ -166,7 +166,7 @@ const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({
   columns: cardColumns,
   keyOf: ({ id }) => id,
   actScope: 'ops:admin',
-  actsOf: (row) => [resolveAct(row)],
+  actsOf: resolveActs,
 })
 
 const transferColumns: readonly Column<Transfer>[] = [

@@ -46,24 +46,36 @@ const cardAct = (
   ),
 })
 
+/** What may be told behind an advice that the network has yet to hear of, where its rules let it. Else one thing at a time. */
+const followers: Readonly<Record<string, readonly string[]>> = {
+  advising_authorization: ['capture', 'void'],
+  advising_capture: ['void'],
+  advising_partial_capture: ['void'],
+}
+
 /** What the state of a card payment lets a person do about it. */
 export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
-  const { status, amount, captured_amount: captured } = detail
-  const { refunded_amount: refunded = 0, reversed_amount: reversed = 0 } = detail
-  const takeBack: ScopedAct = {
-    scope: 'cards:void',
-    act: cardAct(detail, 'void', { title: w.takeBack, consequence: w.takeBackConsequence }),
-  }
-  if (status === 'authorized') {
-    const texts = { title: w.capture, consequence: w.captureConsequence }
-    const left = amount - reversed - (captured ?? 0)
-    return [{ scope: 'cards:capture', act: cardAct(detail, 'capture', texts, left) }, takeBack]
-  }
-  if (status !== 'captured') return []
-  const left = (captured ?? amount) - refunded
-  const texts = { title: w.refund, consequence: w.refundConsequence }
-  const refund = { scope: 'cards:refund', act: cardAct(detail, 'refund', texts, left) }
-  return left > 0 ? [refund, takeBack] : []
+  const { status, operation, amount, captured_amount: captured } = detail
+  const { refunded_amount: refunded, reversed_amount: reversed = 0 } = detail
+  const isAuthorized = status === 'authorized'
+  if (!isAuthorized && status !== 'captured') return []
+  const left = amount - reversed - (captured ?? 0)
+  const refundable = (captured ?? 0) - (refunded ?? 0)
+  const capture = { title: w.capture, consequence: w.captureConsequence }
+  const refund = { title: w.refund, consequence: w.refundConsequence }
+  const takeBack = { title: w.takeBack, consequence: w.takeBackConsequence }
+  const acts = [
+    ...(isAuthorized ? [{ verb: 'capture', texts: capture, most: left } as const] : []),
+    ...(refundable > 0 ? [{ verb: 'refund', texts: refund, most: refundable } as const] : []),
+    // What was given back already would be given back again.
+    ...(refunded === undefined ? [{ verb: 'void', texts: takeBack } as const] : []),
+  ]
+  return acts
+    .filter(({ verb }) => operation === undefined || followers[operation]?.includes(verb))
+    .map(({ verb, texts, ...one }) => ({
+      scope: `cards:${verb}`,
+      act: cardAct(detail, verb, texts, 'most' in one ? one.most : undefined),
+    }))
 }
 
 const reasons = [

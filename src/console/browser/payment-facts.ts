@@ -31,6 +31,7 @@ export type MessageDetail = Message & {
 }
 
 export type CardDetail = Transaction & {
+  readonly operation?: string
   readonly refunded_amount?: number
   readonly reversed_amount?: number
   readonly terminal_id: string | null
@@ -47,7 +48,12 @@ export type TransferDetail = Transfer & {
   readonly error: unknown
   readonly updated_at: string
   readonly approval: 'required' | 'approved' | null
-  readonly steps: readonly { readonly kind: string; readonly tx_hash: string | null }[]
+  readonly steps: readonly {
+    readonly kind: string
+    readonly status: string
+    readonly tx_hash: string | null
+    readonly error: { readonly code: string } | null
+  }[]
   readonly attempts: readonly {
     readonly attempt: number
     readonly status: string

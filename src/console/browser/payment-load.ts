@@ -225,10 +225,28 @@ const signedFor = ({ network, steps }: TransferDetail): readonly ChainPlace[] =>
     .flatMap(({ kind, tx_hash: hash }) => (hash === null ? [] : [{ network, hash, of: kind }]))
     .toReversed()
 
+/** Ends that do not prove that nothing moved. */
+const unclearEnds = ['TRANSFER_MISMATCH', 'NETWORK_RESET']
+const openStatuses = ['pending', 'signed', 'broadcast', 'mined']
+
+/** Whether the ends of all its steps prove that nothing moved. The API looks at the chain besides. */
+const isRetryable = ({ network, steps }: TransferDetail): boolean => {
+  // What was signed on a chain that began anew keeps the name of the old one.
+  const isOfOld = network.includes('@')
+  return !steps.some(
+    ({ status, error, tx_hash: hash }) =>
+      openStatuses.includes(status) ||
+      unclearEnds.includes(error?.code ?? '') ||
+      (isOfOld && hash !== null),
+  )
+}
+
 /** What the state of a transfer lets a person do about it. */
 const transferActs = (transfer: TransferDetail, networks: Networks | undefined): readonly Act[] => {
   const { status, approval } = transfer
-  if (status === 'failed' || status === 'reverted') return [retryTransferAct(transfer)]
+  if (status === 'failed' || status === 'reverted') {
+    return isRetryable(transfer) ? [retryTransferAct(transfer)] : []
+  }
   const isHeld = status === 'pending' && approval === 'required'
   const approve = isHeld ? [approveTransferAct(transfer)] : []
   return [...approve, ...cancelTransferActs(transfer, networks)]

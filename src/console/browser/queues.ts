@@ -9,7 +9,7 @@ export type Queue = {
   readonly countedMax: number
 }
 
-/** Of a queue in PostgreSQL each partition is counted so far, and of one in Kafka all of it. */
+/** Each partition of a queue in PostgreSQL is counted so far, and all of one in Kafka. */
 const [laneDepthMax, backlogCountMax] = [100, 100_000]
 
 const none: Queue = { name: '', depth: 0, ageSeconds: 0, countedMax: backlogCountMax }

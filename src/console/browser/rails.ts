@@ -57,6 +57,8 @@ export type Transaction = {
   readonly rrn: string | null
   readonly stan: string | null
   readonly created_at: string
+  /** How a person may end what waits for one. */
+  readonly possible_outcomes?: readonly string[]
 }
 
 export type Transfer = {

@@ -68,6 +68,7 @@ describe('the answer of somebody who asked the network', () => {
     ['authorized', 'reversing_partial_void', 'authorized', {}],
   ] as const)('ends %s with %s as %s', async (status, operation, outcome, fields) => {
     const id = await waiting(status, operation)
+    expect((await read(id))['possible_outcomes']).toContain(outcome)
     const answer = await resolve(id, { outcome, reason })
     expect(answer.status).toBe(200)
     const record = await read(id)
@@ -91,6 +92,7 @@ describe('the answer of somebody who asked the network', () => {
     ['captured', 'reversing_void', 'authorized'],
   ] as const)('cannot end %s with %s as %s', async (status, operation, outcome) => {
     const id = await waiting(status, operation)
+    expect((await read(id))['possible_outcomes']).not.toContain(outcome)
     const answer = await resolve(id, { outcome, reason })
     expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([
       409,
