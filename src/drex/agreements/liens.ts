@@ -7,6 +7,7 @@ import { insertContract } from '../contracts/store.ts'
 import type { Creation } from '../creation.ts'
 import { findContract } from '../directory.ts'
 import { isFinal } from '../domain.ts'
+import { lowestHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
@@ -152,8 +153,8 @@ const adopt = async (
   const chain = deps.chains.require(network, caller.environment)
   const { address } = await deps.wallets.requireSigning(named, 'wallet', caller)
   await requireTemplateCode(chain, contract, 'lien')
-  const head = await reaching(chain, () => chain.rpc.call('eth_blockNumber'))
-  const told = await readLien(chain, contract, head)
+  const block = await confirmedWith(chain, contract)
+  const told = await readLien(chain, contract, block)
   if (address !== told.owner && address !== told.beneficiary) {
     const message = 'is no party of this lien'
     throw refusedValue([{ pointer: '/wallet', rule: 'party', message, got: named }])
@@ -185,9 +186,9 @@ const adopt = async (
   } as const
   return {
     async write(tx) {
-      await store.beginPosition(tx, row.network, head)
+      await store.beginPosition(tx, row.network, block)
       // What it told between the block that was asked and the place of reading would be missed: it is read again.
-      if (!(await store.rewindPosition(tx, row.network, head))) {
+      if (!(await store.rewindPosition(tx, row.network, block))) {
         throw new ApiError(drexErrors.network_unreachable, 'The node lags behind: repeat later.')
       }
       await store.insertAgreement(tx, row)
@@ -195,6 +196,22 @@ const adopt = async (
     },
     settle: async (written) => written,
   }
+}
+
+/**
+ * The last block with its confirmations: what a later one says may be taken back, and nobody would hear of it.
+ * @throws ApiError `lien_not_ready` if the contract is not there yet
+ */
+const confirmedWith = async (chain: Chain, contract: Hex): Promise<number> => {
+  const { network, rpc } = chain
+  const head = await reaching(chain, () => lowestHead(rpc))
+  const block = Math.max(0, head - network.confirmations + 1)
+  const code = await reaching(chain, () => rpc.call('eth_getCode', contract, quantity(block)))
+  if (code !== '0x') return block
+  throw new ApiError(
+    drexErrors.lien_not_ready,
+    'The lien’s contract has not its confirmations yet: repeat later.',
+  )
 }
 
 /** What the contract says of itself at a block. */

@@ -110,7 +110,7 @@ const documents = {
       '/wallet': 'listLiens?status=active&part=owner#/liens/0/beneficiary',
     },
     responses: { 201: { description: 'The lien', schema: lienSchema } },
-    errors: [...refusals, drexErrors.token_unusable],
+    errors: [drexErrors.lien_not_ready, ...refusals, drexErrors.token_unusable],
   },
   updateLien: {
     ...changing,
