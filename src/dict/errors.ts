@@ -87,7 +87,8 @@ export const dictErrors = defineErrors({
   dict_difference_mended: {
     status: 409,
     title: 'Mended otherwise',
-    meaning: 'The other side of this difference was kept before.',
+    meaning:
+      'The other side of this difference was kept before, or one of both has changed since it was compared.',
     remedy: 'Compare again, and mend what still differs.',
   },
   dict_claim_exists: {

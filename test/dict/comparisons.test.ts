@@ -35,8 +35,12 @@ const content = (number: string, name = 'João Lima'): EntryContent => ({
 })
 let serial = 0
 /** In the directory alone, as if another system of ours had put it there. */
-const registerThere = (key: string, name?: string, id: string = randomUUID()): string => {
-  const number = String(++serial)
+const registerThere = (
+  key: string,
+  name?: string,
+  id: string = randomUUID(),
+  number = String(++serial),
+): string => {
   const { owner } = content(number, name)
   directory.register(
     {
@@ -149,6 +153,40 @@ describe.each(['file', 'events'])('by %s', (method) => {
     expect(entry.owner.name).toBe(keep === 'ours' ? 'Maria' : 'João Lima')
     expect(await byFile()).toMatchObject({ only_ours: 0, only_theirs: 0, complete: true })
   })
+})
+
+test.each(['ours', 'theirs'])(
+  'what has changed since is not overwritten by keeping %s',
+  async (keep) => {
+    const [both = '', mine = '', yours = ''] = await differ(`since-${keep}`)
+    const old = await byFile()
+    directory.remove(yours)
+    const { entry_id } = old.differences.find(({ key }: Json) => key === mine)
+    registerThere(mine, undefined, entry_id, '900001')
+    directory.remove(both)
+    registerThere(both, 'Ana')
+    for (const key of [both, mine, yours]) {
+      const { status, json } = await mend(old.id, key, keep)
+      expect([key, status, json.code]).toEqual([key, 409, 'dict_difference_mended'])
+    }
+    const found = await byFile()
+    for (const { key } of found.differences)
+      expect((await mend(found.id, key, keep)).status).toBe(200)
+    expect(await verified()).toBe('same')
+  },
+)
+
+test('an entry of ours that was changed since is not overwritten by what the directory had', async () => {
+  const [both = ''] = await differ('changed')
+  const { id, differences } = await byFile()
+  const { entry_id } = differences.find(({ key }: Json) => key === both)
+  const path = `/v1/dict/entries/${entry_id}`
+  const changed = await dict.call('PATCH', path, { owner: { name: 'Bia' } })
+  expect([changed.status, (await mend(id, both, 'theirs')).status]).toEqual([200, 409])
+  expect((await dict.call('GET', path)).json.owner.name).toBe('Bia')
+  const found = await byFile()
+  for (const { key } of found.differences) await mend(found.id, key, 'theirs')
+  expect(await verified()).toBe('same')
 })
 
 test('what the directory does not answer is mended when it does', async () => {

@@ -128,12 +128,17 @@ export const comparisonDocuments = {
     operation: 'mendDirectoryDifference',
     summary: 'Keep one side of a difference',
     description:
-      'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told.',
+      'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told. The directory is asked first whether they still differ so.',
     params: comparisonParams,
     exampleFrom: started,
     idempotent: true,
     body: { 'application/json': mending },
     responses: { 200: { description: 'The difference', schema: difference } },
-    errors: [dictErrors.dict_difference_mended, dictErrors.dict_entry_not_registered],
+    errors: [
+      dictErrors.dict_difference_mended,
+      dictErrors.dict_entry_not_registered,
+      dictErrors.dict_refused,
+      dictErrors.dict_unavailable,
+    ],
   },
 } as const satisfies Readonly<Record<string, RouteContract>>

@@ -3,9 +3,19 @@ import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
-import { type EntryContent, newEntry, type OwnEntry, registered } from '../entries/domain.ts'
+import type { EntryByCid } from '../by-cid.ts'
+import {
+  cidFor,
+  type EntryContent,
+  newEntry,
+  type OwnEntry,
+  registered,
+} from '../entries/domain.ts'
 import { addEntry, changeEntry, findEntry } from '../entries/store.ts'
 import { dictErrors } from '../errors.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import { refused, unavailable } from '../refusals.ts'
+import { askedLater, isForLater } from '../wire.ts'
 import type { Difference, Side, Theirs } from './domain.ts'
 
 export type MendBy = {
@@ -14,7 +24,42 @@ export type MendBy = {
   /** Public id of the API key. */
   readonly keyId: string
   readonly now: () => Date
+  /** Of our entry, when the directory was asked whether the difference is still there; undefined: we had none. */
+  readonly version: number | undefined
 }
+
+/**
+ * Asks whether the directory still has what it had when it was compared, and still lacks what it lacked.
+ *
+ * @returns the version of our entry of which that is so; undefined: we have none
+ * @throws ApiError if not, or if it does not answer
+ */
+export const demandSame = async (
+  sql: Queryable,
+  { key, entryId, theirs }: Difference,
+  keyType: KeyType,
+  entryOf: EntryByCid,
+): Promise<number | undefined> => {
+  const has = async (cid: string): Promise<boolean> => {
+    const answer = await entryOf(cid).catch((error: unknown) => {
+      throw error instanceof DirectoryAwayError ? unavailable(error) : error
+    })
+    if (answer.kind === 'entry') return true
+    if (isForLater(answer)) throw unavailable(askedLater(answer))
+    if (answer.code !== 'NotFound') throw refused(answer.code, answer.status)
+    return false
+  }
+  const ours = entryId === null ? undefined : await findEntry(sql, entryId)
+  const oursCid = ours?.cid ?? null
+  const theirsCid = theirs && cidFor({ id: theirs.requestId, keyType }, key, theirs.entry)
+  const isOver =
+    (theirsCid !== null && !(await has(theirsCid))) || (oursCid !== null && (await has(oursCid)))
+  if (isOver) throw over()
+  return ours?.version
+}
+
+const over = (): ApiError =>
+  new ApiError(dictErrors.dict_difference_mended, 'What differs has changed since it was compared.')
 
 /**
  * @returns the entry that the directory is to be told of; undefined: none
@@ -28,6 +73,7 @@ export const keepSide = async (
 ): Promise<string | undefined> => {
   const ours = entryId === null ? undefined : await findEntry(tx, entryId)
   if (ours !== undefined && ours.status !== 'registered') throw changedMeanwhile(ours)
+  if (ours?.version !== by.version) throw over()
   // The key is one entry's alone, so ours goes before theirs comes.
   if (ours !== undefined && ours.id !== theirs?.requestId) {
     await change(tx, ours, { status: 'removed', cid: null, wanted: null })

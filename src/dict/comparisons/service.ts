@@ -28,7 +28,7 @@ import {
   refusedBy,
 } from './difference.ts'
 import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
-import { keepSide, type MendBy } from './mend.ts'
+import { demandSame, keepSide, type MendBy } from './mend.ts'
 import {
   addComparison,
   addDifferences,
@@ -111,7 +111,17 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
     },
     mend: async (id, key, keep, caller) => {
       const { keyType } = await find(id)
-      const by = { ...deps, keyType, keyId: caller.keyId }
+      const shown = async (): Promise<Difference> => {
+        const [next] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
+        return next?.key === key ? next : throwNoDifference()
+      }
+      const before = await shown()
+      // What is mended is not asked about again.
+      const version =
+        before.kept === null
+          ? await demandSame(sql, before, keyType, deps.calls.entryOf)
+          : undefined
+      const by = { ...deps, keyType, keyId: caller.keyId, version }
       const write = async (tx: Queryable): Promise<string> => {
         const kept = await keepOnce(tx, { id, key, keep }, by)
         if (kept === undefined) return ''
@@ -121,8 +131,7 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
       }
       return askOnce(sql, caller.idempotencyKey, write, async (entryId) => {
         if (entryId !== '') await deps.entries.retry(entryId)
-        const [mended] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
-        return answerOf(differenceView(mended ?? throwNoDifference()), true, 200)
+        return answerOf(differenceView(await shown()), true, 200)
       })
     },
     advance: createAdvance(deps),
