@@ -3,11 +3,12 @@ import { createRooms, type Rail, type Rooms } from '#src/platform/http/index.ts'
 /** Rooms of a rail whose time stands still until it is told to pass. */
 export const timedRooms = (
   rail: Rail,
+  roomsMax = 1_000,
 ): { readonly rooms: Rooms; readonly pass: (ms: number) => void } => {
   let nowMs = 0
   const rooms = createRooms(
     rail,
-    1_000,
+    roomsMax,
     () => {},
     () => nowMs,
   )

@@ -2,8 +2,9 @@ import type { ZodError, ZodType } from 'zod'
 import { firstCharacters, readBounded } from '../runtime/index.ts'
 import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
-import { away } from './limits/work.ts'
-import { acceptedBy, type RequestContext, type Route } from './route.ts'
+import { callerMsMax, createCallers } from './limits/callers.ts'
+import { useOf } from './limits/work.ts'
+import { acceptedBy, type Exchange, type RequestContext, type Route } from './route.ts'
 import { escapeStep } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
@@ -96,12 +97,55 @@ export const readBytes = (c: RequestContext): Promise<Uint8Array> => {
 /** The same, whatever it is encoded in: the caller decodes it. */
 export const readEncodedBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const { raw: request } = c.req
-  const { route } = c.env
-  const bytes = request.headers.has('content-length')
-    ? new Uint8Array(await away(c, request.arrayBuffer()))
-    : await away(c, readChunked(request, route))
+  const whole: Promise<ArrayBuffer | Uint8Array> = request.headers.has('content-length')
+    ? request.arrayBuffer()
+    : readChunked(request, c.env.route)
+  const read = await inTime(whole, c.env)
+  const bytes = read instanceof Uint8Array ? read : new Uint8Array(read)
   c.env.body = bytes
   return bytes
+}
+
+/** Where a request needs no room. */
+const otherCallers = createCallers()
+
+/**
+ * Waits for the caller, as `away` does for others, but not for ever; one promise for both, since every request
+ * with a body comes by here.
+ *
+ * @throws ApiError 408 for a body whose caller takes too long over it
+ */
+const inTime = <T>(body: Promise<T>, exchange: Exchange): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const { rooms } = exchange
+    const callers = rooms?.callers ?? otherCallers
+    const use = useOf(exchange)
+    const resume = (): void => {
+      if (use !== undefined) rooms?.resume(use)
+    }
+    const giveUp = (): void => {
+      resume()
+      reject(bodyTimeout())
+    }
+    const waiting = { sinceMs: 0, isTimed: true, giveUp }
+    if (use !== undefined) rooms?.pause(use)
+    callers.begin(waiting)
+    body.then(
+      (whole) => {
+        if (callers.end(waiting)) resume()
+        resolve(whole)
+      },
+      (error: unknown) => {
+        if (callers.end(waiting)) resume()
+        reject(error)
+      },
+    )
+  })
+
+/** Where the body was cut short its rest is nobody's: the connection is of no more use. */
+const bodyTimeout = (): ApiError => {
+  const told = `The body did not come whole within ${callerMsMax / 1_000} s, or others needed its room.`
+  return new ApiError(httpErrors.body_timeout, told, { headers: { Connection: 'close' } })
 }
 
 const readChunked = async (request: Request, route: Route | undefined): Promise<Uint8Array> => {

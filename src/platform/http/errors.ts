@@ -168,6 +168,14 @@ export const httpErrors = defineErrors({
     remedy: 'Wait and repeat the request with the same key.',
     retryable: true,
   },
+  body_timeout: {
+    status: 408,
+    title: 'Body not in time',
+    meaning:
+      'The request body did not come whole in time, or not before others needed the room; nothing was begun.',
+    remedy: 'Repeat the request, with the body right behind the headers.',
+    retryable: true,
+  },
   body_too_large: {
     status: 413,
     title: 'Body too large',

@@ -65,6 +65,12 @@ export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
 export { type Language, languageOf } from './language.ts'
 export {
+  type Callers,
+  callerMsMax,
+  type GiveUpReason,
+  type Waiting,
+} from './limits/callers.ts'
+export {
   type Away,
   createBound,
   createRailRooms,

@@ -198,7 +198,8 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
     definitions.push(httpErrors.idempotency_in_progress, httpErrors.idempotency_mismatch)
   }
   if (acceptedBy(route) !== undefined) {
-    definitions.push(httpErrors.body_too_large, httpErrors.unsupported_media_type)
+    const { body_timeout, body_too_large, unsupported_media_type } = httpErrors
+    definitions.push(body_timeout, body_too_large, unsupported_media_type)
   }
   if (route.scope === 'public') return definitions
   const { unauthorized, forbidden, unavailable, database_unavailable, not_configured } = httpErrors

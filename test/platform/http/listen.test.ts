@@ -3,11 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectSecurely } from 'node:tls'
-import { listen, type Route, readBytes } from '#src/platform/http/index.ts'
+import { callerMsMax, listen, type Route, readBytes } from '#src/platform/http/index.ts'
+import { patienceMs } from '#src/platform/http/limits/callers.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { testApp } from '../../support/app.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { timedRooms } from '../../support/timed-rooms.ts'
 import { until } from '../../support/until.ts'
 
 const document = {
@@ -132,5 +134,36 @@ test.each(['Content-Length: 100\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ status: 499 })
     const { text } = await metrics.render()
     expect(text).not.toContain('status="500"')
+  },
+)
+
+test.each(['Content-Length: 100\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n'])(
+  'bodies that do not come hold no room that another needs, and none for ever (%#)',
+  async (rest) => {
+    const { rooms, pass } = timedRooms('spi', 2)
+    const bounded = testApp(routes, { roomsFor: () => rooms })
+    const own = listen(bounded.app, { address, setting: 'HTTP_ADDR' })
+    const ask = async () => (await fetch(`${own.url}/taken`, { method: 'POST', body: 'x' })).status
+    const slow = () =>
+      exchangeOver(
+        () => connect(own.port, '127.0.0.1'),
+        `POST /taken HTTP/1.1\r\nHost: a\r\n${rest}`,
+      )
+    const first = slow()
+    const full = async () => (await ask()) === 503
+    const second = Bun.sleep(20).then(slow)
+    await until(full)
+    pass(patienceMs - 1)
+    expect(await full()).toBe(true)
+    pass(1)
+    expect(await ask()).toBe(200)
+    const cut = await first
+    expect([statusOf(cut), cut]).toEqual([408, expect.stringContaining('body_timeout')])
+    expect(cut.toLowerCase()).toContain('connection: close')
+    expect(await ask()).toBe(200)
+    pass(callerMsMax)
+    expect(statusOf(await second)).toBe(408)
+    expect(bounded.lines.join('')).not.toContain('"level":"error"')
+    await own.stop(true)
   },
 )

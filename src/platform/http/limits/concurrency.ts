@@ -1,5 +1,6 @@
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { ApiError, httpErrors } from '../errors.ts'
+import { type Callers, createCallers } from './callers.ts'
 import { createCongestion } from './congestion.ts'
 
 /** The rails whose requests are bounded each by itself: one that is slow takes no room of another. */
@@ -31,6 +32,11 @@ export type Rooms = {
   readonly leave: (use?: Use) => void
   /** A wait for others. It says nothing about how much there is to do here. */
   readonly away: Away
+  /** The same from here to {@link Rooms.resume}. */
+  readonly pause: (use: Use) => void
+  readonly resume: (use: Use) => void
+  /** Those who have a room and wait for their caller: the first to give theirs up where there is none. */
+  readonly callers: Callers
 }
 
 /** Waits for somebody else: a caller's body, a counterparty. The use is that of the request, by default writing. */
@@ -52,6 +58,7 @@ export const createRooms = (
     writing: createCongestion({ requestsMax: roomsMax, nowMs }),
     reading: createCongestion({ requestsMax: roomsMax, nowMs }),
   }
+  const callers = createCallers(nowMs)
   let taken = 0
   const begin = (use: Use): void => {
     if (congestion[use].enter()) return
@@ -61,7 +68,7 @@ export const createRooms = (
   return {
     begin,
     enter: (use) => {
-      if (taken >= roomsMax) {
+      if (taken >= roomsMax && !callers.makeRoom()) {
         onShed(rail)
         throw overloaded(`${roomsMax} requests of this kind run now, which is as many as may.`)
       }
@@ -73,6 +80,9 @@ export const createRooms = (
       if (use !== undefined) congestion[use].leave()
     },
     away: (wait, use = 'writing') => congestion[use].away(wait),
+    pause: (use) => congestion[use].pause(),
+    resume: (use) => congestion[use].resume(),
+    callers,
   }
 }
 

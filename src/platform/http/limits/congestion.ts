@@ -8,6 +8,9 @@ export type Congestion = {
   /** False: as many are in our hands as may be. True: this one is too, until {@link Congestion.leave}. */
   readonly enter: () => boolean
   readonly leave: () => void
+  /** Takes a request out of our hands until {@link Congestion.resume}. */
+  readonly pause: () => void
+  readonly resume: () => void
   /** Takes a request out of our hands while `wait` lasts. */
   readonly away: <T>(wait: Promise<T>) => Promise<T>
 }
@@ -70,7 +73,12 @@ export const createCongestion = ({ requestsMax, nowMs }: CongestionOptions): Con
     own += change
   }
 
+  const pause = (): void => put(-1)
+  const resume = (): void => put(1)
+
   return {
+    pause,
+    resume,
     enter: () => {
       pass()
       if (own >= bound) return false
@@ -82,11 +90,11 @@ export const createCongestion = ({ requestsMax, nowMs }: CongestionOptions): Con
       left++
     },
     away: async (wait) => {
-      put(-1)
+      pause()
       try {
         return await wait
       } finally {
-        put(1)
+        resume()
       }
     },
   }

@@ -10,8 +10,10 @@ import {
   type Acts,
   type Allowance,
   ApiError,
+  callerMsMax,
   createActs,
   forwardedFor,
+  type GiveUpReason,
   type Language,
   portugueseOf,
   type RateLimits,
@@ -35,6 +37,7 @@ import {
   type Principal,
   type Scope,
 } from '#src/platform/security/index.ts'
+import { CallerWait } from './caller-wait.ts'
 import { dropOverflownDeadline, isLate } from './deadline.ts'
 import { languageOfCall, metadataBytes, onlyText, setText } from './metadata.ts'
 import { createObserver, methodName, unmatched } from './observer.ts'
@@ -120,7 +123,8 @@ class GatewayCall implements Base, Listener {
   private span: OpenSpan | undefined = undefined
   private language: Language = 'en'
   private hasEnded = false
-  private hasRoom = false
+  /** Undefined: it has no room. */
+  private wait: CallerWait | undefined = undefined
   /** Counted with questions over HTTP, from its message on: until then it waits for its caller. */
   private isReading = false
   private hasSentMetadata = false
@@ -179,20 +183,26 @@ class GatewayCall implements Base, Listener {
 
   onReceiveMessage(message: unknown): void {
     if (this.hasEnded || !this.begins()) return
+    if (this.isStream) this.wait?.asked()
     if (this.span === undefined) this.listener?.onReceiveMessage(message)
     else this.span.within(() => this.listener?.onReceiveMessage(message))
   }
 
+  private get isStream(): boolean {
+    return this.context.streams.has(this.path)
+  }
+
   /** The message of a call that does not stream is where its work begins. */
   private begins(): boolean {
-    const { rooms, streams } = this.context
-    if (!this.hasRoom || this.isReading || streams.has(this.path)) return true
+    const { rooms } = this.context
+    if (this.wait === undefined || this.isReading || this.isStream) return true
     this.isReading = this.mayGoOn(() => rooms?.begin('reading'))
     return this.isReading
   }
 
   onReceiveHalfClose(): void {
     if (this.hasEnded) return
+    if (!this.isStream) this.wait?.asked()
     if (this.span === undefined) this.listener?.onReceiveHalfClose()
     else this.span.within(() => this.listener?.onReceiveHalfClose())
   }
@@ -211,7 +221,7 @@ class GatewayCall implements Base, Listener {
 
   sendMessage(message: unknown, callback: () => void): void {
     if (!this.hasSentMetadata) this.sendMetadata(new MetadataClass())
-    this.base.sendMessage(message, callback)
+    this.base.sendMessage(message, this.wait?.answered(callback) ?? callback)
   }
 
   sendStatus(status: PartialStatus): void {
@@ -292,8 +302,10 @@ class GatewayCall implements Base, Listener {
   private enter(metadata: Metadata): void {
     // Gone while its key was looked up.
     if (this.hasEnded) return
-    if (!this.mayGoOn(() => this.context.rooms?.enter())) return
-    this.hasRoom = true
+    const { rooms } = this.context
+    if (!this.mayGoOn(() => rooms?.enter())) return
+    const giveUp = (reason: GiveUpReason): void => this.giveUp(reason)
+    if (rooms !== undefined) this.wait = new CallerWait(rooms.callers, !this.isStream, giveUp)
     this.listener?.onReceiveMetadata(metadata)
   }
 
@@ -304,12 +316,24 @@ class GatewayCall implements Base, Listener {
       return true
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      const trailers = new MetadataClass()
-      setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
-      const details = error.message
-      this.base.sendStatus({ code: codes.UNAVAILABLE, details, metadata: trailers })
+      this.shed(error.message)
       return false
     }
+  }
+
+  private shed(details: string): void {
+    const trailers = new MetadataClass()
+    setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
+    this.base.sendStatus({ code: codes.UNAVAILABLE, details, metadata: trailers })
+  }
+
+  private giveUp(reason: GiveUpReason): void {
+    if (reason === 'needed') {
+      this.shed('The call waited for its caller, and another needed its room.')
+      return
+    }
+    const details = `The caller took over ${callerMsMax / 1_000} s for its message, or to take the answer.`
+    this.refuse(codes.DEADLINE_EXCEEDED, details)
   }
 
   private forbid({ keyId }: Principal, outcome: string, details: string): void {
@@ -338,7 +362,10 @@ class GatewayCall implements Base, Listener {
     if (this.hasEnded) return
     this.hasEnded = true
     this.context.running.delete(this)
-    if (this.hasRoom) this.context.rooms?.leave(this.isReading ? 'reading' : undefined)
+    if (this.wait !== undefined) {
+      this.wait.end()
+      this.context.rooms?.leave(this.isReading ? 'reading' : undefined)
+    }
     this.context.observe(this, code)
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
   }

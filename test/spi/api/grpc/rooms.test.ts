@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { status } from '@grpc/grpc-js'
-import { createRooms } from '#src/platform/http/index.ts'
+import { callerMsMax, createRooms } from '#src/platform/http/index.ts'
+import { patienceMs } from '#src/platform/http/limits/callers.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { pacs008 } from '../../../support/messages.ts'
 import { timedRooms } from '../../../support/timed-rooms.ts'
@@ -109,3 +110,56 @@ test('where more calls come than are done, what is inside is answered and the re
   client.close()
   await rig.stop()
 })
+
+test('calls that wait for their caller hold no room that another needs', async () => {
+  const { rooms, pass } = timedRooms('spi', bound)
+  const rig = await startRig({ rooms })
+  const client = rawClient(rig.target)
+  const request = encodeRequest({ source_format: 'pacs.008', message: Buffer.from(pacs008()) })
+  const unary = () => client.unary(`${service}/Transform`, request, withKey(rig.key))
+  const open = (method: string) => {
+    const call = client.stream(`${service}/${method}`, withKey(rig.key))
+    const ended = new Promise<number>((resolve) => {
+      call.on('error', ({ code }: { readonly code: number }) => resolve(code))
+      call.on('end', () => resolve(status.OK))
+    })
+    call.on('data', () => {})
+    return { call, ended }
+  }
+  const isFull = async () => {
+    const refused = await unary().then(
+      () => undefined,
+      ({ code }: { readonly code: number }) => code,
+    )
+    return refused === status.UNAVAILABLE
+  }
+  const spoken = open('TransformStream')
+  spoken.call.write(request)
+  await once(spoken.call, 'data')
+  pass(1)
+  const silent = open('TransformStream')
+  const unended = open('Transform')
+  unended.call.write(request)
+  await until(isFull)
+  // Who is asked for something again waits from then on.
+  pass(patienceMs - 2)
+  expect(await isFull()).toBe(true)
+  spoken.call.write(request)
+  await once(spoken.call, 'data')
+  pass(2)
+  await unary()
+  expect(await Promise.race([silent.ended, unended.ended])).toBe(status.UNAVAILABLE)
+  // A stream may be silent as long as it likes where nobody needs its room, a single call may not.
+  const late = open('Transform')
+  await until(async () => {
+    // It may not have come in yet.
+    pass(callerMsMax)
+    return (await Promise.race([late.ended, Bun.sleep(10)])) === status.DEADLINE_EXCEEDED
+  })
+  spoken.call.write(request)
+  await once(spoken.call, 'data')
+  spoken.call.end()
+  expect(await spoken.ended).toBe(status.OK)
+  client.close()
+  await rig.stop()
+}, 20_000)

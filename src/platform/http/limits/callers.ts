@@ -1,0 +1,70 @@
+/** Those who wait for their callers: none keeps a room for long by sending nothing, or little. */
+
+/** Who waits for its caller. */
+export type Waiting = {
+  /** Since when; written here. */
+  sinceMs: number
+  /** False: it may wait as long as nobody needs its room. */
+  readonly isTimed: boolean
+  /** Called once, after which it waits no more. */
+  readonly giveUp: (reason: GiveUpReason) => void
+}
+
+/** Its time is over, or the room that it has is needed by another. */
+export type GiveUpReason = 'late' | 'needed'
+
+export type Callers = {
+  readonly begin: (waiting: Waiting) => void
+  /** False: it has given up before. */
+  readonly end: (waiting: Waiting) => boolean
+  /** Makes the one that waits longest give up its room, where that is long; false if there is none. */
+  readonly makeRoom: () => boolean
+}
+
+/** Every route's largest body comes within this over 3 Mbit/s. */
+export const callerMsMax = 30_000
+/** Who has waited for less keeps its room, however many come: nearly every body comes with its headers. */
+export const patienceMs = 2_000
+const lookEveryMs = 1_000
+
+/** One timer for all of them: a request costs two changes of a set. */
+export const createCallers = (nowMs: () => number = () => performance.now()): Callers => {
+  /** In the order of their beginning. */
+  const waiting = new Set<Waiting>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const giveUp = (one: Waiting, reason: GiveUpReason): void => {
+    waiting.delete(one)
+    one.giveUp(reason)
+  }
+  const look = (): void => {
+    timer = undefined
+    const lateMs = nowMs() - callerMsMax
+    for (const one of waiting) {
+      if (one.sinceMs > lateMs) break
+      if (one.isTimed) giveUp(one, 'late')
+    }
+    if (waiting.size > 0) watch()
+  }
+  const watch = (): void => {
+    timer = setTimeout(look, lookEveryMs)
+    timer.unref()
+  }
+
+  return {
+    begin: (one) => {
+      one.sinceMs = nowMs()
+      waiting.add(one)
+      if (timer === undefined) watch()
+    },
+    end: (one) => waiting.delete(one),
+    makeRoom: () => {
+      for (const one of waiting) {
+        if (nowMs() - one.sinceMs < patienceMs) return false
+        giveUp(one, 'needed')
+        return true
+      }
+      return false
+    },
+  }
+}
