@@ -54,12 +54,12 @@ describe('an exchange', () => {
     expect(messages.map(({ mti }) => mti)).toEqual(['0100'])
   })
 
-  test('with a network that is away has sent nothing', async () => {
+  test('with a network that stops has sent nothing', async () => {
     await using own = await createNetworkRig()
     await own.network.stop()
     expect(await exchange(own.network, sent('tok_visa_approved'))).toEqual({
       kind: 'not_sent',
-      why: 'no_connection',
+      why: 'stopping',
     })
   })
 })
