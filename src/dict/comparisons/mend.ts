@@ -24,7 +24,7 @@ export type MendBy = {
   /** Public id of the API key. */
   readonly keyId: string
   readonly now: () => Date
-  /** Of our entry, when the directory was asked whether the difference is still there; undefined: we had none. */
+  /** The one that our entry had when the directory was asked whether they still differ; undefined: we had none. */
   readonly version: number | undefined
 }
 
