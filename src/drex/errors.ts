@@ -124,7 +124,7 @@ export const drexErrors = defineErrors({
     status: 409,
     title: 'Transfer cannot be cancelled',
     meaning:
-      'The transfer has ended, or its network has no fees, so that what was signed cannot be replaced.',
+      'The transfer has ended, may be on the chain already, or its network has no fees, so that what was signed cannot be replaced.',
     remedy: 'Read the transfer; when it was confirmed, send the money back.',
   },
   transfer_not_retryable: {
@@ -176,7 +176,7 @@ export const drexErrors = defineErrors({
     status: 409,
     title: 'Delivery cannot be cancelled',
     meaning:
-      'It has ended, its command is just being sent, or its taking back is under way: its status says which.',
+      'It has ended, its command is just being sent or may be on the chain already, or its taking back is under way: its status says which.',
     remedy: 'Read the delivery, and repeat once its command is on the chain.',
   },
   lien_not_found: {

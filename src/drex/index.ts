@@ -97,7 +97,7 @@ export const createDrex = (given: DrexDeps): Drex => {
   const asked = { sql, chains, wallets, tokens, expirySeconds }
   const transfers = createTransfers({ ...asked, watchBlocks, contextOf, onEnded })
   const contracts = createContracts(asked)
-  const agreed = { ...asked, onEnded }
+  const agreed = { ...asked, contextOf, onEnded }
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const retention = createDrexRetention(sql, settings.retentionDays, logger)
   const keys = createKeyCheck(wallets, logger)

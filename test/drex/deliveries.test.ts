@@ -131,6 +131,21 @@ test('several purchases at once: each allows its own price, and one that is canc
   expect(await allowance(buyer)).toBe(0n)
 }, 60_000)
 
+test('a command that may be on the chain is not taken back as if nobody had seen it', async () => {
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const id = await made('buyer', ++number)
+  const { sql } = bench.database
+  const cancel = async () =>
+    (await bench.call('POST', `${path}/${id}/cancel`, { reason: 'no more' })).status
+  const held = sql`jsonb_build_object('since', now(), 'candidates', '[]'::jsonb)`
+  await sql`update drex_transactions set held = ${held} where subject = ${id} and kind = 'command'`
+  expect(await cancel()).toBe(409)
+  await sql`update drex_transactions set held = null where subject = ${id}`
+  expect(await cancel()).toBe(202)
+  await bench.restart()
+  await reached(id, 'failed')
+}, 60_000)
+
 test('other terms, other codes, unknown bonds and too many digits are refused before anything is signed', async () => {
   const operation = ++number
   const ours = await made('seller', operation)

@@ -147,3 +147,37 @@ test('nodes without the states that would tell: all of the wallet waits, and hea
   bench.node.lie(undefined)
   await resolved(held, id)
 }, 60_000)
+
+test('before anything is cancelled, it is compared: what may be paid is held, and what is paid goes on', async () => {
+  const { sql } = bench.database
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const cancel = async (id: string) =>
+    (await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)).status
+  const [alike, clear, fresh] = [
+    await payBoth('6.00'),
+    { from: await bench.wallet(10_000n), to: await bench.wallet(0n) },
+    await bench.wallet(10_000n),
+  ]
+  const unpaid = await pay(fresh, clear.to, '1.00')
+  bench.node.lie(({ method }) =>
+    method === 'eth_getTransactionCount' ? { error: { code: -32000, message: 'busy' } } : undefined,
+  )
+  expect(await cancel(unpaid)).toBe(503)
+  bench.node.lie(undefined)
+  expect(await cancel(unpaid)).toBe(200)
+  expect(await cancel(alike.id)).toBe(409)
+  expect(eventOf(alike.id)).toHaveLength(1)
+  // Somebody has looked, and decides that it is none of those.
+  expect(await cancel(alike.id)).toBe(200)
+  const paid = await pay(clear.from, clear.to, '7.00')
+  const data = currencyAbi.encodeFunctionData('transfer', [clear.to, 700n])
+  await Bun.sleep(1_100)
+  await sendOutside({ ...bench, sealer }, clear.from, [{ to: bench.admin.token, data }])
+  await bench.until(async () => (await bench.balance(clear.to)) === 700n)
+  expect(await cancel(paid)).toBe(409)
+  const [row] = await sql`select status from drex_transactions where subject = ${paid}`
+  expect(row!['status']).not.toBe('cancelled')
+  await bench.restart()
+  await confirmed(paid)
+  expect(await bench.balance(clear.to)).toBe(700n)
+}, 60_000)

@@ -14,7 +14,8 @@ import { callStep } from '../operations/definition.ts'
 import type { Step as PlannedStep } from '../sagas.ts'
 import { scaled } from '../templates/fields.ts'
 import type { Receiver } from '../transfers/service.ts'
-import { cancelPending, type Step, stepsOf } from '../transfers/store.ts'
+import { cancelPending, type Step, stepsOf, waitingOf } from '../transfers/store.ts'
+import { isCertainlyUnsent } from '../transfers/unsent.ts'
 import { requireUnlimited } from '../wallets/rights.ts'
 import {
   type AgreementDeps,
@@ -240,21 +241,29 @@ const isCancelling = ({ kind, status }: Step): boolean => kind === 'call' && !is
 
 /** Before its command is signed, nobody else knows of it. */
 const withdrawal = async (
-  { onEnded }: AgreementDeps,
+  deps: AgreementDeps,
   agreement: Of<'delivery'>,
-): Promise<Creation<Of<'delivery'>>> => ({
-  async write(tx: Transaction) {
-    const gone = new Set(await cancelPending(tx, agreement.id))
-    const ended = (await stepsOf(tx, agreement.id)).filter(({ id }) => gone.has(id))
-    if (!ended.some(({ kind }) => kind === 'command')) {
-      throw new ApiError(notCancellable.definition, notCancellable.message)
-    }
-    await onEnded(
-      tx,
-      agreement.network,
-      ended.map((each) => ({ ...each, subject: agreement.id })),
-    )
-    return reread(tx, agreement)
-  },
-  settle: async (written) => written,
-})
+): Promise<Creation<Of<'delivery'>>> => {
+  const isUnsent = await isCertainlyUnsent(deps, agreement.network as NetworkId, agreement.id)
+  if (!isUnsent) throw new ApiError(notCancellable.definition, notCancellable.message)
+  return { write: (tx) => withdraw(deps, tx, agreement), settle: async (written) => written }
+}
+
+const withdraw = async (
+  { onEnded }: AgreementDeps,
+  tx: Transaction,
+  agreement: Of<'delivery'>,
+): Promise<Of<'delivery'>> => {
+  const isHeld = (await waitingOf(tx, agreement.id)).some((each) => each.isHeld)
+  const gone = new Set(await cancelPending(tx, agreement.id))
+  const ended = (await stepsOf(tx, agreement.id)).filter(({ id }) => gone.has(id))
+  if (isHeld || !ended.some(({ kind }) => kind === 'command')) {
+    throw new ApiError(notCancellable.definition, notCancellable.message)
+  }
+  await onEnded(
+    tx,
+    agreement.network,
+    ended.map((each) => ({ ...each, subject: agreement.id })),
+  )
+  return reread(tx, agreement)
+}

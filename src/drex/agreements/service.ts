@@ -11,6 +11,7 @@ import { drexErrors } from '../errors.ts'
 import { type Step as PlannedStep, sagaOf } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { type Step, stepsOf } from '../transfers/store.ts'
+import type { UnsentDeps } from '../transfers/unsent.ts'
 import { requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import * as store from './store.ts'
@@ -21,6 +22,7 @@ export type AgreementDeps = {
   readonly wallets: Pick<Wallets, 'requireSigning'>
   readonly tokens: Tokens
   readonly expirySeconds: number
+  readonly contextOf: UnsentDeps['contextOf']
   readonly onEnded: EngineContext['onEnded']
 }
 

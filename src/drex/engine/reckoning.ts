@@ -162,6 +162,23 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
   logger.error(told, 'transactions were sent that this database did not know of')
 }
 
+/**
+ * For whoever ends what waits without signing: compares a sender's nonces at once, unless the chain is not ahead.
+ * @returns false if they are to be compared once more
+ * @throws RpcFailure if no node tells them
+ */
+export const compareNow = async (context: EngineContext, sender: Hex): Promise<boolean> => {
+  const { network, knownNonces, rpc, sql } = context
+  const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
+  if (lane?.doubt === undefined) {
+    if (knownNonces.has(sender)) return true
+    const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
+    if (count <= (lane?.next ?? 0)) return true
+  }
+  await compare(context, sender)
+  return knownNonces.has(sender)
+}
+
 /** What a node refuses for good, such as the state of a block that it no longer has. */
 const untold = (error: unknown): undefined => {
   if (!(error instanceof RpcFailure) || isRetryable(error.kind)) throw error

@@ -58,7 +58,7 @@ const listSchema = z.strictObject({
 })
 
 /** An act on one of the transfers, which changes it at once. */
-const acting = (act: 'cancel' | 'approve', refusal: ErrorDefinition) =>
+const acting = (act: 'cancel' | 'approve', ...refusals: readonly ErrorDefinition[]) =>
   ({
     at: `POST /v1/drex/transfers/{id}/${act}`,
     scope: 'drex:transfer',
@@ -66,7 +66,7 @@ const acting = (act: 'cancel' | 'approve', refusal: ErrorDefinition) =>
     exampleFrom: ofStatus('pending'),
     query: showSchema,
     responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
-    errors: [drexErrors.transfer_not_found, refusal],
+    errors: [drexErrors.transfer_not_found, ...refusals],
   }) as const
 
 const documents = {
@@ -144,7 +144,7 @@ const documents = {
     ],
   },
   cancelTransfer: {
-    ...acting('cancel', drexErrors.transfer_not_cancellable),
+    ...acting('cancel', drexErrors.transfer_not_cancellable, drexErrors.network_unreachable),
     operation: 'cancelTransfer',
     summary: 'Take a transfer back',
     description:

@@ -35,6 +35,7 @@ import { acceptGuarded } from './guarded.ts'
 import { retryTransfer } from './retry.ts'
 import * as store from './store.ts'
 import { visible } from './store.ts'
+import { isCertainlyUnsent, type UnsentDeps } from './unsent.ts'
 
 /** An address, or the institution whose wallet the network's directory tells. */
 export type Receiver = Hex | { readonly cnpj8: string }
@@ -156,6 +157,7 @@ export const createTransfers = (deps: {
     async cancel(id, caller) {
       const actor = actorOf(caller)
       const transfer = await getAsSender(id, caller)
+      await requireUnsent(deps, transfer)
       const taken = await sql.begin(async (tx) => {
         // Without its last step the transfer is not cancelled, and then none of the others is.
         if (!(await store.lockCancellable(tx, transfer.transactionId))) return false
@@ -331,6 +333,12 @@ const cancellation = (transfer: store.Transfer, actor: Actor, outcome: string): 
   object: transfer.id,
   outcome,
 })
+
+const requireUnsent = async (deps: UnsentDeps, { id, network }: store.Transfer): Promise<void> => {
+  if (await isCertainlyUnsent(deps, network as NetworkId, id)) return
+  const message = 'It may be on the chain already, and waits for a decision.'
+  throw new ApiError(drexErrors.transfer_not_cancellable, message)
+}
 
 const cancelSigned = async (
   context: EngineContext | undefined,

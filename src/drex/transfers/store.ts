@@ -334,6 +334,15 @@ export const cancelPending = async (
   return rows.map((row) => row.id)
 }
 
+type Waiting = { readonly id: string; readonly sender: Hex; readonly isHeld: boolean }
+
+/** Steps that are not signed yet. */
+export const waitingOf = (sql: Queryable, subject: string): Promise<readonly Waiting[]> => sql<
+  Waiting[]
+>`
+    select id, sender, held is not null as "isHeld" from drex_transactions
+    where subject = ${subject} and status in (${before(sql, 'cancel')})`
+
 /** Locks a step. @returns false if it can no longer be cancelled */
 export const lockCancellable = async (sql: Transaction, id: string): Promise<boolean> => {
   const locked = await sql`
