@@ -322,6 +322,27 @@ test.each([
   },
 )
 
+test('a thousand that expired of wallets that no node tells of keep no other from expiring', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_getTransactionCount' && String(params[0]).startsWith('0xdead')
+      ? { error: { code: -32000, message: 'busy' } }
+      : undefined,
+  )
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await bench.database.sql`
+    insert into drex_transactions (id, network, sender, kind, subject, status, data, created_by, expires_at)
+    select 'dtx_0' || n, 'drex_testnet', '0xdead' || lpad((n % 5)::text, 36, '0'), 'transfer', 'trf_0' || n,
+      'pending', '0x', 'k', now()
+    from generate_series(1, 3000) n`
+  const id = await pay(ana, bia)
+  await bench.database.sql`update drex_transactions set expires_at = now() where subject = ${id}`
+  await bench.restart()
+  await reaches(id, 'failed')
+  expect((await read(id)).error?.code).toBe('EXPIRED')
+}, 60_000)
+
 test.each([
   [1n << 24n, 'confirmed', 1n << 24n],
   [(1n << 24n) + 1n, 'failed', undefined],

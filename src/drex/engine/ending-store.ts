@@ -92,17 +92,25 @@ export const failFollowers = async (
   return rows.map(valueOfRow<Ended>)
 }
 
-/** Without those that may be on the chain already, of which nobody can say that they were not sent. */
+/** Of what has expired, so many at once. */
+export const expiredMax = 1_000
+
+/**
+ * Without those that may be on the chain already, of which nobody can say that they were not sent.
+ * @param except senders that have to wait
+ */
 export const expired = (
   sql: Client,
   network: string,
+  { afterId, except }: { readonly afterId: string; readonly except: readonly Hex[] },
 ): Promise<readonly { readonly id: string; readonly sender: Hex }[]> => sql<
   { id: string; sender: Hex }[]
 >`
     select id, sender from drex_transactions
     where network = ${network} and status in (${before(sql, 'refused')}) and expires_at <= now()
-      and held is null
-    order by id limit 1000`
+      and held is null and id > ${afterId}
+      ${except.length === 0 ? sql`` : sql`and sender <> all(${[...except]}::text[])`}
+    order by id limit ${expiredMax}`
 
 /** What distinguishes a network from any other. */
 export const identityOf = async (sql: Client, network: string): Promise<Identity | undefined> => {

@@ -20,7 +20,7 @@ import type { OpenTransaction, TransactionError } from './transaction.ts'
 const batchMax = 250
 /** What a process has taken up, another leaves alone for this long. */
 const claimMs = 10_000
-/** Between two looks for what has expired: amid a backlog each reads all of it. */
+/** Between two looks for what has expired. */
 const expiryMs = 1_000
 /** Wallets that one other program signs for at the same time: each program has room of its own. */
 const remoteSendersMax = 32
@@ -40,6 +40,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
   const reckoner = createReckoner(context, onRoom)
   const signing = createStage(context)
   const sending = createStage(context)
+  const expire = createExpiry(context, reckoner)
   let expiryAtMs = 0
 
   const sign = async (passed: readonly Passed[]): Promise<readonly Signed[]> => {
@@ -74,7 +75,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       sending.check()
       if (performance.now() >= expiryAtMs) {
         expiryAtMs = performance.now() + expiryMs
-        await failExpired(context, reckoner)
+        await expire()
       }
       await tellAccepted(context)
       const taken = await takeUp()
@@ -223,9 +224,22 @@ const reckonedAmong = async (
   return heldStore.unsentAmong(context.sql, ids)
 }
 
-const failExpired = async (context: EngineContext, reckoner: Reckoner): Promise<void> => {
-  const { sql, network } = context
-  const due = await endings.expired(sql, network.id)
+/** One part after another: what cannot end now, as that of a wallet that no node tells of, keeps no other from it. */
+const createExpiry = (context: EngineContext, reckoner: Reckoner) => {
+  let afterId = ''
+  return async (): Promise<void> => {
+    const part = { afterId, except: reckoner.busy() }
+    const due = await endings.expired(context.sql, context.network.id, part)
+    afterId = due.length < endings.expiredMax ? '' : due.at(-1)!.id
+    await failExpired(context, reckoner, due)
+  }
+}
+
+const failExpired = async (
+  context: EngineContext,
+  reckoner: Reckoner,
+  due: Awaited<ReturnType<typeof endings.expired>>,
+): Promise<void> => {
   if (due.length === 0) return
   const ids = [...(await reckonedAmong(context, reckoner, due))]
   const error: TransactionError = {
