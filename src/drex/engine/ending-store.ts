@@ -92,7 +92,7 @@ export const failFollowers = async (
   return rows.map(valueOfRow<Ended>)
 }
 
-/** Of what has expired, so many at once. */
+/** So many at once of what has expired. */
 export const expiredMax = 1_000
 
 /**

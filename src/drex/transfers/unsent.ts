@@ -23,7 +23,7 @@ export const isCertainlyUnsent = async (
   subject: string,
 ): Promise<boolean> => {
   const [chain, context] = [chains.all.get(network), contextOf(network)]
-  // Of a network that is no longer configured nobody can be asked.
+  // Nobody can be asked about a network that is no longer configured.
   if (chain === undefined || context === undefined) return true
   const waiting = (await waitingOf(sql, subject)).filter(({ isHeld }) => !isHeld)
   for (const sender of new Set(waiting.map((each) => each.sender))) {
