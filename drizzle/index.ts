@@ -123,6 +123,8 @@ import m119 from './0119_events_of_subject.sql' with { type: 'text' }
 import m120 from './0120_events_subject_replaced.sql' with { type: 'text' }
 import m121 from './0121_lists_of_recurrences.sql' with { type: 'text' }
 import m122 from './0122_spi_reports_declared.sql' with { type: 'text' }
+import m123 from './0123_spi_sent_at.sql' with { type: 'text' }
+import m124 from './0124_spi_sent_late.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -248,4 +250,6 @@ export const migrations: readonly Migration[] = [
   { name: '0120_events_subject_replaced', sql: m120 },
   { name: '0121_lists_of_recurrences', sql: m121 },
   { name: '0122_spi_reports_declared', sql: m122 },
+  { name: '0123_spi_sent_at', sql: m123 },
+  { name: '0124_spi_sent_late', sql: m124 },
 ]

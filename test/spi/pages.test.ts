@@ -358,6 +358,17 @@ holdPageBudgets<readonly Made[]>({
           order by id limit ${waiting}
       ) first cross join lateral (select xml from spi_messages where id = first.id limit 1) message
       order by md5(first.id::text)`
+    // What was sent long after it was made, and is unanswered since before the last day.
+    await sql`
+      insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, sent_at)
+      select overlay(id::text placing 'a' from 20)::uuid, 'pacs.008', 'OUTBOUND',
+        case when place % 2 = 0 then 'SENT' else 'UNKNOWN' end, 1, 'NOT_CHECKED', xml,
+        now() - make_interval(hours => 25, secs => place::int)
+      from (
+        select id, row_number() over (order by id) as place from made where direction = 'OUTBOUND'
+          order by id limit ${10 * listed}
+      ) first cross join lateral (select xml from spi_messages where id = first.id limit 1) message
+      order by md5(first.id::text)`
     await sql`
       insert into spi_reports (id, request_id, report) select id, 'M' || n, 'balances' from made`
     await sql`

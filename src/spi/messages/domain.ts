@@ -183,6 +183,8 @@ export type StatusChange = {
    * says that we know it was sent.
    */
   readonly isLate?: boolean | undefined
+  /** Set when the message becomes SENT long after it was made: the moment, kept unless an earlier one is known. */
+  readonly sentAt?: Date | undefined
   /** Set when the message may be ACCEPTED only because nothing answers it: then this follows, too. */
   readonly wasAssumed?: boolean | undefined
 }

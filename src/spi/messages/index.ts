@@ -61,7 +61,12 @@ export {
   rememberAnswers,
   type SentMessage,
 } from './remembered.ts'
-export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
+export {
+  isKnown,
+  noteRepetitions,
+  type RepetitionOutcome,
+  setRepetitionOutcomes,
+} from './repetitions.ts'
 export { replyType, reportedEnds, reportedReplies } from './replies.ts'
 export { answeredTypes } from './retention.ts'
 export {

@@ -1,5 +1,9 @@
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import type { Repetition } from './domain.ts'
+
+/** Says of a message that it went out after a moment: made, unless that was long before. */
+export const isKnown = (sql: Queryable, from: Date) => sql`
+  (id >= ${uuidBound(from)}::uuid or sent_at >= ${from} or in_doubt_since >= ${from})`
 
 /**
  * Notes in the history of messages that each was sent once more. The first repetition has an entry of its own; all

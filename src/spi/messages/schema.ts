@@ -38,6 +38,8 @@ export const spiMessages = pgTable(
     envelope: text(),
     /** Since when the central bank may have a message although nothing confirmed its sending. */
     inDoubtSince: instant('in_doubt_since'),
+    /** When a payment or return was sent first, if that was long after it was made; null: soon after. */
+    sentAt: instant('sent_at'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
     /** Until then a queued message has no entry in the queue, which gets it then; null: it has one, or stands in a line. */
@@ -61,6 +63,9 @@ export const spiMessages = pgTable(
     index('spi_messages_in_doubt')
       .on(table.id)
       .where(sql`in_doubt_since is not null and status in ('QUEUED', 'UNKNOWN')`),
+    index('spi_messages_sent_late')
+      .on(table.status, table.sentAt)
+      .where(sql`sent_at is not null and status in ('SENT', 'UNKNOWN')`),
     index('spi_messages_requeue')
       .on(table.requeueAfter, table.id)
       .where(sql`status = 'QUEUED' and waits_for is null`),

@@ -312,13 +312,15 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
     wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(wanted)}::text::json)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
-          "isLate" boolean, "from" text[], nothing text)
+          "isLate" boolean, "sentAt" timestamptz, "from" text[], nothing text)
       where ${looksLikeOne(sql)}
     ), moved as (
       update spi_messages message
       set status = case when message.status = 'UNKNOWN' and wanted."isLate" then message.status
           else wanted.status end,
         error_code = wanted."errorCode",
+        sent_at = case when wanted."sentAt" is null then message.sent_at
+          else coalesce(message.sent_at, message.in_doubt_since, wanted."sentAt") end,
         resource_id = coalesce(wanted."resourceId", message.resource_id)
       from wanted
       where message.id = wanted.id and (message.status = any(wanted."from")

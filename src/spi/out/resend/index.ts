@@ -1,6 +1,6 @@
 /** Sends the same bytes again because a person asks for it, sooner than the watch of unanswered messages would. */
 import { z } from 'zod'
-import { type Client, type Transaction, uuidBound } from '#src/platform/database/index.ts'
+import type { Client, Transaction } from '#src/platform/database/index.ts'
 import {
   type Answered,
   ApiError,
@@ -16,7 +16,13 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import { knownForMs, type MessageStatus, momentOf, uuidForm } from '../../messages/index.ts'
+import {
+  isKnown,
+  knownForMs,
+  type MessageStatus,
+  momentOf,
+  uuidForm,
+} from '../../messages/index.ts'
 import { resendErrors } from './errors.ts'
 
 const taken = z.object({
@@ -90,8 +96,8 @@ const ask = async (tx: Transaction, id: string, nowMs: number): Promise<Asked> =
   const [asked] = await tx<Asked[]>`
     with message as materialized (
       select id, biz_msg_idr, end_to_end_id from spi_messages
-      where id = ${id} and id >= ${uuidBound(new Date(nowMs - knownForMs))}::uuid
-        and direction = 'OUTBOUND' and status = 'UNKNOWN'
+      where id = ${id} and direction = 'OUTBOUND' and status = 'UNKNOWN'
+        and ${isKnown(tx, new Date(nowMs - knownForMs))}
     ), wish as (
       insert into spi_resends (message_id, asked_at) select id, now() from message
       on conflict (message_id) do update set asked_at = spi_resends.asked_at
@@ -100,18 +106,23 @@ const ask = async (tx: Transaction, id: string, nowMs: number): Promise<Asked> =
     select biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", asked_at as "askedAt"
     from message, wish`
   if (asked !== undefined) return asked
-  const [found] = await tx<{ status: MessageStatus; direction: string }[]>`
-    select status, direction from spi_messages where id = ${id}`
+  const [found] = await tx<Found[]>`
+    select status, direction, coalesce(sent_at, in_doubt_since) as "sentAt"
+    from spi_messages where id = ${id}`
   if (found === undefined) throw noMessage()
   throw refusalOf(id, found)
 }
 
 const noMessage = (): ApiError => new ApiError(httpErrors.not_found, 'No such message.')
 
-const refusalOf = (
-  id: string,
-  { status, direction }: { readonly status: MessageStatus; readonly direction: string },
-): ApiError => {
+type Found = {
+  readonly status: MessageStatus
+  readonly direction: string
+  /** Null: soon after it was made. */
+  readonly sentAt: Date | null
+}
+
+const refusalOf = (id: string, { status, direction, sentAt }: Found): ApiError => {
   const refuse = (reason: string, message: string): ApiError =>
     new ApiError(resendErrors.resend_not_possible, message, {
       details: { reason, message_status: status },
@@ -121,6 +132,6 @@ const refusalOf = (
     return refuse('waiting', `The message is ${status}: its answer is not overdue.`)
   }
   if (status !== 'UNKNOWN') return refuse('ended', `The message is ${status}, which is its end.`)
-  const day = momentOf(id).toISOString()
+  const day = (sentAt ?? momentOf(id)).toISOString()
   return refuse('too_old', `The message is of ${day}: the central bank knows it no longer.`)
 }

@@ -31,7 +31,7 @@ import { SigningError } from '../signing/index.ts'
 import { type AsideDeps, asideMs, isTurnedAway } from './aside.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import { setAside } from './entries.ts'
-import type { IsLate } from './limits.ts'
+import { type IsLate, sentLateAt } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { refusalText, refusedCode } from './refusal.ts'
 import { repetitionText } from './repetition-text.ts'
@@ -340,7 +340,8 @@ const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => 
   const { id, isInDoubt } = stored
   if (outcome.kind === 'accepted') {
     const { channel: detail, resourceId } = outcome
-    return { id, status: 'SENT', detail, resourceId, isLate: isLate(stored) }
+    const sentAt = sentLateAt(stored)
+    return { id, status: 'SENT', detail, resourceId, isLate: isLate(stored), sentAt }
   }
   const detail = refusalText(outcome)
   return isInDoubt

@@ -1,6 +1,6 @@
 import { answeredTypes, momentOf } from '../../messages/index.ts'
 
-/** How long after a payment or return was made its answer may take. */
+/** How long after a payment or return was made, or sent where that was long after, its answer may take. */
 export type AnswerLimits = {
   readonly settlementLimitMs: number
   /** The same for scheduled payments. */
@@ -20,3 +20,16 @@ export const createIsLate =
     const limitMs = isScheduled === true ? scheduledLimitMs : settlementLimitMs
     return answeredTypes.includes(type) && momentOf(id).getTime() < Date.now() - limitMs
   }
+
+/** What is sent within this time counts from when it was made: the limits have room for it. */
+const soonMs = 10_000
+
+/** Returns the moment, of a payment or return that is sent now, long after it was made; undefined of others. */
+export const sentLateAt = ({
+  id,
+  type,
+}: Pick<Parameters<IsLate>[0], 'id' | 'type'>): Date | undefined => {
+  const now = new Date()
+  const isLong = momentOf(id).getTime() < now.getTime() - soonMs
+  return isLong && answeredTypes.includes(type) ? now : undefined
+}

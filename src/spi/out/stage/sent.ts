@@ -1,6 +1,6 @@
 import { afterCommit, type Queryable } from '#src/platform/database/index.ts'
 import { applyRemembered, type LateDeps, recordChanges, statusEvent } from '../../messages/index.ts'
-import type { IsLate } from './limits.ts'
+import { type IsLate, sentLateAt } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import type { MessageOutcome } from './transport.ts'
 
@@ -19,7 +19,8 @@ export const recordSent = async (
   const { isLate, emitEvents, metrics } = deps
   const { id, type } = message
   const status = 'SENT' as const
-  const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
+  const sentAt = sentLateAt(message)
+  const change = { id, status, resourceId, detail: channel, isLate: isLate(message), sentAt }
   const { moved, cited } = await recordChanges(tx, [change])
   if (moved.size > 0) await emitEvents(tx, [statusEvent(message, change)])
   const recorded = { id, type, resourceId, isCited: cited.has(id) }

@@ -9,6 +9,7 @@ import { orderTypes, settledStatuses } from '../../messages/domain.ts'
 import {
   answeredTypes,
   type Channel,
+  isKnown,
   type MessageStatus,
   type SendingRow,
   sendingOf,
@@ -148,7 +149,7 @@ const unansweredOf = ({
 }
 
 export type Search = {
-  /** The message was made between these moments or, if its sending is in doubt, first sent between them. */
+  /** The message was first sent between these moments: made, unless that was long before. */
   readonly from: Date
   readonly to: Date
   /** The same for scheduled payments. */
@@ -157,14 +158,38 @@ export type Search = {
   readonly except: readonly string[]
 }
 
-/** Selects payments and returns made between two moments. */
-const overdue = (
-  sql: Queryable,
-  { from, to, scheduledTo }: Omit<Search, 'limit' | 'except'>,
-) => sql`
-  type = any(${textArray(answeredTypes)}::text::text[])
+type Times = Omit<Search, 'limit' | 'except'>
+
+/** Selects payments and returns sent soon after they were made, between two moments. */
+const overdue = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
+  sent_at is null and type = any(${textArray(answeredTypes)}::text::text[])
   and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
   and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
+
+/** Selects payments and returns sent between two moments, long after they were made. */
+const overdueOfLate = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
+  sent_at >= ${from} and sent_at < ${to}
+  and (is_scheduled is not true or sent_at < ${scheduledTo})`
+
+/** Begins a statement whose CTE `message` are messages of a status whose answer is overdue; locks them. */
+const overdueLocked = (
+  sql: Queryable,
+  status: 'SENT' | 'UNKNOWN',
+  { limit, except, ...times }: Search,
+) => {
+  const isLeft = sql`id <> all(${textArray(except)}::text::uuid[])`
+  const inStatus = status === 'SENT' ? sql`status = 'SENT'` : sql`status = 'UNKNOWN'`
+  return sql`
+    with made as materialized (
+      select * from spi_messages where ${inStatus} and ${overdue(sql, times)} and ${isLeft}
+      order by id limit ${limit} for update skip locked
+    ), late as materialized (
+      select * from spi_messages where ${inStatus} and ${overdueOfLate(sql, times)} and ${isLeft}
+      order by status, sent_at limit ${limit} for update skip locked
+    ), message as (
+      select * from made union all select * from late
+    )`
+}
 
 /** Selects messages whose sending has been in doubt since between two moments. */
 const doubtful = (sql: Queryable, { from, to }: Pick<Search, 'from' | 'to'>) => sql`
@@ -174,7 +199,7 @@ const doubtful = (sql: Queryable, { from, to }: Pick<Search, 'from' | 'to'>) => 
 /** True when one of the functions below that lock messages would find one. */
 export const hasUnanswered = async (
   sql: Queryable,
-  marked: Omit<Search, 'limit' | 'except'>,
+  marked: Times,
   asked: Omit<Search, 'limit'>,
 ): Promise<boolean> => {
   const isAsked = sql`id <> all(${textArray(asked.except)}::text::uuid[])`
@@ -183,8 +208,15 @@ export const hasUnanswered = async (
       select from spi_messages where status = 'SENT' and ${overdue(sql, marked)}
       order by id limit 1
     ) or exists (
+      select from spi_messages where status = 'SENT' and ${overdueOfLate(sql, marked)}
+      order by status, sent_at limit 1
+    ) or exists (
       select from spi_messages where status = 'UNKNOWN' and ${overdue(sql, asked)} and ${isAsked}
       order by id limit 1
+    ) or exists (
+      select from spi_messages
+      where status = 'UNKNOWN' and ${overdueOfLate(sql, asked)} and ${isAsked}
+      order by status, sent_at limit 1
     ) or exists (
       select from spi_messages where ${doubtful(sql, asked)} and ${isAsked} order by id limit 1
     ) or exists (
@@ -194,16 +226,16 @@ export const hasUnanswered = async (
 }
 
 /**
- * Returns the SENT messages that nobody has answered, oldest first. Locks their rows until the transaction ends and
- * skips those that another process works on.
+ * Returns the SENT messages that nobody has answered. Locks their rows until the transaction ends and skips those that
+ * another process works on.
  */
 export const lockOverdue = (
   sql: Queryable,
   search: Omit<Search, 'except'>,
 ): Promise<readonly StoredOutbound[]> => sql<StoredOutbound[]>`
+  ${overdueLocked(sql, 'SENT', { ...search, except: [] })}
   select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
-  from spi_messages where status = 'SENT' and ${overdue(sql, search)}
-  order by id limit ${search.limit} for update skip locked`
+  from message order by id`
 
 /** Returns those that somebody wants sent again, and forgets that wish; locks them in the same way. */
 export const takeAskedFor = async (
@@ -218,7 +250,7 @@ export const takeAskedFor = async (
     ), message as materialized (
       select found.* from asked cross join lateral (
         select * from spi_messages
-        where id = asked.message_id and id >= ${uuidBound(from)}::uuid and status = 'UNKNOWN'
+        where id = asked.message_id and status = 'UNKNOWN' and ${isKnown(tx, from)}
         limit 1 for update skip locked
       ) found
     )
@@ -232,12 +264,7 @@ export const lockUnanswered = async (
   search: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
-    with message as materialized (
-      select * from spi_messages
-      where status = 'UNKNOWN' and ${overdue(sql, search)}
-        and id <> all(${textArray(search.except)}::text::uuid[])
-      order by id limit ${search.limit} for update skip locked
-    )
+    ${overdueLocked(sql, 'UNKNOWN', search)}
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
   return rows.map(unansweredOf)
 }

@@ -155,6 +155,25 @@ describe('nothing is sent again', () => {
     expect((await resend(await stored('UNKNOWN', 'OUTBOUND', day - 60_000))).status).toBe(202)
   })
 
+  test.each(['sent_at', 'in_doubt_since'])(
+    'of what is older, but went out within a day (%s), it is, until a day is over',
+    async (column) => {
+      const id = await stored('UNKNOWN', 'OUTBOUND', 3 * day)
+      const sentBefore = (ms: number) =>
+        sql`update spi_messages set ${sql.unsafe(column)} = ${new Date(Date.now() - ms)} where id = ${id}`
+      await sentBefore(day + 1_000)
+      expect((await resend(id)).json).toMatchObject({ reason: 'too_old' })
+      await sentBefore(day - 60_000)
+      expect((await resend(id)).status).toBe(202)
+      const silent = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+      const client = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+      await sql`insert into spi_history (message_id, position, status) values (${id}, 0, 'UNKNOWN')`
+      await sql`update spi_messages set xml = ${Bun.zstdCompressSync('<AppHdr>')}`
+      await running(() => until(() => silent.requests.length > 0), client)
+      silent.stop()
+    },
+  )
+
   test('of what is not there, nor for who has no right to it', async () => {
     expect((await resend(Bun.randomUUIDv7())).status).toBe(404)
     expect((await resend('no-uuid')).status).toBe(404)

@@ -244,6 +244,48 @@ describe('unanswered payments', () => {
     expect(row).toEqual({ count })
   })
 
+  /** Makes the one message look as if it had been made so long ago. */
+  const age = async (ms: number): Promise<void> => {
+    const id = Bun.randomUUIDv7('hex', Date.now() - ms)
+    await sql.begin(async (tx) => {
+      await tx`update spi_history set message_id = ${id}`
+      await tx`update spi_transactions set message_id = ${id}`
+      await tx`update spi_messages set id = ${id}`
+    })
+  }
+
+  test('what waited for days until it was sent is watched from then on', async () => {
+    await rig.pay(1)
+    await age(30 * 3_600_000)
+    // What is queued tells whose it is.
+    await sql`truncate broker_queue`
+    const silent = rawServer(taken)
+    const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    await running(
+      async () => {
+        await rig.until('SENT', 1)
+        await Bun.sleep(500)
+        expect(await rig.statuses()).toEqual({ SENT: 1 })
+      },
+      unanswering,
+      { settings: { ...settings, settlementLimitSeconds: 60 }, watchTimes, requeueEveryMs: 20 },
+    )
+    await running(
+      async () => {
+        await rig.until('UNKNOWN', 1)
+        while (silent.requests.length < 3) await Bun.sleep(10)
+      },
+      unanswering,
+      { settings, watchTimes },
+    )
+    // A day after it was sent the central bank would not know it again.
+    await sql`update spi_messages set sent_at = sent_at - interval '25 hours'`
+    const before = silent.requests.length
+    await running(() => Bun.sleep(500), unanswering, { settings, watchTimes })
+    expect(silent.requests).toHaveLength(before)
+    silent.stop()
+  }, 30_000)
+
   const inDoubt = {
     settings: {
       requestsMax: 4,
