@@ -254,7 +254,7 @@ const openSharedBroker = (
   openBroker({
     addresses: platform.brokerAddresses,
     settings,
-    database: database && { sql: database.sql, dsn },
+    database: database && { sql: database.sql, gate: database.gate, dsn },
     logger,
     metrics,
   })

@@ -1,4 +1,3 @@
-import type { Client } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
   type CertificateUse,
@@ -10,7 +9,11 @@ import {
 import type { BrokerSettings } from './config.ts'
 import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 import { withOutbox } from './outbox.ts'
-import { createPostgresBroker, type TransactionalBroker } from './postgresql/index.ts'
+import {
+  createPostgresBroker,
+  type PostgresBrokerDeps,
+  type TransactionalBroker,
+} from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
 import type { Broker } from './types.ts'
 
@@ -19,7 +22,7 @@ export type OpenBrokerOptions = {
   readonly addresses: readonly string[] | undefined
   readonly settings: BrokerSettings
   /** Undefined: this process publishes nothing within transactions. */
-  readonly database: { readonly sql: Client; readonly dsn: string } | undefined
+  readonly database: Pick<PostgresBrokerDeps, 'sql' | 'dsn' | 'gate'> | undefined
   readonly logger: Logger
   readonly metrics: Metrics
 }

@@ -2,6 +2,7 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { inTime } from '#src/platform/runtime/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
 import { tellingOfCommits } from './after-commit.ts'
+import { createGate, type Gate } from './gate.ts'
 import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
 import { watchSilence } from './silent-server.ts'
@@ -16,6 +17,7 @@ export type Queryable = Client | Transaction
 
 export type Database = {
   readonly sql: Client
+  readonly gate: Gate
   /** True when the server answers in time. */
   ping(): Promise<boolean>
   /** Listens again where the server has refused to let us; rejects with what it refused. */
@@ -76,6 +78,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   )
   return {
     sql: options.isTraced === true ? traced(sql) : sql,
+    gate: createGate(sql, hosts),
     ping: async () => (await soonOrNever(sql`select 1`)) !== undefined,
     listenAgain: () => listenAgain(sql),
     close: () => sql.end({ timeout: closeTimeoutSeconds }),

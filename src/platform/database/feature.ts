@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
-import type { Logger } from '../observe/index.ts'
+import { createOutageLog, type Logger } from '../observe/index.ts'
 import type { Database } from './database.ts'
 import { createListening } from './listening.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
@@ -19,12 +19,14 @@ export type DatabaseFeatureOptions = {
 }
 
 const retryFirstMs = 500
-const retryMaxMs = 15_000
+/** What is done again this often costs the server one connection; all else waits for it. */
+const retryMaxMs = 2_000
 
 /**
- * Starts and stops the database with the process. If the server cannot be reached at the start, the process goes on:
- * it reports not ready and tries again, as it does when the server goes away later. A schema that this
- * program does not know ends the start.
+ * Starts and stops the database with the process. If the server cannot be reached at the start, or the schema is behind,
+ * the process goes on: it reports not ready and tries again, as it does when the server goes away later. Until the schema
+ * is this program's, the database is away for everything in the process: a statement on another schema would blame the
+ * payment that it is about. A schema that this program does not know ends the start.
  */
 export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {
   const { database, logger } = options
@@ -36,19 +38,30 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     createSilentSessions({ ...options, sql: database.sql }),
     createListening(options.name, database.listenAgain, logger),
   ]
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'the database cannot be used yet: not ready',
+    back: 'the database can be used',
+    about: { database: options.name },
+  })
 
   const attempt = async (waitMs: number): Promise<void> => {
     try {
-      isCurrent = await bringUpToDate(options)
+      const pending = await bringUpToDate(options)
+      isCurrent = pending.length === 0
+      if (isCurrent) outage.worked()
+      else outage.failed(new Error('the schema is behind: run trilho migrate'), { pending })
     } catch (error) {
       if (error instanceof SchemaMismatchError) throw error
-      logger.error({ database: options.name, err: error }, 'the database cannot be reached')
+      outage.failed(error)
     }
-    if (isCurrent && !isStopped) {
+    if (isStopped) return
+    if (isCurrent) {
+      database.gate.open()
       writes.start()
       for (const job of jobs) void job.start()
+      return
     }
-    if (isCurrent || isStopped) return
     timer = setTimeout(() => {
       attempt(Math.min(waitMs * 2, retryMaxMs)).catch((error: unknown) => {
         logger.error(
@@ -72,7 +85,10 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
 
   return {
     name: options.name,
-    start: () => attempt(retryFirstMs),
+    start: () => {
+      database.gate.close()
+      return attempt(retryFirstMs)
+    },
     stop: async () => {
       isStopped = true
       clearTimeout(timer)
@@ -84,16 +100,10 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   }
 }
 
-/** True when the schema is this program's. */
-const bringUpToDate = async (options: DatabaseFeatureOptions): Promise<boolean> => {
+/** @returns the migrations that the schema lacks */
+const bringUpToDate = async (options: DatabaseFeatureOptions): Promise<readonly string[]> => {
   const { dsn, migrations, logger } = options
-  if (options.migrateOnStart) {
-    await migrate(dsn, migrations, logger)
-    return true
-  }
-  const pending = await pendingMigrations(dsn, migrations)
-  if (pending.length > 0) {
-    logger.warn({ database: options.name, pending }, 'the schema is behind: run trilho migrate')
-  }
-  return pending.length === 0
+  if (!options.migrateOnStart) return pendingMigrations(dsn, migrations)
+  await migrate(dsn, migrations, logger)
+  return []
 }

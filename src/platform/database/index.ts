@@ -24,6 +24,7 @@ export {
   textArray,
   textRows,
 } from './fragments.ts'
+export type { Gate } from './gate.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
 export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'

@@ -96,7 +96,7 @@ const socketOf = (find: Finder) => async (): Promise<Socket> => {
 }
 
 /** The driver takes errors from sockets alone: one that it gets otherwise costs the pool a connection for ever. */
-const failedSocket = (reason: unknown): Socket => {
+export const failedSocket = (reason: unknown): Socket => {
   const socket = new Socket()
   // The driver notes on an error which statement met it.
   const own = reason instanceof Error ? Object.assign(new Error(reason.message), reason) : reason

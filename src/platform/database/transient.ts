@@ -3,10 +3,17 @@
  * connection, transaction rollback (serialization, deadlock), resources, operator intervention, system error.
  */
 const transientClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57', '58'])
-/** lock_not_available; a standby takes no writes until it is promoted. */
-const transientStates: ReadonlySet<string> = new Set(['55P03', '25006'])
-/** The driver's own codes, and the system's. */
+/**
+ * lock_not_available; a standby takes no writes until it is promoted. Then what tells of a schema that is not this
+ * program's, which an operator mends: a table, column or function that is not there, or no right to it.
+ */
+const transientStates: ReadonlySet<string> = new Set([
+  ...['55P03', '25006'],
+  ...['42P01', '42703', '42883', '42501'],
+])
+/** Our own code of a schema that is behind, the driver's, and the system's. */
 const transientCodes: ReadonlySet<string> = new Set([
+  'SCHEMA_BEHIND',
   ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
 ])

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import {
   createDatabaseFeature,
+  type Database,
+  isTransientDatabaseError,
   migrate,
   openDatabase,
   pendingMigrations,
@@ -9,23 +11,26 @@ import {
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 const known = migrations
 const extra = { name: '9998_later', sql: 'create table later (id int)' }
 
+const opened = (dsn: string): Database =>
+  openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 20_000, logger: quietLogger })
+
 const featureOf = (
   dsn: string,
-  options: { readonly migrateOnStart?: boolean; readonly wanted?: typeof migrations } = {},
+  options: {
+    readonly migrateOnStart?: boolean
+    readonly wanted?: typeof migrations
+    readonly database?: Database
+  } = {},
 ): Feature =>
   createDatabaseFeature({
     name: 'database',
     dsn,
-    database: openDatabase({
-      dsn,
-      connectionsMax: 1,
-      statementTimeoutMs: 20_000,
-      logger: quietLogger,
-    }),
+    database: options.database ?? opened(dsn),
     migrations: options.wanted ?? known,
     migrateOnStart: options.migrateOnStart ?? true,
     logger: quietLogger,
@@ -91,6 +96,47 @@ describe('the database in the life of the process', () => {
     await migrate(dsn, wanted, quietLogger)
     expect(await untilReady(feature)).toBe(true)
     await feature.stop?.()
+    await close()
+  })
+
+  test('nobody reaches a database whose schema is behind, and everybody once it is not', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const wanted = [...known, extra]
+    const database = opened(dsn)
+    const { sql, gate } = database
+    const feature = featureOf(dsn, { migrateOnStart: false, wanted, database })
+    await feature.start?.()
+    const heard: string[] = []
+    const listening = sql.listen('news', (text) => heard.push(text)).catch(() => {})
+    for (const ask of [() => sql`select 1`, () => sql.begin((tx) => tx`select 1`)]) {
+      const error: unknown = await ask().catch((err: unknown) => err)
+      expect(error).toMatchObject({ code: 'SCHEMA_BEHIND' })
+      expect(isTransientDatabaseError(error)).toBe(true)
+    }
+    expect(gate.demandOpen).toThrow('not up to date')
+    await migrate(dsn, wanted, quietLogger)
+    expect(await untilReady(feature)).toBe(true)
+    gate.demandOpen()
+    await listening
+    await until(
+      async () => {
+        await sql`select pg_notify('news', 'heard')`
+        return heard.length > 0
+      },
+      10_000,
+      'it hears',
+    )
+    await feature.stop?.()
+    await close()
+  })
+
+  test('ends at once while it waits for the schema', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const database = opened(dsn)
+    const feature = featureOf(dsn, { migrateOnStart: false, wanted: [...known, extra], database })
+    await feature.start?.()
+    await feature.stop?.()
+    expect(await database.sql`select 1`.catch(({ code }) => code)).toBe('CONNECTION_ENDED')
     await close()
   })
 

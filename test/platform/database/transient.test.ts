@@ -36,6 +36,12 @@ test('a server that is away, stops or ends a transaction is transient', async ()
   expect(isTransientDatabaseError(await cut)).toBe(true)
 })
 
+test('a schema that is not the one of this program is not the fault of the data', async () => {
+  for (const text of ['select x from pg_class', 'select from no_table', 'select no_function()']) {
+    expect(isTransientDatabaseError(await errorOf(sql.unsafe(text)))).toBe(true)
+  }
+})
+
 test('data at fault, and errors that are not of the database, are not', async () => {
   expect(isTransientDatabaseError(await errorOf(sql`select 1/0`))).toBe(false)
   expect(isTransientDatabaseError(await errorOf(sql`select 'x'::uuid`))).toBe(false)

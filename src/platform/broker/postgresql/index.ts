@@ -2,6 +2,7 @@ import {
   afterCommit,
   type Client,
   createGatherer,
+  type Gate,
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
@@ -23,6 +24,8 @@ export type PostgresBrokerDeps = {
   readonly sql: Client
   /** The same database: what consumes opens two connections of its own. */
   readonly dsn: string
+  /** Their connections are made only while it is open. */
+  readonly gate?: Pick<Gate, 'demandOpen'>
   readonly metrics?: Metrics
   /** Tests set these; otherwise the defaults apply. */
   readonly times?: Partial<BrokerTimes>

@@ -40,14 +40,14 @@ const readTimeoutMs = 40_000
  * that reads.
  */
 export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Reading => {
-  const { sql, dsn, logger } = deps
+  const { sql, dsn, gate, logger } = deps
   const { times, lanes, notifier, publish } = parts
   const { leaseMs } = times
   const engines = new Map<string, Engine>()
   const { onDeadLetter } = observeBroker(deps.metrics, () => readSamples(sql))
   const settledWithin = new Set<bigint>()
-  const keeper = openSession(dsn, leaseMs)
-  const reader = openSession(dsn, readTimeoutMs)
+  const keeper = openSession(dsn, leaseMs, gate)
+  const reader = openSession(dsn, readTimeoutMs, gate)
   const wake = (topic: string | undefined): void => {
     if (topic !== undefined) engines.get(topic)?.wake()
   }

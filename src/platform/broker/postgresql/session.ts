@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { type Client, namedConnection } from '#src/platform/database/index.ts'
+import { type Client, type Gate, namedConnection } from '#src/platform/database/index.ts'
 import { inTime } from '#src/platform/runtime/index.ts'
 
 /** A connection of its own, replaced after an error: the driver may wait on a dead socket for ever. */
@@ -10,11 +10,19 @@ export type Session = {
 
 const statementTimeoutMs = 30_000
 
-/** @param answerTimeoutMs after which only the connection can be the reason */
-export const openSession = (dsn: string, answerTimeoutMs: number): Session => {
+/**
+ * @param answerTimeoutMs after which only the connection can be the reason
+ * @param gate that of the pool
+ */
+export const openSession = (
+  dsn: string,
+  answerTimeoutMs: number,
+  gate?: Pick<Gate, 'demandOpen'>,
+): Session => {
   let sql: Client | undefined
   return {
     ask: async (work) => {
+      gate?.demandOpen()
       sql ??= connect(dsn)
       const own = sql
       try {

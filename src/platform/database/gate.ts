@@ -1,0 +1,45 @@
+import type { Client } from './database.ts'
+import { failedSocket, type HostOptions } from './primary.ts'
+
+/** The schema is not the one that this program works on: for whoever asks, the database is away. */
+export class SchemaBehindError extends Error {
+  override readonly name = 'SchemaBehindError'
+  readonly code = 'SCHEMA_BEHIND'
+  constructor() {
+    super('the schema is not up to date yet')
+  }
+}
+
+/** Keeps everybody from a database until its schema is this program's. Open until somebody closes it. */
+export type Gate = {
+  /** Before the first connection is made. */
+  readonly close: () => void
+  readonly open: () => void
+  /** @throws SchemaBehindError while it is closed: for connections beside the pool */
+  readonly demandOpen: () => void
+}
+
+/** While it is closed, connections of the pool and the listening one fail before they are made. */
+export const createGate = (sql: Client, { socket }: HostOptions): Gate => {
+  let isClosed = false
+  const setSocket = (made: HostOptions['socket']): void => {
+    // The listening connection has a client of its own, made of the options of this one.
+    const { sql: listening } = sql.listen as { readonly sql?: Client }
+    for (const client of [sql, listening]) {
+      if (client !== undefined) Object.assign(client.options, { socket: made })
+    }
+  }
+  return {
+    close: () => {
+      isClosed = true
+      setSocket(async () => failedSocket(new SchemaBehindError()))
+    },
+    open: () => {
+      isClosed = false
+      setSocket(socket)
+    },
+    demandOpen: () => {
+      if (isClosed) throw new SchemaBehindError()
+    },
+  }
+}
