@@ -16,7 +16,7 @@ export class KeysUnavailableError extends Error {
 export type RemoteKeys = (url: string, isFresh?: boolean) => Promise<readonly VerificationKey[]>
 
 const keptMs = 300_000
-/** Whoever sends tokens with unknown keys makes us ask no more often. */
+/** Whoever sends tokens with unknown keys, or with keys of a set that cannot be read, makes us ask no more often. */
 const freshMs = 10_000
 const setsMax = 64
 
@@ -24,6 +24,8 @@ type Kept = {
   readonly atMs: number
   readonly keys: Promise<readonly VerificationKey[]>
   isRead: boolean
+  /** It serves nobody, but its failure does: until it is time to ask again. */
+  hasFailed: boolean
   /** What serves until this one is read, and again if it cannot be. */
   former: Kept | undefined
 }
@@ -54,8 +56,15 @@ export const createRemoteKeys = (
     const known = kept.get(url)
     const former = known?.isRead === false ? known.former : known
     if (!isFresh && former !== undefined && isYoung(former)) return former.keys
-    if (known !== undefined && isYoung(known, isFresh ? freshMs : keptMs)) return known.keys
-    const made: Kept = { atMs: nowMs(), keys: readSet(url), isRead: false, former }
+    const maxMs = isFresh || known?.hasFailed === true ? freshMs : keptMs
+    if (known !== undefined && isYoung(known, maxMs)) return known.keys
+    const made: Kept = {
+      atMs: nowMs(),
+      keys: readSet(url),
+      isRead: false,
+      hasFailed: false,
+      former,
+    }
     kept.delete(url)
     kept.set(url, made)
     const [oldest] = kept.keys()
@@ -65,8 +74,10 @@ export const createRemoteKeys = (
         made.isRead = true
         made.former = undefined
       },
-      () => {
-        if (kept.get(url) !== made) return
+      (error: unknown) => {
+        made.hasFailed = error instanceof KeysUnavailableError
+        // One that was not asked at all may be asked at once.
+        if (made.hasFailed || kept.get(url) !== made) return
         if (former !== undefined && isYoung(former)) kept.set(url, former)
         else kept.delete(url)
       },

@@ -57,3 +57,36 @@ test('while a newer one is read, only who needs it waits', async () => {
   expect<unknown>(await keys(url)).toBe(first)
   expect(state.asked).toBe(2)
 })
+
+test('a set that cannot be read is asked for no more often than one that is new', async () => {
+  const { state, keys } = await partner()
+  state.answer = isAway()
+  for (const isFresh of [false, true, false]) {
+    await expect(keys(url, isFresh)).rejects.toThrow('away')
+  }
+  expect(state.asked).toBe(1)
+  state.nowMs = 10_000
+  state.answer = Promise.resolve()
+  const known = await keys(url)
+  state.nowMs = 20_000
+  state.answer = isAway()
+  for (let at = 0; at < 3; at++) await expect(keys(url, true)).rejects.toThrow('away')
+  expect(await keys(url)).toBe(known)
+  expect(state.asked).toBe(3)
+  state.nowMs = 30_000
+  state.answer = Promise.resolve()
+  expect(await keys(url, true)).toHaveLength(1)
+})
+
+test('a reading that was refused for others is tried again at once', async () => {
+  let asked = 0
+  const keys = createRemoteKeys(
+    async () => {
+      asked++
+      throw new Error('as many are read as may be')
+    },
+    () => 0,
+  )
+  for (let at = 0; at < 2; at++) await expect(keys(url)).rejects.toThrow('as many')
+  expect(asked).toBe(2)
+})
