@@ -107,10 +107,14 @@ export const verifyToken = async (deps: VerifyDeps, request: VerifyRequest): Pro
   const stored = await fromStore(deps.keyring, names)
   if (stored === 'purpose_not_allowed') return refused(stored)
   const known = [...stored, ...answering(await deps.pinned(), names)]
-  if (header['jku'] === undefined || (known.length > 0 && namesKey(names))) {
-    return tryKeys(read, known)
-  }
+  if (header['jku'] === undefined) return tryKeys(read, known)
+  const own = known.length > 0 && namesKey(names) ? await tryKeys(read, known) : undefined
+  if (own?.valid === true) return own
   const url = request.trustedJku ?? allowedJku(header['jku'], deps.jkuAllowed)
+  if (url === undefined && own !== undefined) return own
+  // Two may call their keys the same: what the one did not sign the other may have.
   const found = await fromAddress(deps, url, names)
-  return 'valid' in found ? found : tryKeys(read, found)
+  if ('valid' in found) return found
+  const theirs = await tryKeys(read, found)
+  return found.length === 0 && own !== undefined ? own : theirs
 }

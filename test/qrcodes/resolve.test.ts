@@ -146,6 +146,23 @@ describe('a charge behind a dynamic code', () => {
     expect((await resolve()).verdict).toMatchObject({ valid: false, reason: 'key_unknown' })
   })
 
+  test('by the key set of its own site where a pinned key is called the same', async () => {
+    const path = join(temporaryDirectory(), 'keys.json')
+    const { x5t: _, ...pinned } = await jwkOf(stranger)
+    writeFileSync(path, JSON.stringify({ keys: [pinned] }))
+    pages = { ...keysAt(await jwkOf(own)), ...tokenAt(await signed(jku)) }
+    const { start, call } = open({ TRILHO_JOSE_KEYS_PATH: path })
+    await start?.()
+    const verdict = async () => (await resolve('/cob', {}, call)).verdict
+    expect(await verdict()).toMatchObject({ valid: true, key_source: 'jku' })
+    pages = { ...pages, ...tokenAt(await signed(jku, stranger)) }
+    expect(await verdict()).toMatchObject({ valid: true, key_source: 'pinned' })
+    pages = { ...pages, ...tokenAt(await signed(jku, over)) }
+    expect(await verdict()).toMatchObject({ valid: false, reason: 'signature_invalid' })
+    pages = { ...pages, ...tokenAt(await signed('https://elsewhere.example/keys', over)) }
+    expect(await verdict()).toMatchObject({ valid: false, reason: 'signature_invalid' })
+  })
+
   test('what does not hold is shown with the reason, and is not valid', async () => {
     const verdictOf = async (token: string, ...keys: readonly unknown[]) => {
       pages = { ...keysAt(...keys), ...tokenAt(token) }
