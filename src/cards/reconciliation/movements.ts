@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, rowCount } from '#src/platform/database/index.ts'
 import type { FeeSums, MovementFees } from './fees.ts'
 import type { Due } from './store.ts'
 import { type BookedKind, type Totals, totalsFrom } from './totals.ts'
@@ -68,17 +68,24 @@ export type UploadedMovement = {
 
 type Sql = ReturnType<Queryable>
 
+/**
+ * At the end of `exists`: it is looked up for each row by an index, and its table is not read as a whole. No index but
+ * that of transactions helps, so the day is compared in a way that none takes.
+ */
+const oneByOne = (sql: Queryable) => sql`offset 0`
+
 /** Whether `of`, an alias of a movement, is of an increment. */
 const isIncrement = (sql: Queryable, of: Sql) => sql`exists (
   select from card_events e
   where e.transaction_id = ${of}.transaction_id and e.type = 'increment_sent'
-    and e.data ->> 'stan' = ${of}.stan)`
+    and e.data ->> 'stan' = ${of}.stan ${oneByOne(sql)})`
 
 /** Whether a movement of the same day takes `of`, an alias, back by its numbers. */
 const isTakenBack = (sql: Queryable, of: Sql) => sql`exists (
   select from card_movements r
   where r.transaction_id = ${of}.transaction_id and r.kind = ${of}.kind || '_reversal'
-    and r.stan = ${of}.stan and r.transmission = ${of}.transmission and r.day = ${of}.day)`
+    and r.stan = ${of}.stan and r.transmission = ${of}.transmission
+    and r.day - ${of}.day = 0 ${oneByOne(sql)})`
 
 /** Whether `of`, an alias, has the numbers of the authorization `t`. */
 const isFirst = (sql: Queryable, of: Sql) =>
@@ -92,51 +99,68 @@ const isFirst = (sql: Queryable, of: Sql) =>
 const changeOf = (sql: Queryable) => sql`(
   select coalesce(sum(case p.kind when 'debit' then p.amount_cents else -p.amount_cents end), 0)
   from card_movements p
-  where p.transaction_id = m.transaction_id and p.day = m.day and case p.kind
+  where p.transaction_id = m.transaction_id and p.day - m.day = 0 and case p.kind
     when 'debit' then (p.id < m.id or ${isFirst(sql, sql`m`)}) and ${isIncrement(sql, sql`p`)}
       and not ${isTakenBack(sql, sql`p`)}
     -- What takes a part back has numbers of its own.
     when 'debit_reversal' then ${isFirst(sql, sql`p`)} or not exists (
       select from card_movements d
       where d.transaction_id = p.transaction_id and d.kind = 'debit' and d.stan = p.stan
-        and d.transmission = p.transmission)
+        and d.transmission = p.transmission ${oneByOne(sql)})
     else false end)::bigint`
+
+type Day = Pick<Due, 'network' | 'day' | 'currency'>
+
+/** So many are looked at by one statement: a day may be long, and little of it stand. */
+const lookedAtMax = 500
+
+/** The movements of the day after that one. Only the index of days has their order: ids would lead through other days. */
+const bookedAfter = (sql: Queryable, { network, day }: Day, id: bigint) => sql`
+  select * from card_movements
+  where (network, day, id) > (${network}::text, ${day}::date, ${id}::bigint)
+    and (network, day) <= (${network}::text, ${day}::date)
+  order by network, day, id`
 
 /** The next of them to upload, in the order of booking; undefined after the last one. */
 export const standingAfter = async (
   sql: Queryable,
-  of: {
-    readonly network: string
-    readonly day: string
-    readonly currency: string
-    readonly uploadedTo: bigint | null
-  },
+  of: Day & { readonly uploadedTo: bigint | null },
 ): Promise<UploadedMovement | undefined> => {
-  const [movement] = await sql<UploadedMovement[]>`
-    select m.id, m.kind, standing.cents, m.transaction_id as "transactionId", m.stan,
-      m.transmission, exists (
-        select from card_reversals a
-        where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice' and a.stan = m.stan
-      ) as "isAdvised", kind."isIncrement"
-    from card_movements m
-    left join card_transactions t on t.id = m.transaction_id
-    cross join lateral (
-      select m.kind = 'debit' and ${isIncrement(sql, sql`m`)} as "isIncrement") kind
-    cross join lateral (
-      select m.amount_cents + case
-        when kind."isIncrement" then least(${changeOf(sql)}, 0)
-        when m.kind = 'debit' and ${isFirst(sql, sql`m`)} then ${changeOf(sql)}
-        else 0 end as cents) standing
-    where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
-      and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')
-      and not ${isTakenBack(sql, sql`m`)} and standing.cents > 0
-      and not (kind."isIncrement" and exists (
-        select from card_movements f
-        where f.transaction_id = m.transaction_id and f.kind = 'debit' and f.stan = t.stan
-          and f.transmission = t.transmission and f.day = m.day))
-    order by m.id limit 1`
-  return movement
+  for (let after = of.uploadedTo ?? 0n; ; ) {
+    const [movement] = await standingNear(sql, of, after)
+    if (movement !== undefined) return movement
+    const [last] = await sql<{ id: bigint }[]>`
+      select id from (${bookedAfter(sql, of, after)} limit ${rowCount(sql, lookedAtMax)}) m
+      offset ${rowCount(sql, lookedAtMax - 1)}`
+    if (last === undefined) return undefined
+    after = BigInt(last.id)
+  }
 }
+
+const standingNear = (sql: Queryable, of: Day, after: bigint) => sql<UploadedMovement[]>`
+  select m.id, m.kind, standing.cents, m.transaction_id as "transactionId", m.stan,
+    m.transmission, exists (
+      select from card_reversals a
+      where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice'
+        and a.stan || '' = m.stan ${oneByOne(sql)}
+    ) as "isAdvised", kind."isIncrement"
+  from (${bookedAfter(sql, of, after)} limit ${rowCount(sql, lookedAtMax)}) m
+  left join lateral (
+    select stan, transmission from card_transactions where id = m.transaction_id limit 1) t on true
+  cross join lateral (
+    select m.kind = 'debit' and ${isIncrement(sql, sql`m`)} as "isIncrement") kind
+  cross join lateral (
+    select m.amount_cents + case
+      when kind."isIncrement" then least(${changeOf(sql)}, 0)
+      when m.kind = 'debit' and ${isFirst(sql, sql`m`)} then ${changeOf(sql)}
+      else 0 end as cents) standing
+  where m.currency = ${of.currency} and m.kind in ('debit', 'credit')
+    and not ${isTakenBack(sql, sql`m`)} and standing.cents > 0
+    and not (kind."isIncrement" and exists (
+      select from card_movements f
+      where f.transaction_id = m.transaction_id and f.kind = 'debit' and f.stan = t.stan
+        and f.transmission = t.transmission and f.day - m.day = 0 ${oneByOne(sql)}))
+  order by m.network, m.day, m.id limit 1`
 
 export type MovementRow = {
   readonly id: bigint

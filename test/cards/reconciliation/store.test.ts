@@ -1,5 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { insertMovements, totalsOf } from '../../../src/cards/reconciliation/movements.ts'
+import {
+  insertMovements,
+  standingAfter,
+  totalsOf,
+} from '../../../src/cards/reconciliation/movements.ts'
 import * as store from '../../../src/cards/reconciliation/store.ts'
 import { storedTotals } from '../../../src/cards/reconciliation/totals.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -287,4 +291,21 @@ test('the time in which a network has to answer begins after the wait, however l
     return statusOf()
   }
   expect([await after(12), await after(13)]).toEqual(['pending', 'unanswered'])
+})
+
+test('what stands is found behind any number of what was taken back, and in its own day alone', async () => {
+  const day = '2026-11-20'
+  await sql`
+    insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+    select 'neta', ${day}::date, 'BRL', kind, 100, 'txn_' || n, lpad(n::text, 6, '0'), '1120000000'
+    from generate_series(1, 1200) n, (values ('debit'), ('debit_reversal')) as t(kind)`
+  count = 5_000
+  await book(700n, { currency: 'USD' })
+  await book(700n, { network: 'netb' })
+  await book(700n, { day: '2026-11-21' })
+  await book(800n)
+  const of = { network: 'neta', day, currency: 'BRL' } as const
+  const found = await standingAfter(sql, { ...of, uploadedTo: null })
+  expect(found).toMatchObject({ cents: 800n, kind: 'debit', isAdvised: false })
+  expect(await standingAfter(sql, { ...of, uploadedTo: found?.id ?? null })).toBeUndefined()
 })
