@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Queryable, rowCount, textArray } from '#src/platform/database/index.ts'
 import { isAdviceRow } from '../reversals/store.ts'
 
 export type LateAnswerRow = {
@@ -24,6 +24,9 @@ export type KeptLateAnswer = {
   readonly isOneOfSeveral: boolean
 }
 
+/** We look for the last one that is too old among so many of the last ones. */
+const lookedAtMax = 1_000_000
+
 /** Kept late answers after that event, which are old enough for their requests to be over, oldest first. */
 export const lateAnswersAfter = (
   sql: Queryable,
@@ -35,7 +38,13 @@ export const lateAnswersAfter = (
     e.data ->> 'stan' as stan, e.data ->> 'response_code' as "responseCode",
     e.data -> 'candidates' is not null as "isOneOfSeveral"
   from card_events e join card_transactions t on t.id = e.transaction_id
-  where e.type = 'late_answer' and e.id > ${eventId}
+  where e.type = 'late_answer'
+    -- What is before the last one that is too old is not read.
+    and e.id > greatest(${eventId}::bigint, (
+      select id from (
+        select id, at from card_events where type = 'late_answer'
+        order by id desc limit ${rowCount(sql, lookedAtMax)}
+      ) o where at <= now() - make_interval(secs => ${ages.secondsMax}) limit 1))
     and e.at > now() - make_interval(secs => ${ages.secondsMax})
     and e.at < now() - make_interval(secs => ${ages.secondsMin})
     -- What somebody has taken back since needs nobody.
