@@ -1,7 +1,7 @@
 /**
  * What contracts told, block after block, in pages that are certainly of one chain. Near the head each block is
  * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; below that,
- * ranges are, between two looks at their last block: whoever was asked for the events may be another node.
+ * ranges are, and of the same node their last block: one that has it not yet would tell a part as if it were all.
  */
 
 import { blocksAt, linkedBlocks } from '../engine/blocks.ts'
@@ -135,10 +135,12 @@ const far = async (
   if (isParted(first, after)) return undefined
   const last = ends.get(to)!
   const filter = { fromBlock: quantity(from), toBlock: quantity(to), ...filterOf(wanted) }
-  const logs = await context.rpc.call('eth_getLogs', filter).catch(failureOf)
-  if (logs instanceof RpcFailure) return logs
-  const again = (await headers(context, [to])).get(to)!
-  if (again.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
+  const told = await rangeOf(context, filter).catch(failureOf)
+  if (told instanceof RpcFailure) return told
+  const [logs, hash] = told
+  if (hash !== last.hash) {
+    throw new RpcFailure('transient', `who tells of the events has another block ${to}, or none`)
+  }
   return {
     before: beforeOf(first),
     last,
@@ -147,6 +149,18 @@ const far = async (
     ),
     blocks: ends,
   }
+}
+
+/** In one exchange, which one node answers. @throws RpcFailure */
+const rangeOf = async (
+  { rpc }: SourceContext,
+  filter: { readonly toBlock: Hex },
+): Promise<readonly [readonly Log[], Hex | undefined]> => {
+  const [logs, block] = await rpc.batch<'eth_getLogs' | 'eth_getBlockByNumber'>([
+    { method: 'eth_getLogs', params: [filter] },
+    { method: 'eth_getBlockByNumber', params: [filter.toBlock, false] },
+  ])
+  return [resultOf(logs) as readonly Log[], (resultOf(block) as Block | null)?.hash]
 }
 
 const failureOf = (error: unknown): RpcFailure => {

@@ -45,14 +45,19 @@ for (const [what, method] of [
   })
 }
 
-/** Answers questions about ranges, too. @param ask the blocks that it tells an event of */
+/**
+ * Answers questions about ranges, too.
+ * @param ask the blocks that it tells an event of
+ * @param head of the node that answers them
+ */
 const rangesOf = (
   ask: (from: number, to: number) => number[],
   isLeft: Parameters<typeof contextOf>[0] = () => false,
+  head = Infinity,
 ) => {
   const asked: (readonly [number, number])[] = []
-  const call = async (_: string, filter: { readonly fromBlock: Hex; readonly toBlock: Hex }) => {
-    const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)]
+  const range = ({ fromBlock, toBlock }: { readonly fromBlock: Hex; readonly toBlock: Hex }) => {
+    const [from, to] = [Number(fromBlock), Number(toBlock)]
     asked.push([from, to])
     return ask(from, to).map((blockNumber) => ({
       blockNumber,
@@ -63,10 +68,21 @@ const rangesOf = (
       removed: false,
     }))
   }
-  const context = contextOf(isLeft) as { readonly rpc: object }
-  const source = createSource({ ...context, rpc: { ...context.rpc, call } } as never)
+  const context = contextOf(isLeft) as {
+    readonly rpc: { readonly batch: (questions: readonly Question[]) => Promise<RpcOutcome[]> }
+  }
+  const batch = async (questions: readonly Question[]): Promise<RpcOutcome[]> => {
+    const [first, ...rest] = questions
+    const filter = first?.params[0] as { readonly fromBlock?: Hex; readonly toBlock: Hex }
+    if (filter?.fromBlock === undefined) return context.rpc.batch(questions)
+    const result = range({ ...filter, fromBlock: filter.fromBlock })
+    const others = await context.rpc.batch(rest)
+    return [{ result }, ...(Number(filter.toBlock) > head ? others.map(() => absent) : others)]
+  }
+  const source = createSource({ ...context, rpc: { batch } } as never)
   return { source, asked }
 }
+const absent = { result: null }
 
 const upTo = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
@@ -88,6 +104,13 @@ const far = { number: 10, hash: hashOf(10) }
 const readFar = ({ source }: ReturnType<typeof rangesOf>) =>
   source.read(far, 100_000, { addresses: [address], topics: [topic] })
 const sizes = ({ asked }: ReturnType<typeof rangesOf>) => asked.map(([from, to]) => to - from + 1)
+
+test('a node that is further behind tells no range whose end it has not', async () => {
+  const lagging = (head: number) =>
+    rangesOf((from, to) => upTo(from, Math.min(to, head)), undefined, head)
+  await expect(readFar(lagging(2_009))).rejects.toMatchObject({ kind: 'transient' })
+  expect((await readFar(lagging(2_010)))?.logs).toHaveLength(2_000)
+})
 
 test('a node that is slow to refuse a range is asked for half of it at the next look, and not before', async () => {
   let nowMs = 0
