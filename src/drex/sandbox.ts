@@ -8,6 +8,7 @@ import { type TrackedRow, trackedById } from './contracts/store.ts'
 import type { Creation } from './creation.ts'
 import { isFinal } from './domain.ts'
 import { insertTransactions } from './engine/store.ts'
+import { drexErrors } from './errors.ts'
 import type { Hex } from './evm/hex.ts'
 import { encodeAuthorizedAccounts, encodeEnableAccount, encodeMint } from './evm/token-call.ts'
 import { newId } from './ids.ts'
@@ -67,7 +68,10 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     const funding = { wallet, amount, network, token }
     const [first] = calls
     if (first === undefined) return settled({ ...funding, last: undefined })
-    const sender = issuer ?? (await wallets.deployer(caller)).address
+    const sender =
+      issuer === undefined
+        ? (await wallets.deployer(caller)).address
+        : await requireActive(wallets, issuer)
     await simulateCall(chain, { from: sender, to: token, data: first }, [])
     const steps = sagaOf(
       calls.map((data) => ({ kind: 'call', sender, recipient: token, data })),
@@ -91,6 +95,14 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     }
   },
 })
+
+/** It may be of another account, but what it does not sign would wait until it expires. */
+const requireActive = async (wallets: Wallets, issuer: Hex): Promise<Hex> => {
+  const wallet = await wallets.find(issuer)
+  if (wallet?.status === 'active') return issuer
+  const message = 'The wallet that issues on this network signs nothing now.'
+  throw new ApiError(drexErrors.wallet_disabled, message)
+}
 
 const settled = (funding: Funding): Creation<Funding> => ({
   write: async () => funding,

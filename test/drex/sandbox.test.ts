@@ -157,6 +157,14 @@ test('there is no such help on a production network, nor without a right to issu
   await bench.restart({ DREX_TESTNET_TOKEN: bench.admin.token, DREX_TESTNET_ISSUER: issuer })
   await fund(ana, '7.00')
   expect(await available(ana)).toEqual(['7.00', true])
+  const { sql } = bench.database
+  await sql`update drex_wallets set status = 'disabled' where address = lower(${issuer})`
+  await bench.restart({ DREX_TESTNET_TOKEN: bench.admin.token, DREX_TESTNET_ISSUER: issuer })
+  const resting = await bench.call('POST', '/v1/drex/sandbox/fund', { wallet: ana, amount: '1.00' })
+  expect([resting.status, (resting.json as { error: { code: string } }).error.code]).toEqual([
+    422,
+    'WALLET_DISABLED',
+  ])
   const mainnet = { wallet: ana, network: 'drex_mainnet' }
   expect((await bench.call('POST', '/v1/drex/sandbox/fund', mainnet)).status).toBe(422)
 })

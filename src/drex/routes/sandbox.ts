@@ -47,6 +47,7 @@ const documents = {
     errors: [
       drexErrors.contract_reverted,
       drexErrors.token_unusable,
+      drexErrors.wallet_disabled,
       drexErrors.network_not_configured,
       drexErrors.network_unreachable,
     ],
