@@ -97,7 +97,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
     client,
     logger,
     now,
-    tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
+    tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category, elapsedMs),
     cache: createEntryCache(settings.cacheSeconds, elapsedMs),
   })
   const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })

@@ -25,6 +25,10 @@ const legalPayer: Policy = { perMinute: 20, size: 1_000 }
 /** What a lookup that finds nothing costs of each bucket, beyond the token of every lookup. */
 const payerMissing = 19
 const participantMissing = 2
+/** A lookup that found nothing, and whose answer was lost, costs so much that we do not know of. */
+const littleLeft = payerMissing + 1
+/** Payers for whom the directory is not asked, in the memory of the process. */
+const restingMax = 10_000
 /** What a payment of a company gives back. */
 const legalPaid = 2
 const cpfChars = 11
@@ -51,8 +55,11 @@ export type LookupTokens = {
   readonly giveBack: (looker: Looker) => Promise<void>
   /** Called when a payment went out for what the directory answered. */
   readonly paid: (looker: Looker) => Promise<void>
-  /** Called when the directory refused all the same: what we thought there was is not there. */
-  readonly exhausted: (looker: Looker) => Promise<void>
+  /**
+   * Called when the directory refused all the same: it is not asked for the looker for so long. Little that we thought
+   * there was is not there; where there was much, something else is used up there than this bucket.
+   */
+  readonly exhausted: (looker: Looker, restMs: number) => Promise<void>
 }
 
 /** A CPF or CNPJ is nothing to keep in clear among counters. */
@@ -64,7 +71,9 @@ export const createLookupTokens = (
   draw: DrawTokens,
   ispb: string,
   category: Category,
+  nowMs: () => number,
 ): LookupTokens => {
+  const restsUntilMs = new Map<string, number>()
   const participant = { subject: `${bucketPrefix}participant`, policy: lookups[category] }
   const payerOf = ({ payer, isContact }: Looker) => ({
     subject: `${bucketPrefix}${isContact ? 'contact' : 'other'}:${pseudonymOf(ispb, payer)}`,
@@ -80,6 +89,9 @@ export const createLookupTokens = (
   return {
     take: async (looker) => {
       const own = payerOf(looker)
+      const restMs = (restsUntilMs.get(own.subject) ?? 0) - nowMs()
+      if (restMs > 0) return restMs
+      restsUntilMs.delete(own.subject)
       const first = await change(own, 1)
       if (first.granted === 0) return waitMs(own, first.left)
       const second = await change(participant, 1)
@@ -100,9 +112,12 @@ export const createLookupTokens = (
       await change(own, own.policy === legalPayer ? -legalPaid : -1)
       await change(participant, -1)
     },
-    exhausted: async (looker) => {
+    exhausted: async (looker, restMs) => {
       const own = payerOf(looker)
-      await change(own, own.policy.size)
+      if (restsUntilMs.size >= restingMax) restsUntilMs.clear()
+      restsUntilMs.set(own.subject, nowMs() + restMs)
+      const { left } = await change(own, 0)
+      if (left <= littleLeft) await change(own, littleLeft)
     },
   }
 }

@@ -166,7 +166,11 @@ const createResolve = ({ sql, client, tokens, cache }: DictServiceDeps) => {
       return { entry: looked.entry, wasAsked: true }
     }
     if (looked.code === 'NotFound') await tokens.missed(looker)
-    if (looked.status === tooMany) await tokens.exhausted(looker)
+    if (looked.status === tooMany) {
+      const restMs = looked.retryAfterMs ?? limitedMs
+      await tokens.exhausted(looker, restMs)
+      throw limited(restMs)
+    }
     throw refusalOf(looked)
   }
 
@@ -210,8 +214,7 @@ const limited = (waitMs: number): ApiError =>
 const limitedMs = 30_000
 
 const refusalOf = (answer: Refused): ApiError => {
-  const { status, code, retryAfterMs } = answer
-  if (status === tooMany) return limited(retryAfterMs ?? limitedMs)
+  const { status, code } = answer
   if (isForLater(answer)) return unavailable(askedLater(answer))
   if (code === 'NotFound') {
     return new ApiError(dictErrors.dict_key_not_found, 'The directory has no such key.')

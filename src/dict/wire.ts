@@ -27,7 +27,7 @@ export type DirectoryWireDeps = {
 export type Refused = {
   readonly kind: 'refused'
   readonly status: number
-  /** Such as `NotFound`; empty only where the status is `tooMany`. */
+  /** Such as `NotFound`. */
   readonly code: string
   readonly retryAfterMs: number | undefined
 }
@@ -158,7 +158,7 @@ const readAnswer = <T>(
   if (status >= 400) {
     const refused = refusalOf(answer)
     // Refusals are not signed: one without the directory's code may be that of a proxy in front.
-    if (refused.code === '' && status !== tooMany) {
+    if (refused.code === '') {
       throw new DirectoryAwayError('status', `${status} comes without a problem of the directory`)
     }
     return { isRefused: true, value: refused }

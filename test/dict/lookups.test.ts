@@ -1,9 +1,12 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import type { DrawTokens } from '#src/platform/http/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createDirectoryClient } from '../../src/dict/client.ts'
 import { answerBytesMax } from '../../src/dict/exchange.ts'
 import { createLookupTokens } from '../../src/dict/policies.ts'
 import { forgetLookups } from '../../src/dict/retention.ts'
 import { waitingMax } from '../../src/dict/service.ts'
+import { createDirectoryWire } from '../../src/dict/wire.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { startDict } from './support.ts'
 
@@ -78,7 +81,7 @@ test('a payment of a company gives back two of its lookups, one of a person, one
     drawn.push([subject.split(':')[1] ?? '', tokens])
     return { granted: 1, left: 1 }
   }
-  const tokens = createLookupTokens(draw as unknown as DrawTokens, '12345678', 'E')
+  const tokens = createLookupTokens(draw as unknown as DrawTokens, '12345678', 'E', () => 0)
   await tokens.paid({ payer: '12345678909', isContact: true })
   await tokens.paid({ payer: '11222333000181', isContact: false })
   expect(drawn).toEqual([
@@ -151,12 +154,60 @@ test('the directory is asked no more often than it allows, and by no process alo
   expect((await lookUp(key)).status).toBe(200)
 })
 
-test('where the directory refuses all the same, it is asked no more', async () => {
+test('where the directory refuses all the same, it is left alone for as long as it says, for this payer', async () => {
   directory.setFaults([{ kind: 'rate_limited', times: 1 }])
-  expect((await lookUp(key)).status).toBe(429)
+  const refused = await lookUp(key)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
   const before = { ...directory.statistics().answers }
   expect((await lookUp(key)).status).toBe(429)
   expect(directory.statistics().answers).toEqual(before)
+  expect((await lookUp(key, '11144477735')).status).toBe(200)
+  at.pass(30_000)
+  expect((await lookUp(key)).status).toBe(200)
+})
+
+test('a refusal empties the bucket of a payer only where little was left', async () => {
+  const left = new Map<string, number>()
+  const draw: DrawTokens = async (subject, { burst }, wanted) => {
+    const tokens = left.get(subject) ?? burst
+    const granted = Math.min(wanted, tokens)
+    left.set(subject, tokens - granted)
+    return { granted, left: tokens - granted }
+  }
+  const tokens = createLookupTokens(draw, '12345678', 'E', () => 0)
+  const looker = { payer: '12345678909', isContact: true }
+  const [own = ''] = await tokens.take(looker).then(() => left.keys())
+  for (const [had, has] of [
+    [99, 99],
+    [21, 21],
+    [20, 0],
+    [3, 0],
+  ] as const) {
+    left.set(own, had)
+    await tokens.exhausted(looker, 1_000)
+    expect(left.get(own)).toBe(has)
+  }
+})
+
+test('a 429 that is not the directory’s own says nothing of its buckets', async () => {
+  const headers = { 'Retry-After': '3600' }
+  const proxy = Bun.serve({
+    port: 0,
+    fetch: () => new Response('<html/>', { status: 429, headers }),
+  })
+  const wire = createDirectoryWire({
+    url: proxy.url.origin,
+    ispb: '12345678',
+    tls: undefined,
+    refusalOfSignature: () => undefined,
+    sign: async (document) => document,
+    timeoutMs: 1_000,
+    metrics: createMetrics({ version: 'test', withProcess: false }),
+  })
+  const { lookUp } = createDirectoryClient(wire.lane(), '12345678')
+  const asked = { key, payer: '12345678909', endToEndId: '' }
+  await expect(lookUp(asked)).rejects.toMatchObject({ reason: 'status' })
+  await proxy.stop(true)
 })
 
 test.each([
