@@ -45,7 +45,7 @@ export const createExportClient = (
   const connected = (): ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session
     const authorities = ca?.()
-    const fresh = connect(endpoint, authorities === undefined ? {} : { ca: authorities })
+    const fresh = connectTo(endpoint, authorities)
     session = fresh
     const forget = (): void => {
       if (session === fresh) session = undefined
@@ -60,14 +60,23 @@ export const createExportClient = (
     return fresh
   }
   return {
-    send: (message) =>
-      isClosed
-        ? Promise.reject(new ExportError('closed'))
-        : call(connected(), framed(message), headers, timeoutMs),
+    send: async (message) => {
+      if (isClosed) throw new ExportError('closed')
+      await call(connected(), framed(message), headers, timeoutMs)
+    },
     close: () => {
       isClosed = true
       session?.destroy()
     },
+  }
+}
+
+/** @throws ExportError for authorities that cannot be read: the runtime makes no connection then */
+const connectTo = (endpoint: string, ca: string | undefined): ClientHttp2Session => {
+  try {
+    return connect(endpoint, ca === undefined ? {} : { ca })
+  } catch (error) {
+    throw new ExportError(error instanceof Error ? error.message : 'no connection')
   }
 }
 
@@ -101,7 +110,8 @@ const call = (
   const stream = session.request({ ...headers, ...ownHeaders, 'grpc-timeout': `${timeoutMs}m` })
   const timer = setTimeout(() => {
     fail('no answer in time')
-    stream.close(constants.NGHTTP2_CANCEL)
+    // The other end may be gone without a word: only a new connection finds out.
+    session.destroy()
   }, timeoutMs)
   const note = ({ ':status': http, 'grpc-status': grpc }: IncomingHttpHeaders): void => {
     if (http !== undefined && Number(http) !== constants.HTTP_STATUS_OK) fail(`HTTP ${http}`)

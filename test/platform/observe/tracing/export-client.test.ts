@@ -133,6 +133,13 @@ describe('spans are lost, and it is said why,', () => {
     expect(reason).toMatch(/CERT|SELF_SIGNED|UNABLE/)
   })
 
+  test('when the authorities to trust it by cannot be read', async () => {
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    const client = createExportClient('https://127.0.0.1:1', { ca: () => broken })
+    closing.push(client.close)
+    expect(await reasonOf(client.send(message))).toBe('Invalid CA')
+  })
+
   test('when no answer comes in time', async () => {
     const { url } = await serve(() => {})
     const before = performance.now()
@@ -217,6 +224,26 @@ test('a collector that went away is found again', async () => {
   expect(await reasonOf(client.send(message))).toBeString()
   await serve(withStatus(0), first.port)
   await client.send(message)
+})
+
+test('a connection on which no answer came in time is not used again', async () => {
+  let connections = 0
+  const silent = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: () => {
+        connections++
+      },
+      data: () => {},
+    },
+  })
+  closing.push(() => silent.stop(true))
+  const client = clientOf(`http://127.0.0.1:${silent.port}`, 100)
+  for (let at = 1; at <= 3; at++) {
+    expect(await reasonOf(client.send(message))).toBe('no answer in time')
+    await until(() => connections === at)
+  }
 })
 
 test('a collector that says it goes is not asked again on the same connection', async () => {
