@@ -1,5 +1,6 @@
 /** What may be on the chain already: told by an event, by health and by the list, with the reason and what it may be. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { unsentOf } from '../../src/drex/engine/held-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
 import { type Bench, createBench, currencyAbi, sealer, type TransferBody } from './support.ts'
@@ -181,3 +182,23 @@ test('before anything is cancelled, it is compared: what may be paid is held, an
   await confirmed(paid)
   expect(await bench.balance(clear.to)).toBe(700n)
 }, 60_000)
+
+test('what was accepted after all that is on the chain is not even read', async () => {
+  const { sql } = bench.database
+  const sender: Hex = `0x${'e1'.repeat(20)}`
+  await sql`
+    insert into drex_transactions (id, network, sender, kind, subject, status, data, created_by, expires_at, created_at)
+    select 'dtx_e' || n, 'drex_testnet', ${sender}, 'transfer', 'trf_e' || n, 'pending', '0x', 'k',
+      now() + interval '1 day', now() - interval '1 minute' * (3 - n)
+    from generate_series(1, 3) n`
+  const idsUntil = async (until: Date | undefined) => {
+    const read: string[] = []
+    const isWanted = ({ id }: { readonly id: string }) => read.push(id) > 0
+    const found = await unsentOf(sql, 'drex_testnet', sender, { until, isWanted })
+    expect(found.map(({ id }) => id)).toEqual(read)
+    return read
+  }
+  expect(await idsUntil(undefined)).toEqual(['dtx_e1', 'dtx_e2', 'dtx_e3'])
+  expect(await idsUntil(new Date(Date.now() - 30_000))).toEqual(['dtx_e1', 'dtx_e2'])
+  await sql`delete from drex_transactions where sender = ${sender}`
+})

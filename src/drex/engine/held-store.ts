@@ -44,17 +44,23 @@ export const unsentSince = async (
   return row?.since ?? undefined
 }
 
+type Wanted = {
+  /** When the last was accepted that is wanted; all if absent. */
+  readonly until: Date | undefined
+  readonly isWanted: (each: Unsent) => boolean
+}
+
 /** What a sender has without a nonce and not held, as far as it is wanted, oldest first. */
 export const unsentOf = async (
   sql: Queryable,
   network: string,
   sender: Hex,
-  isWanted: (each: Unsent) => boolean,
+  { until, isWanted }: Wanted,
 ): Promise<readonly Unsent[]> => {
   const unsent: Unsent[] = []
   let afterId = ''
   for (;;) {
-    const page = await unsentPage(sql, network, sender, afterId)
+    const page = await unsentPage(sql, network, sender, { afterId, until })
     for (const each of page) if (isWanted(each)) unsent.push(each)
     if (page.length < pageMax) return unsent
     afterId = page.at(-1)!.id
@@ -65,7 +71,7 @@ const unsentPage = async (
   sql: Queryable,
   network: string,
   sender: Hex,
-  afterId: string,
+  { afterId, until }: Pick<Wanted, 'until'> & { readonly afterId: string },
 ): Promise<readonly Unsent[]> => {
   const rows = await sql`
     select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, t.after_id,
@@ -73,6 +79,7 @@ const unsentPage = async (
     from drex_transactions t
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
       and t.held is null and t.id > ${afterId}
+      ${until === undefined ? sql`` : sql`and t.created_at <= ${until}`}
     order by t.id limit ${pageMax}`
   return rows.map((row) => {
     const unsent = valueOfRow<Omit<Unsent, 'value'> & { readonly value: string } & Following>(row)

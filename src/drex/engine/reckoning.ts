@@ -142,7 +142,7 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
   const sinceMs = (since?.getTime() ?? 0) - clockSkewMs
   const sent =
     since === undefined ? [] : await sentSince(context, sender, { count, sinceMs }).catch(untold)
-  const unsent = await heldStore.unsentOf(sql, network.id, sender, alikeTo(sent))
+  const unsent = await unsentBefore(context, sender, sent)
   const { adopted, held } =
     sent === undefined
       ? { adopted: new Map<string, Sent>(), held: new Map(unsent.map(({ id }) => [id, []])) }
@@ -177,6 +177,17 @@ export const compareNow = async (context: EngineContext, sender: Hex): Promise<b
   }
   await compare(context, sender)
   return knownNonces.has(sender)
+}
+
+/** What waits and may be one of these, which were mined after it was accepted. @param sent undefined if none are told */
+const unsentBefore = async (
+  { network, sql }: EngineContext,
+  sender: Hex,
+  sent: readonly Sent[] | undefined,
+): Promise<readonly heldStore.Unsent[]> => {
+  if (sent?.length === 0) return []
+  const until = sent && new Date(Math.max(...sent.map(({ minedMs }) => minedMs)) + clockSkewMs)
+  return heldStore.unsentOf(sql, network.id, sender, { until, isWanted: alikeTo(sent) })
 }
 
 /** What a node refuses for good, such as the state of a block that it no longer has. */
