@@ -6,10 +6,11 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
 import type { Lasting } from './batches.ts'
-import type { Client } from './database.ts'
+import type { Client, Transaction } from './database.ts'
+import { inSnapshot } from './snapshot.ts'
 
-/** Rows that are in memory at once. */
-const rowsMax = 200
+/** What one statement reads: few rows, which are in memory at once, and far from the limit of time of statements. */
+const blocksMax = 8
 
 type Archived = { readonly name: string; readonly directory: string; readonly file?: string }
 
@@ -22,8 +23,10 @@ export const archiveTable = async (
   { name, directory, file = name }: Archived,
   round: Lasting | undefined,
 ): Promise<void> => {
-  const lines = toldOf(logger, name, await estimateOf(sql, name), linesOf(sql, name))
-  await archiveLines(lines, directory, file, round)
+  const total = await estimateOf(sql, name)
+  await inSnapshot(sql, (tx) =>
+    archiveLines(toldOf(logger, name, total, linesOf(tx, name)), directory, file, round),
+  )
 }
 
 /**
@@ -95,10 +98,18 @@ async function* toldOf(
   }
 }
 
-async function* linesOf(sql: Client, name: string): AsyncGenerator<readonly string[]> {
-  const rows = sql<{ line: string }[]>`
-    select row_to_json(archived)::text as line from ${sql(name)} archived`
-  for await (const batch of rows.cursor(rowsMax)) {
-    yield batch.map(({ line }) => `${line}\n`)
+/**
+ * As one snapshot sees them, block by block, so that none is missing or told twice, however long it takes and whatever
+ * is written meanwhile. A single statement would meet the limit of time of statements.
+ */
+async function* linesOf(tx: Transaction, name: string): AsyncGenerator<readonly string[]> {
+  const [size] = await tx<{ blocks: number }[]>`
+    select (pg_relation_size(${name}::regclass) / current_setting('block_size')::int)::float8 as blocks`
+  const blocks = size?.blocks ?? 0
+  for (let block = 0; block < blocks; block += blocksMax) {
+    const rows = await tx<{ line: string }[]>`
+      select row_to_json(archived)::text as line from ${tx(name)} archived
+      where ctid >= ${`(${block},0)`}::text::tid and ctid < ${`(${block + blocksMax},0)`}::text::tid`
+    if (rows.length > 0) yield rows.map(({ line }) => `${line}\n`)
   }
 }
