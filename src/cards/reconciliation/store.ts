@@ -291,19 +291,25 @@ export const end = async (sql: Queryable, claim: Claim, ended: End): Promise<boo
   ).count === 1
 
 /**
- * Keeps the result of totals that the network told of its own accord. The same ones told again change nothing, unless
+ * Keeps the result of totals that the network told of its own accord. Those of a day that a cut-over has passed over are
+ * counted again when that is over by the calendar, after `waitSeconds`. The same ones told again change nothing, unless
  * our book has made another result of them; others are somebody's business again where they differ.
  */
 export const endTold = async (
   sql: Queryable,
   { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
   { status, ours, theirs }: Pick<End, 'status'> & Record<'ours' | 'theirs', StoredTotals>,
+  { waitSeconds, today }: { readonly waitSeconds: number; readonly today: string },
 ): Promise<void> => {
+  const isPassed = sql`exists (
+    select from card_business_days where network = ${network} and day > ${day}::date)`
   await sql`
     insert into card_reconciliations as r
       (network, day, currency, status, ours, theirs, next_attempt_at, ended_at)
     values (${network}, ${day}::date, ${currency}, ${status}, ${JSON.stringify(ours)}::text::jsonb,
-      ${JSON.stringify(theirs)}::text::jsonb, now(), now())
+      ${JSON.stringify(theirs)}::text::jsonb, case when ${isPassed} then now() + make_interval(
+        secs => ${waitSeconds}, days => greatest(${day}::date - ${today}::date + 1, 0)) else now() end,
+      now())
     on conflict (network, day, currency) do update
     set status = excluded.status, ours = excluded.ours, theirs = excluded.theirs, ended_at = now(),
       lease_until = null, resolved_at = null, resolved_by = null, resolved_reason = null

@@ -2,8 +2,9 @@ import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
+import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
 import { currencyLetters } from '../transactions/domain.ts'
-import { settlementDay } from './days.ts'
+import { dayAt, settlementDay } from './days.ts'
 import { totalsOf } from './movements.ts'
 import { endTold } from './store.ts'
 import {
@@ -39,6 +40,7 @@ type TotalsDeps = {
 export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAdvice => {
   const compare = async (
     network: string,
+    { waitSeconds, cutOver }: ReconciliationRules,
     counts: boolean,
     message: CardMessage,
   ): Promise<AdviceReply> => {
@@ -53,7 +55,8 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
       ours: storedTotals(ours, counts),
       theirs: storedTotals(theirs, true),
     }
-    await endTold(sql, { network, day, currency }, compared)
+    const calendar = { waitSeconds, today: dayAt(now(), cutOver) }
+    await endTold(sql, { network, day, currency }, compared, calendar)
     logger[status === 'balanced' ? 'info' : 'error'](
       { network, day, currency },
       `the reconciliation of a business day is ${status}`,
@@ -61,12 +64,11 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
     return { code, fields: fieldsOf(ours, counts, message, settlementCode) }
   }
   return async ({ network, message }) => {
-    const compared = networks.find(
-      ({ name, reconciliation }) => name === network && reconciliation !== undefined,
-    )
-    if (compared === undefined) return notSupported
+    const compared = networks.find(({ name }) => name === network)
+    const rules = compared?.reconciliation
+    if (compared === undefined || rules === undefined) return notSupported
     try {
-      return await compare(network, compared.content.countsAuthorizations, message)
+      return await compare(network, rules, compared.content.countsAuthorizations, message)
     } catch (err) {
       logger.error({ network, err }, 'the totals of a card network were not kept')
       return undefined

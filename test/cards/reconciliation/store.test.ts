@@ -28,6 +28,12 @@ const endDay = (
   today = '2026-11-25',
 ) => store.endDay(of, network, waitSeconds, today, next)
 
+const endTold = (
+  of: Parameters<typeof store.endTold>[1],
+  told: Parameters<typeof store.endTold>[2],
+  today = '2026-11-25',
+) => store.endTold(sql, of, told, { waitSeconds: 60, today })
+
 let count = 0
 const book = (
   cents: bigint,
@@ -123,12 +129,35 @@ test('a day that a cut-over passed over is compared when it is over by the calen
 test('what was told of a day that is passed over is counted again when that is over, too', async () => {
   const told = { ...ofDay, day: '2026-11-22' }
   const ours = storedTotals(await totalsOf(sql, told), false)
-  await store.endTold(sql, told, { status: 'balanced', ours, theirs: ours })
+  await endTold(told, { status: 'balanced', ours, theirs: ours })
   await endDay(sql, 'neta', 60, () => '2026-11-23', '2026-11-20')
   const [row] = await sql`
     select extract(epoch from next_attempt_at - now())::float8 as seconds
     from card_reconciliations where day = '2026-11-22'`
   expect(Number(row?.['seconds']) / 86_400).toBeCloseTo(3, 1)
+})
+
+test('so is what is told of such a day after the cut-over, in all its currencies', async () => {
+  const told = { ...ofDay, day: '2026-11-22' }
+  await endDay(sql, 'neta', 0, () => '2026-11-23', '2026-11-20')
+  const ours = storedTotals(await totalsOf(sql, told), false)
+  await endTold(told, { status: 'balanced', ours, theirs: ours }, '2026-11-20')
+  await book(1n, { day: told.day })
+  await book(2n, { day: told.day, currency: 'USD' })
+  const ofThatDay = async () => (await due()).filter(([day]) => day === told.day)
+  await pass(2 * 86_400)
+  await store.recountTold(sql, 'neta')
+  expect(await ofThatDay()).toEqual([[told.day, 'BRL']])
+  await pass(86_400 + 60)
+  await store.recountTold(sql, 'neta')
+  // As whoever takes it up does first.
+  await store.completeDay(sql, told)
+  expect(await ofThatDay()).toEqual([
+    [told.day, 'BRL'],
+    [told.day, 'USD'],
+  ])
+  const rows = await sql`select status from card_reconciliations where day = ${told.day}`
+  expect(rows.map(({ status }) => status as string)).toEqual(['pending', 'pending'])
 })
 
 test('whoever stood still for longer than its lease decides nothing that another has taken up', async () => {
@@ -168,7 +197,7 @@ test('whoever stood still for longer than its lease decides nothing that another
 const ofDay = { network: 'neta', day: '2026-11-20', currency: 'BRL' }
 const tell = async (counts = false): Promise<void> => {
   const ours = storedTotals(await totalsOf(sql, ofDay), counts)
-  await store.endTold(sql, ofDay, { status: 'balanced', ours, theirs: ours })
+  await endTold(ofDay, { status: 'balanced', ours, theirs: ours })
 }
 const statusOf = async () => (await sql`select status from card_reconciliations`)[0]?.['status']
 const pass = (seconds: number) => sql`
@@ -212,7 +241,7 @@ test('the same told again does not end a day that is to be compared anew', async
   await book(5_000n)
   await endDay(sql, 'neta', 0, () => '2026-11-21')
   await store.recountTold(sql, 'neta')
-  await store.endTold(sql, ofDay, { status: 'different', ours, theirs: ours })
+  await endTold(ofDay, { status: 'different', ours, theirs: ours })
   expect(await statusOf()).toBe('pending')
 })
 
@@ -257,7 +286,7 @@ test('what is told again has the result that it has by now, and is somebody’s 
   const again = async (status: 'balanced' | 'different') => {
     const theirs = storedTotals(await totalsOf(sql, { ...ofDay, currency: 'USD' }), false)
     const ours = storedTotals(await totalsOf(sql, ofDay), false)
-    await store.endTold(sql, ofDay, { status, ours, theirs })
+    await endTold(ofDay, { status, ours, theirs })
     const [row] = await sql`
       select status, ours -> 'debit' ->> 'count' as count, resolved_at from card_reconciliations`
     return row
@@ -278,7 +307,7 @@ test('what is told again ends a day that had no answer when it was compared anew
   await store.recountTold(sql, 'neta')
   await store.giveUp(sql, 'neta', { waitSeconds: 0, expiryHours: 0 })
   expect(await statusOf()).toBe('unanswered')
-  await store.endTold(sql, ofDay, { status: 'different', ours, theirs: ours })
+  await endTold(ofDay, { status: 'different', ours, theirs: ours })
   expect(await statusOf()).toBe('different')
 })
 
