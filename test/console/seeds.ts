@@ -109,7 +109,7 @@ export const seedCharges = async (
   ]
 }
 
-/** A delivery of bonds that was asked for, and a lien that stands. */
+/** A delivery of bonds that was commanded, and a lien that stands. */
 export const seedDeliveryAndLien = async (
   sql: TestDatabase['sql'],
   acronym: string,
@@ -147,10 +147,10 @@ export const seedDeliveryAndLien = async (
       ...common,
       id: 'a-delivery',
       kind: 'delivery',
-      status: 'pending',
+      status: 'commanded',
       part: 'seller',
       terms: sql.json(delivery),
-      state: sql.json(state('pending')),
+      state: sql.json(state('commanded')),
       account: 'default',
     },
     {

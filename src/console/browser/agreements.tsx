@@ -1,8 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import { type Act, ActButtons, may, sending, useActs } from './act.tsx'
+import { type Act, ActButtons, may, useActs } from './act.tsx'
+import {
+  type Common,
+  type Delivery,
+  deliveryActs,
+  type Lien,
+  lienActs,
+  type Step,
+} from './agreement-acts.ts'
 import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, useLoaded } from './api.ts'
-import { textIn } from './fields.tsx'
 import { dayOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
@@ -12,52 +19,7 @@ import { railWords } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
-import { fill, words } from './words.ts'
-
-type Common = {
-  readonly status: string
-  readonly part: string
-  readonly network: string
-  readonly reference: string | null
-  readonly tx_hash: string | null
-  readonly error: { readonly message?: string } | null
-  readonly created_at: string
-  readonly updated_at: string
-}
-
-type Delivery = Common & {
-  readonly delivery_id: string
-  readonly contract: string
-  readonly operation_id: string
-  readonly wallet: string
-  readonly counterparty: string
-  readonly bond: {
-    readonly acronym: string
-    readonly code: string
-    readonly maturity_date: string
-  }
-  readonly amount: string
-  readonly unit_price: string
-  readonly price: string
-}
-
-type Lien = Common & {
-  readonly lien_id: string
-  readonly contract: string | null
-  readonly owner: string
-  readonly beneficiary: string
-  readonly pledged: string
-  readonly expiry: string
-  readonly document_hash: string
-}
-
-type Step = {
-  readonly kind: string
-  readonly status: string
-  readonly signer: string
-  readonly tx_hash: string | null
-  readonly attempt: number
-}
+import { words } from './words.ts'
 
 type Told = {
   readonly event: string
@@ -132,59 +94,6 @@ export const Liens = () => (
   />
 )
 
-const cancelAct = (one: Delivery): Act => ({
-  title: w.cancel,
-  consequence: fill(w.cancelConsequence, {
-    operation: one.operation_id,
-    amount: one.amount,
-    price: one.price,
-    bond: `${one.bond.acronym} ${one.bond.code}`,
-    party: one.counterparty,
-  }),
-  fields: [{ name: 'reason', label: w.reason, isFree: true, more: { maxLength: 140 } }],
-  run: sending(
-    'POST',
-    `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`,
-    (form) => ({ reason: textIn(form, 'reason') }),
-  ),
-})
-
-const lienPath = ({ lien_id: id }: Lien): string => `/v1/drex/liens/${encodeURIComponent(id)}/acts`
-
-const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string): Act => ({
-  title: w[act],
-  consequence: fill(consequence, {
-    pledged: lien.pledged,
-    owner: lien.owner,
-    beneficiary: lien.beneficiary,
-  }),
-  fields: [{ name: 'amount', label: w.amount, more: { inputMode: 'decimal' } }],
-  run: sending('POST', lienPath(lien), (form) => ({ act, amount: textIn(form, 'amount') })),
-})
-
-const reclaimAct = (lien: Lien): Act => ({
-  title: w.reclaim,
-  consequence: fill(w.reclaimConsequence, {
-    pledged: lien.pledged,
-    owner: lien.owner,
-    beneficiary: lien.beneficiary,
-  }),
-  run: sending('POST', lienPath(lien), () => ({ act: 'reclaim' })),
-})
-
-/** What our part may do now; the contract judges anew. */
-const lienActs = (lien: Lien): readonly Act[] => {
-  if (lien.status !== 'active') return []
-  if (lien.part === 'beneficiary') return [partialAct(lien, 'release', w.releaseConsequence)]
-  return [
-    partialAct(lien, 'pledge', w.pledgeConsequence),
-    ...(Date.parse(lien.expiry) <= Date.now() ? [reclaimAct(lien)] : []),
-  ]
-}
-
-const deliveryActs = (one: Delivery): readonly Act[] =>
-  one.status === 'pending' || one.status === 'commanded' ? [cancelAct(one)] : []
-
 const deliveryFacts = (one: Delivery): readonly Fact[] => [
   { name: w.part, value: w[partOf(one.part)] },
   { name: w.bond, value: `${one.bond.acronym} ${one.bond.code} · ${one.bond.maturity_date}` },
@@ -239,7 +148,7 @@ const AgreementPage = <T extends Common>({
   readonly title: string
   readonly headOf: (one: T) => string
   readonly factsOf: (one: T) => readonly Fact[]
-  readonly actsOf: (one: T) => readonly Act[]
+  readonly actsOf: (one: Whole<T>) => readonly Act[]
 }) => {
   const path = `/v1/drex/${list}/${encodeURIComponent(id)}` as const
   const load = (purpose: 'user' | 'background') => getJson<Whole<T>>(path, purpose)

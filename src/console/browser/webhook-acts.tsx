@@ -65,7 +65,7 @@ type Tested = {
   readonly error_class: string | null
 }
 
-export const testAct = (endpoint: Endpoint): Act => ({
+const testAct = (endpoint: Endpoint): Act => ({
   title: w.test,
   consequence: fill(w.testConsequence, { url: endpoint.url }),
   run: sending('POST', `${pathOf(endpoint)}/test`, undefined, (found: Tested) => {
@@ -80,7 +80,7 @@ export const testAct = (endpoint: Endpoint): Act => ({
   }),
 })
 
-export const rotateAct = (endpoint: Endpoint): Act => ({
+const rotateAct = (endpoint: Endpoint): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { url: endpoint.url }),
   fields: [overlapField(w.overlap, w.overlapNone)],
@@ -88,7 +88,7 @@ export const rotateAct = (endpoint: Endpoint): Act => ({
 })
 
 /** Pauses what is active, activates what is not. */
-export const switchAct = (endpoint: Endpoint): Act => ({
+const switchAct = (endpoint: Endpoint): Act => ({
   title: endpoint.active ? w.pause : w.activate,
   consequence: fill(endpoint.active ? w.pauseConsequence : w.activateConsequence, {
     url: endpoint.url,
@@ -96,7 +96,7 @@ export const switchAct = (endpoint: Endpoint): Act => ({
   run: sending('PATCH', pathOf(endpoint), () => ({ active: !endpoint.active })),
 })
 
-export const removeAct = (endpoint: Endpoint): Act => ({
+const removeAct = (endpoint: Endpoint): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { url: endpoint.url }),
   run: sending('DELETE', pathOf(endpoint), undefined, () => {
@@ -105,7 +105,7 @@ export const removeAct = (endpoint: Endpoint): Act => ({
   }),
 })
 
-export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({
+const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({
   title: w.replayRange,
   consequence: fill(w.replayRangeConsequence, { url: endpoint.url }),
   verb: w.replay,
@@ -124,6 +124,17 @@ export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => (
     ({ replayed }: { replayed: number }) => fill(w.replayedCount, { count: count(replayed) }),
   ),
 })
+
+/** The API Pix has set it, and alone changes it: it is told of one topic, whose name is a path. */
+const isOfStandard = ({ events }: Endpoint): boolean => events.some((one) => one.includes('/'))
+
+/** What the state of an endpoint lets a person do about it. */
+export const endpointActs = (endpoint: Endpoint): readonly Act[] => {
+  const replay = endpoint.active ? [replayRangeAct(endpoint)] : []
+  if (isOfStandard(endpoint)) return replay
+  const changes = [rotateAct, switchAct, removeAct].map((act) => act(endpoint))
+  return [testAct(endpoint), ...replay, ...changes]
+}
 
 export const replayAct = (delivery: {
   readonly id: string

@@ -1,5 +1,5 @@
 import { ActButtons, may, useActs } from './act.tsx'
-import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { getJson, ifThere, type Purpose, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Back } from './heads.tsx'
 import { partsEveryMs } from './live.ts'
@@ -8,14 +8,7 @@ import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
-import {
-  removeAct,
-  replayAct,
-  replayRangeAct,
-  rotateAct,
-  switchAct,
-  testAct,
-} from './webhook-acts.tsx'
+import { endpointActs, replayAct } from './webhook-acts.tsx'
 import { webhookWords as w } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
 import { words } from './words.ts'
@@ -82,12 +75,7 @@ export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: str
               </div>
               {may(session, 'webhooks:manage') && (
                 <div class="actions">
-                  <ActButtons
-                    ask={ask}
-                    acts={[testAct, replayRangeAct, rotateAct, switchAct, removeAct].map((act) =>
-                      act(endpoint),
-                    )}
-                  />
+                  <ActButtons ask={ask} acts={endpointActs(endpoint)} />
                 </div>
               )}
             </header>
@@ -148,6 +136,15 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   )
 }
 
+/** With whether its endpoint takes deliveries. */
+const loadDelivery = async (id: string, purpose: Purpose) => {
+  const path = `/v1/webhook-deliveries/${encodeURIComponent(id)}`
+  const delivery = await getJson<DeliveryDetail>(path, purpose)
+  const endpoint = `/v1/webhooks/${encodeURIComponent(delivery.endpoint_id)}`
+  const { active = false } = (await ifThere(getJson<Endpoint>(endpoint, purpose))) ?? {}
+  return { ...delivery, isActive: active }
+}
+
 /** One delivery: what is sent, and what each attempt was answered. */
 export const DeliveryPage = ({
   id,
@@ -156,12 +153,7 @@ export const DeliveryPage = ({
   readonly id: string
   readonly session: Session
 }) => {
-  const loaded = useLoaded(
-    id,
-    (purpose) =>
-      getJson<DeliveryDetail>(`/v1/webhook-deliveries/${encodeURIComponent(id)}`, purpose),
-    partsEveryMs,
-  )
+  const loaded = useLoaded(id, (purpose) => loadDelivery(id, purpose), partsEveryMs)
   const { ask, dialog } = useActs(loaded.again)
   return (
     <Shown loaded={loaded}>
@@ -173,7 +165,7 @@ export const DeliveryPage = ({
               <h1>{delivery.event_type}</h1> <Badge status={delivery.status} />
               <p class="mono quiet">{delivery.event_id}</p>
             </div>
-            {may(session, 'webhooks:manage') && (
+            {delivery.isActive && may(session, 'webhooks:manage') && (
               <div class="actions">
                 <ActButtons
                   ask={ask}
