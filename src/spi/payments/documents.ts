@@ -119,7 +119,7 @@ export const documents = {
     operation: 'getPayment',
     summary: 'A payment with all its returns',
     description:
-      'Sent or received, read from the stored messages that name its EndToEndId. A message with a wrong signature counts for nothing but its line in the timeline.',
+      'Sent or received, read from the stored messages that name its EndToEndId. A message with a wrong signature counts for nothing but its line in the timeline, unless `SPI_SIGNATURE_POLICY` is `advisory`: then its answer ends a payment that was sent.',
     params: paymentParams,
     exampleFrom: received,
     responses: { 200: { description: 'The payment', schema: payment } },
