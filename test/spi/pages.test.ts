@@ -255,6 +255,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await Promise.all(
     fresh.map(({ id }) => sendings.begin({ id, bytes: Buffer.from('<a/>'), unsigned: undefined })),
   )
+  await Promise.all(fresh.map(({ id }) => sendings.hold(id)))
   await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)

@@ -77,7 +77,8 @@ export const sendMessages = async (
     await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
     deps.onRepeat?.(attempt, outcome.reason)
     // A repetition costs as much as the first.
-    if ((await paced(deps, messages)) > 0) return { kind: 'unknown', reason: outcome.reason }
+    const waitMs = await paced(deps, messages, deps.comesAgain)
+    if (waitMs > 0) return { kind: 'unknown', reason: outcome.reason }
   }
 }
 

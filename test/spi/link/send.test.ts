@@ -230,6 +230,19 @@ describe('outcomes', () => {
     server.stop()
   })
 
+  test('a repetition of who comes again waits for no bucket: it holds up others in its request', async () => {
+    const waits = [0, 1_500]
+    const settings = { isGzip: false, timeoutMs: 1_000, attemptsMax: 2, hold: createHold() }
+    const pacing = { take: async () => waits.shift() ?? 0 }
+    const server = rawServer(() => answer(503))
+    const url = `${server.url}/api/v1/in/${ispb}/msgs`
+    const about = { url, channel: 'SECONDARY', tls: undefined, pacing, ...settings } as const
+    const sendThem = () => sendMessages({ ...about, comesAgain: true }, [one, two], undefined)
+    expect(await sendThem()).toEqual({ kind: 'unknown', reason: 'status 503' })
+    expect(server.requests).toHaveLength(1)
+    server.stop()
+  })
+
   test('a line, and who pays before it sends, is told of what the channel asks to wait for', async () => {
     const server = rawServer(() => answer(429, { 'Retry-After': '7' }))
     const client = interfaceClient({ SECONDARY: server.url })
