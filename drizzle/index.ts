@@ -125,6 +125,7 @@ import m121 from './0121_lists_of_recurrences.sql' with { type: 'text' }
 import m122 from './0122_spi_reports_declared.sql' with { type: 'text' }
 import m123 from './0123_spi_sent_at.sql' with { type: 'text' }
 import m124 from './0124_spi_sent_late.sql' with { type: 'text' }
+import m125 from './0125_pix_receiver_tax_id.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -252,4 +253,5 @@ export const migrations: readonly Migration[] = [
   { name: '0122_spi_reports_declared', sql: m122 },
   { name: '0123_spi_sent_at', sql: m123 },
   { name: '0124_spi_sent_late', sql: m124 },
+  { name: '0125_pix_receiver_tax_id', sql: m125 },
 ]

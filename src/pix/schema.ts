@@ -193,6 +193,8 @@ export const pixReceived = pgTable(
     account: text().notNull(),
     /** Null: it was paid to account and branch. */
     key: text(),
+    /** The receiver's; null: a version before this column has written it down. */
+    receiverTaxId: text('receiver_tax_id'),
     txid: text(),
     chargeId: uuid('charge_id').references(() => pixCharges.id, { onDelete: 'set null' }),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),

@@ -1,9 +1,21 @@
 /** Payments of charges of recurrences that come otherwise than they were asked for. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { startAutomatic } from './automatic.ts'
+import type { Json } from './support.ts'
 
-const { pix, right, answer, datedId, approved, cobrBody, ofCharge, scheduledCharge, pay, settle } =
-  await startAutomatic()
+const {
+  pix,
+  key,
+  right,
+  answer,
+  datedId,
+  approved,
+  cobrBody,
+  ofCharge,
+  scheduledCharge,
+  pay,
+  settle,
+} = await startAutomatic()
 afterAll(() => pix.database.close())
 
 describe('a payment of an attempt to another receiver', () => {
@@ -23,6 +35,56 @@ describe('a payment of an attempt to another receiver', () => {
     await pay(endToEndId, 1n, { ...bia, localInstrument: 'MANU' })
     await settle(endToEndId)
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
+  })
+})
+
+describe('a payment with the EndToEndId of an attempt that is not what was asked for', () => {
+  const other = '52998224725'
+  const others: readonly (readonly [string, bigint, Json, string])[] = [
+    ['of less, begun by hand', 1n, { localInstrument: 'MANU' }, 'accepted'],
+    ['of more, to a key', 3_501n, { localInstrument: 'DICT', creditorKey: key }, 'accepted'],
+    ['of less, as it was scheduled', 1n, {}, 'BE17'],
+    ['to another receiver of the account', 3_500n, { creditorDocument: other }, 'UPAY'],
+    [
+      'to another receiver of the account, by hand',
+      3_500n,
+      { localInstrument: 'MANU', creditorDocument: other },
+      'accepted',
+    ],
+  ]
+
+  test.each(others)('%s is a Pix like any other', async (_, cents, more, answer) => {
+    await pix.receiver('ana', other)
+    const idRec = await approved()
+    const { txid, endToEndId } = await scheduledCharge(idRec)
+    expect(await pay(endToEndId, cents, more)).toBe(answer)
+    // While it has no end, it keeps nobody from the charge.
+    await ofCharge(endToEndId, 'refused', 'AM04')
+    await settle(endToEndId)
+    const shown = await right('GET', `/cobr/${txid}`)
+    expect(shown).toMatchObject({ status: 'ATIVA', tentativas: [{ status: 'REJEITADA' }] })
+    expect(shown).not.toHaveProperty('pix')
+    expect(await right('GET', `/pix/${endToEndId}`)).toMatchObject({ endToEndId })
+    await right('PATCH', `/rec/${idRec}`, { status: 'CANCELADA' })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'CANCELADA' })
+  })
+
+  test('concludes it, however it was begun, if it is', async () => {
+    const { txid, endToEndId } = await scheduledCharge(await approved())
+    await pay(endToEndId, 3_500n, { localInstrument: 'MANU' })
+    await settle(endToEndId)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      status: 'CONCLUIDA',
+      pix: [{ endToEndId }],
+    })
+  })
+
+  test('concludes it, too, if a version before this one has written it down', async () => {
+    const { txid, endToEndId } = await scheduledCharge(await approved())
+    await pay(endToEndId)
+    await pix.sql`update pix_received set receiver_tax_id = null where end_to_end_id = ${endToEndId}`
+    await settle(endToEndId)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'CONCLUIDA' })
   })
 })
 

@@ -1,6 +1,7 @@
 import { codeLists } from '#codecs/iso20022'
 import { addDays, type Day, daysBetween, startOfDay } from '#src/platform/runtime/days.ts'
 import type { Calendar } from '../due/calendar.ts'
+import type { PaidTo } from '../received/domain.ts'
 import { type Ending, movedTo, type RecurrenceTerms, type Step } from '../recurrences/domain.ts'
 
 export type CollectionStatus =
@@ -163,6 +164,20 @@ export const refusalOfCollection = (
   if (!isOpen || !openStatuses.has(status)) return 'UPAY'
   return payment.amountCents === amountCents ? undefined : 'BE17'
 }
+
+/**
+ * Those payments that pay it, among those that bear EndToEndIds of attempts: what is for another receiver, or is another
+ * amount, is a payment like any other.
+ */
+export const paymentsOf = <Payment extends PaidTo>(
+  { account, taxId, amountCents, attempts }: Collection,
+  payments: ReadonlyMap<string, Payment>,
+): readonly Payment[] =>
+  attempts.flatMap(({ endToEndId }) => {
+    const one = payments.get(endToEndId)
+    const isOwn = one?.account === account && (one.receiverTaxId ?? taxId) === taxId
+    return isOwn && one.amountCents === amountCents ? [one] : []
+  })
 
 /**
  * A payment of one of its attempts has settled, which ends it whatever was known of it.

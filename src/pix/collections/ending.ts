@@ -1,9 +1,9 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { pendingAmong } from '../received/pending.ts'
 import { type Ending, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import { type Collection, openAttempts } from './domain.ts'
 import { collectionEvent } from './events.ts'
+import { payingAttempts } from './paying.ts'
 import { changeCollection, lockOpenCollections } from './store.ts'
 
 /** A charge that nobody may pay any more, with its attempts. */
@@ -43,10 +43,7 @@ export const endCollections = async (
   if (recurrences.length === 0) return
   const endings = new Map(recurrences.map(({ id, ending }) => [id, ending]))
   const open = await lockOpenCollections(tx, [...endings.keys()])
-  const paying = await pendingAmong(
-    tx,
-    open.flatMap(({ attempts }) => attempts.map(({ endToEndId }) => endToEndId)),
-  )
+  const paying = await payingAttempts(tx, open)
   const ended = open
     .filter(({ attempts }) => !attempts.some(({ endToEndId }) => paying.has(endToEndId)))
     .map((one) => cancelledCollection(one, endedWith(endings.get(one.recurrenceId) ?? null), at))

@@ -3,14 +3,14 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import type { EndedPix } from '../received/store.ts'
 import { endedStatuses } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
-import { type Collection, openStatuses, paidCollection } from './domain.ts'
+import { type Collection, openStatuses, paidCollection, paymentsOf } from './domain.ts'
 import { endCollections } from './ending.ts'
 import { collectionEvent } from './events.ts'
 import { changeCollection, isReplaced, lockCollectionsOf } from './store.ts'
 
 /**
- * Payments have ended. What settled concludes the charge of its attempt, if the account of the charge has got it; what
- * did not leaves a charge to the end of its recurrence, which waited for it.
+ * Payments have ended. What settled concludes the charge of its attempt, if it is what that asked for; what did not
+ * leaves a charge to the end of its recurrence, which waited for it.
  */
 export const hearOfPayments = async (
   tx: Queryable,
@@ -18,16 +18,15 @@ export const hearOfPayments = async (
   { emit, at }: { readonly emit: Emit; readonly at: Date },
 ): Promise<void> => {
   const ends = new Map(
-    ended.flatMap((one) => (one.chargeId === null ? [[one.id, one] as const] : [])),
+    ended.flatMap((one) => (one.chargeId === null ? [[one.endToEndId, one] as const] : [])),
   )
   if (ends.size === 0) return
   const paid: Collection[] = []
   const unpaid: Collection[] = []
   for (const one of await lockCollectionsOf(tx, [...ends.keys()])) {
-    const settled = one.attempts.flatMap(({ endToEndId }) => {
-      const end = ends.get(endToEndId)
-      return end?.isSettled === true && end.account === one.account ? [endToEndId] : []
-    })
+    const settled = paymentsOf(one, ends)
+      .filter(({ isSettled }) => isSettled)
+      .map(({ endToEndId }) => endToEndId)
     if (settled.length === 0) {
       unpaid.push(one)
       continue

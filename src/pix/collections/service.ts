@@ -14,7 +14,6 @@ import { paymentUnderWay, pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
-import { pendingAmong } from '../received/pending.ts'
 import { pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
@@ -38,6 +37,7 @@ import {
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
 import { collectionEvent } from './events.ts'
+import { payingAttempts } from './paying.ts'
 import {
   addCollection,
   type CollectionFilter,
@@ -75,14 +75,12 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
   const shown = async (collections: readonly Collection[]): Promise<readonly object[]> => {
     const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
     const recurrences = new Map((await findRecurrences(sql, ids)).map((one) => [one.id, one]))
-    const attempts = collections.flatMap((one) => one.attempts.map(({ endToEndId }) => endToEndId))
-    const paid = new Map((await pixByIds(sql, attempts)).map((pix) => [pix.endToEndId, pix]))
+    const paid = new Map(
+      (await pixByIds(sql, paidIds(collections))).map((pix) => [pix.endToEndId, pix]),
+    )
     return collections.flatMap((one) => {
       const recurrence = recurrences.get(one.recurrenceId)
-      const pix = one.attempts.flatMap(({ endToEndId }) => {
-        const got = paid.get(endToEndId)
-        return got?.account === one.account ? [got] : []
-      })
+      const pix = paidIds([one]).flatMap((id) => paid.get(id) ?? [])
       return recurrence === undefined ? [] : [collectionView(one, recurrence, pix)]
     })
   }
@@ -114,6 +112,12 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
     },
   }
 }
+
+/** By what those of their attempts were paid that were. */
+const paidIds = (collections: readonly Collection[]): readonly string[] =>
+  collections.flatMap(({ attempts }) =>
+    attempts.flatMap(({ endToEndId, status }) => (status === 'PAGA' ? [endToEndId] : [])),
+  )
 
 const noCollection = (): ApiError =>
   new ApiError(pixErrors.cobr_nao_encontrado, 'Cobrança não encontrada para o txid informado.')
@@ -233,11 +237,11 @@ const locked = async (tx: Transaction, { account, txid }: Named) => {
   return { recurrence, collection }
 }
 
-/** What we have accepted a payment of is left alone until that has its end; whoever takes one locks the charge, as we do. */
-const requireUnpaid = async (tx: Transaction, { status, attempts }: Collection): Promise<void> => {
-  const ids = attempts.map(({ endToEndId }) => endToEndId)
-  if ((await pendingAmong(tx, ids)).size === 0) return
-  throw refuseCollection({ razao: paymentUnderWay, propriedade: 'cobr.status', valor: status })
+/** What we have accepted a payment of is left alone until that has its end. */
+const requireUnpaid = async (tx: Transaction, collection: Collection): Promise<void> => {
+  if ((await payingAttempts(tx, [collection])).size === 0) return
+  const { status: valor } = collection
+  throw refuseCollection({ razao: paymentUnderWay, propriedade: 'cobr.status', valor })
 }
 
 const cancel = async (

@@ -1,6 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { pendingAmong } from '../received/pending.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
 import { cancellationEnding, type MandateFact } from '../requests/hearing.ts'
@@ -14,6 +13,7 @@ import {
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
 import { collectionEvent } from './events.ts'
+import { payingAttempts } from './paying.ts'
 import { changeCollection, lockCollectionsOf } from './store.ts'
 
 type Context = { readonly emit: Emit; readonly at: Date }
@@ -31,10 +31,7 @@ export const hearOfCharges = async (
   const ids = [...new Set(locked.map(({ recurrenceId }) => recurrenceId))]
   const payers = new Map((await findRecurrences(tx, ids)).map(({ id, payer }) => [id, payer?.ispb]))
   // An attempt that is being paid is refused or cancelled by nobody: what becomes of the payment ends it.
-  const paying = await pendingAmong(
-    tx,
-    facts.filter(isEnding).map(({ key }) => key),
-  )
+  const paying = await payingAttempts(tx, facts.some(isEnding) ? locked : [])
   const isOvertaken = (fact: MandateFact) => isEnding(fact) && paying.has(fact.key)
   const changed = locked.flatMap((before) => {
     const payer = payers.get(before.recurrenceId)

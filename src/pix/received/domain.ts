@@ -17,6 +17,15 @@ export type IncomingPayment = {
   readonly withdrawal: PaidWithdrawal | null
 }
 
+/** Who is paid, and how much. */
+export type PaidTo = {
+  readonly endToEndId: string
+  readonly account: string
+  /** Null: not known. */
+  readonly receiverTaxId: string | null
+  readonly amountCents: bigint
+}
+
 /** What the SPI says of a payment, or of the return of one. */
 export type IncomingEnd = {
   readonly endToEndId: string

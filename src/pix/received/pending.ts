@@ -1,4 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { PaidTo } from './domain.ts'
 
 /** Returns those of these charges that have a payment whose end is not known yet. */
 export const pendingOf = async (
@@ -13,16 +14,18 @@ export const pendingOf = async (
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns those of these payments that have no end yet. */
+/** Returns those of these payments that have no end yet and pay no immediate or due charge. */
 export const pendingAmong = async (
   tx: Queryable,
   endToEndIds: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  if (endToEndIds.length === 0) return new Set()
-  const rows = await tx<{ id: string }[]>`
-    select end_to_end_id as id from pix_received
-    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[]) and status = 'PENDENTE'`
-  return new Set(rows.map(({ id }) => id))
+): Promise<readonly PaidTo[]> => {
+  if (endToEndIds.length === 0) return []
+  return tx<PaidTo[]>`
+    select end_to_end_id as "endToEndId", account, receiver_tax_id as "receiverTaxId",
+      amount_cents as "amountCents"
+    from pix_received
+    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])
+      and status = 'PENDENTE' and charge_id is null`
 }
 
 const pendingMax = 1_000

@@ -87,7 +87,7 @@ export const endReceivables =
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
     const paid = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
-    const settled = paid.flatMap(({ id, isSettled }) => (isSettled ? [id] : []))
+    const settled = paid.flatMap(({ endToEndId, isSettled }) => (isSettled ? [endToEndId] : []))
     await hearOfPayments(tx, paid, { emit, at })
     await emit(tx, await eventsOf(tx, settled, returned))
   }

@@ -4,6 +4,7 @@ import {
   type IncomingEnd,
   type IncomingPayment,
   natureOf,
+  type PaidTo,
   type Pix,
   type PixReturn,
 } from './domain.ts'
@@ -86,6 +87,7 @@ export const addReceived = async (
     id: payment.endToEndId,
     account,
     key,
+    receiver: payment.creditorDocument,
     charge: chargeId,
     refusal,
     txid: payment.txid,
@@ -95,12 +97,12 @@ export const addReceived = async (
     components,
   }))
   await tx`
-    insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
-      payer_tax_id, info, components, status, refusal, received_at)
-    select id, account, key, txid, charge, cents, payer, info, components,
+    insert into pix_received (end_to_end_id, account, key, receiver_tax_id, txid, charge_id,
+      amount_cents, payer_tax_id, info, components, status, refusal, received_at)
+    select id, account, key, receiver, txid, charge, cents, payer, info, components,
       case when refusal is null then 'PENDENTE' else 'RECUSADO' end, refusal, ${at}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id text, account text,
-      key text, charge uuid, refusal text, txid text, cents bigint, payer text, info text,
+      key text, receiver text, charge uuid, refusal text, txid text, cents bigint, payer text, info text,
       components text)
     on conflict (end_to_end_id) do nothing`
 }
@@ -117,12 +119,7 @@ const sortedEnds = (
   return [...byId.values()]
 }
 
-export type EndedPix = {
-  readonly id: string
-  readonly account: string
-  readonly chargeId: string | null
-  readonly isSettled: boolean
-}
+export type EndedPix = PaidTo & { readonly chargeId: string | null; readonly isSettled: boolean }
 
 /** Writes the ends of payments, and concludes the charges that they pay. @returns those that have ended now */
 export const endReceived = async (
@@ -147,7 +144,8 @@ export const endReceived = async (
     from r
     where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
-    returning p.end_to_end_id as id, p.account, p.charge_id as "chargeId", r.settled as "isSettled"`
+    returning p.end_to_end_id as "endToEndId", p.account, p.receiver_tax_id as "receiverTaxId",
+      p.amount_cents as "amountCents", p.charge_id as "chargeId", r.settled as "isSettled"`
   const charges = changed.flatMap(({ chargeId, isSettled }) => (isSettled ? (chargeId ?? []) : []))
   if (charges.length > 0) {
     await tx`

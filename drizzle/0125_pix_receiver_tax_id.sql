@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "pix_received" ADD COLUMN "receiver_tax_id" text;
