@@ -34,7 +34,7 @@ import { healthOf } from './health.ts'
 import { createHeld } from './held.ts'
 import { createLedgerFollower } from './ledger/follower.ts'
 import { createStatements } from './ledger/statement.ts'
-import { watchHeads, watchHeld, watchLedger, watchOpen } from './metrics.ts'
+import { countUnproven, watchHeads, watchHeld, watchLedger, watchOpen } from './metrics.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createOperations } from './operations/service.ts'
 import { createPermission } from './permission.ts'
@@ -156,15 +156,21 @@ export const createDrex = (given: DrexDeps): Drex => {
 
 /** Every configured network with its nodes and, if this process has engines, its engine. */
 const openChains = (
-  { settings, sql, logger, emitEvents, isTaken }: DrexDeps,
+  { settings, sql, logger, metrics, emitEvents, isTaken }: DrexDeps,
   { wallets, tokens, tellings }: Shared,
 ) => {
+  const unproven = countUnproven({ metrics })
   const contexts = new Map<NetworkId, EngineContext>()
   const all = new Map<NetworkId, Chain>()
   for (const [id, network] of configuredNetworks(settings, networksFile(settings))) {
     const rpc = rpcClient(settings, network, logger)
     const permission = createPermission(network.permissioning, rpc)
-    const prover = createProver({ network, rpc, logger })
+    const prover = createProver({
+      network,
+      rpc,
+      logger,
+      onUnproven: () => unproven.inc({ network: id }),
+    })
     const context: EngineContext = {
       network,
       rpc,

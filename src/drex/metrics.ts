@@ -51,6 +51,12 @@ export const watchLedger = ({ metrics, sql }: Watched): void => {
   )
 }
 
+/** Counts looks at blocks whose receipts no node proves: one that is repeated for long is more than a node that lags. */
+export const countUnproven = ({ metrics }: Pick<Watched, 'metrics'>) =>
+  metrics.counter('drex_blocks_unproven_total', 'Looks at a block whose receipts no node proved.', [
+    'network',
+  ])
+
 /** Counts open transactions by network and state: the first sign of a chain that stands still. */
 export const watchOpen = ({ metrics, sql }: Watched, networks: readonly NetworkId[]): void => {
   metrics.gauge(

@@ -99,6 +99,7 @@ describe('a node that lies about what was mined', () => {
       forgeries.map(() => 'drex.transfer.confirmed'),
     )
     expect(received()).toEqual(forgeries.map(() => '1.00'))
+    expect(await bench.scrape()).toMatch(/drex_blocks_unproven_total\{network="drex_testnet"\} \d/)
   })
 
   test('receipts of two transactions exchanged: each gets its own end', async () => {

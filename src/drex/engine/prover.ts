@@ -31,10 +31,13 @@ export const createProver = ({
   network,
   rpc,
   logger,
+  onUnproven,
 }: {
   readonly network: Network
   readonly rpc: RpcClient
   readonly logger: Logger
+  /** Called each time that a block was asked for, and no node proves it. */
+  readonly onUnproven: () => void
 }): Prover => {
   const { validators } = network
   const kept = createKept()
@@ -52,11 +55,14 @@ export const createProver = ({
     const proven = first ?? (await fromAny(rpc, hash, validators))
     if (proven !== undefined) {
       kept.add(proven)
-    } else if (told !== hash) {
+      return proven
+    }
+    onUnproven()
+    if (told !== hash) {
       told = hash
       logger.error({ network: network.id, block: hash }, 'no node proves the receipts of a block')
     }
-    return proven
+    return undefined
   }
 
   /** Two that want the same block wait for one answer. */
