@@ -92,15 +92,18 @@ export const readChanges = async <T extends Changed>(
   return false
 }
 
-/** By its cursor, else by the moment of the last item. Undefined: the page would be the same again. */
+/**
+ * By the moment of the last item; within one moment by the cursor. A cursor names a place, and what changes while the list
+ * is read leaves its place: others slip past. Undefined: the page would be the same again.
+ */
 const nextQuery = (
   { modifiedAfter, cursor: before }: ListQuery,
   { cursor, items, unreadable }: DirectoryPage<Changed>,
   untilMs: number,
 ): ListQuery | undefined => {
-  if (cursor !== undefined) return cursor === before ? undefined : { modifiedAfter, cursor }
   const fromMs = modifiedAfter?.getTime() ?? 0
   if (untilMs > fromMs) return { modifiedAfter: new Date(untilMs) }
+  if (cursor !== undefined) return cursor === before ? undefined : { modifiedAfter, cursor }
   // Where a page is full of one moment there is no way but past it.
   const isFull = items.length + unreadable.length >= limitMax
   return isFull ? { modifiedAfter: new Date(fromMs + 1) } : undefined

@@ -452,8 +452,9 @@ describe('a directory that does not answer', () => {
           const from = modifiedAfter?.getTime() ?? 0
           const first = all.findIndex(({ modifiedMs }) => modifiedMs >= from)
           const at = cursor === undefined ? first : Number(cursor)
-          const items = all.slice(at, at + 1)
-          const page = { items, unreadable: [], hasMore: at < 24, cursor: String(at + 1) }
+          // The first of a page is the last of the one before it.
+          const items = all.slice(at, at + 2)
+          const page = { items, unreadable: [], hasMore: at < 23, cursor: String(at + 2) }
           return { kind: 'page', page }
         }
         return { ...list, ask }

@@ -21,6 +21,7 @@ const tenMinutely = (count: number): Item[] =>
   }))
 
 let listed: readonly Item[] = []
+let onReceived: (id: string) => void = () => undefined
 let failing: ReadonlySet<string> = new Set()
 let failure: Error = new Error('bad item')
 const received = new Map<string, number>()
@@ -32,6 +33,7 @@ beforeEach(async () => {
   told.length = 0
   laterMs = 0
   failing = new Set()
+  onReceived = () => undefined
   pageItems = Number.POSITIVE_INFINITY
   failure = new Error('bad item')
   await sql`delete from dict_lists`
@@ -61,6 +63,7 @@ const follow = () =>
       plus(tried, id)
       if (failing.has(id)) throw failure
       plus(received, id)
+      onReceived(id)
     },
     {
       sql,
@@ -138,6 +141,22 @@ test('one that changes between two tries holds the list no longer as it was', as
   expect(await mark()).toBe(nowMs - 1)
 })
 
+test('one that changes while the list is read hides none behind it, wherever a page ends', async () => {
+  listed = tenMinutely(12)
+  pageItems = 3
+  // What a page ends with, or has before that, goes to the end of the list before the next page is asked for.
+  onReceived = (id) => {
+    if (id !== 'c2' && id !== 'c7') return
+    const moved = listed.filter((item) => item.id === id || item.id === 'c6')
+    listed = [
+      ...listed.filter((item) => !moved.includes(item)),
+      ...moved.map((item) => ({ ...item, modifiedMs: nowMs })),
+    ]
+  }
+  await follow()
+  expect(received.size).toBe(12)
+})
+
 /** What a search of two pages finds that may be listed since the second item, and whether it read to the end. */
 const search = async () => {
   const found: string[] = []
@@ -168,12 +187,12 @@ test('what is listed late, or was passed over, is found by a search although the
 
 test('a search that its pages end goes on from where the list was followed to, and else has not read all', async () => {
   listed = tenMinutely(10)
-  pageItems = 2
-  expect(await search()).toEqual({ isWhole: false, found: ['c1', 'c2', 'c3', 'c4'] })
+  pageItems = 3
+  expect(await search()).toEqual({ isWhole: false, found: ['c1', 'c2', 'c3', 'c3', 'c4', 'c5'] })
   await follow()
   listed = [...listed, { id: 'new', modifiedMs: nowMs }]
   expect(await search()).toEqual({
     isWhole: true,
-    found: ['c1', 'c2', 'c3', 'c4', 'c9', 'new'],
+    found: ['c1', 'c2', 'c3', 'c3', 'c4', 'c5', 'c9', 'new'],
   })
 })
