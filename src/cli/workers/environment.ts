@@ -77,8 +77,11 @@ export const environmentOf = (
   }
 }
 
-/** The role of a worker that runs stages alone: a process without any role would take them all. */
-const leastRole: ProcessRole = 'jobs'
+/**
+ * The role of a worker that runs stages alone, which SPI_ROLES names: a process without any role would take them all. Of
+ * stages it says nothing beside SPI_ROLES.
+ */
+const leastRole: ProcessRole = 'worker'
 
 const hostOf = (host: string | undefined): string => {
   if (host === undefined) return ''
