@@ -1,6 +1,7 @@
 import type { Logger } from '../observe/index.ts'
 import { cutLetter, deadLetterOf, letterBytesMax } from './dead-letter.ts'
 import { DeliveryLostError, PoisonMessageError, PublishRefusedError } from './errors.ts'
+import { shownOffset } from './observe.ts'
 import { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
 
@@ -143,7 +144,7 @@ const buryUntilDone = async <M extends Delivery>(
   const whole = deadLetterOf({ delivery: message, group, ...story })
   const sizes = letterBytesMax.filter((bytes) => bytes < whole.value.length)
   let letter = whole
-  const fields = { topic, partition, offset: String(offset), code: errorCode }
+  const fields = { topic, partition, offset: shownOffset(offset), code: errorCode }
   deps.logger.error({ ...fields, err: failure }, 'a message goes to dlq')
   for (let attempt = 1; ; attempt++) {
     try {

@@ -5,6 +5,9 @@ export type BrokerObserver = {
   readonly onDeadLetter: (topic: string, errorCode: string) => void
 }
 
+/** For the log: in groups, since a long number may look like that of a card, and would be made unreadable. */
+export const shownOffset = (offset: bigint): string => offset.toLocaleString('en')
+
 const labels = ['topic', 'group'] as const
 const groups: Readonly<Record<string, string | undefined>> = readers
 

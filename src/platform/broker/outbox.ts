@@ -1,6 +1,6 @@
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
-import { ageOf, depthOf, gaugeQueues } from './observe.ts'
+import { ageOf, depthOf, gaugeQueues, shownOffset } from './observe.ts'
 import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
@@ -116,7 +116,7 @@ const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
       } catch (error) {
         if (error instanceof BrokerUnavailableError || batch.length > 1) throw error
         const [{ partition, offset } = { partition: -1, offset: -1n }] = batch
-        const fields = { partition, offset: String(offset), err: error }
+        const fields = { partition, offset: shownOffset(offset), err: error }
         logger.error(fields, 'a dead letter cannot be kept in the database')
       }
     },

@@ -4,6 +4,7 @@ import {
   PoisonMessageError,
   PublishRefusedError,
 } from '#src/platform/broker/index.ts'
+import { createLogger, type Logger } from '#src/platform/observe/index.ts'
 import { deliver } from '../../../src/platform/broker/deliver.ts'
 import type { ConsumeOptions, Delivery } from '../../../src/platform/broker/types.ts'
 import { quietLogger } from '../../support/database.ts'
@@ -34,6 +35,7 @@ const delivered = async (
     readonly signal?: AbortSignal
     /** The longest value that `dlq` takes. */
     readonly letterBytesMax?: number
+    readonly logger?: Logger
   } = {},
 ) => {
   const attempts: string[] = []
@@ -66,7 +68,7 @@ const delivered = async (
       },
       isSuspect: over.isSuspect === true,
       onDeadLetter: () => {},
-      logger: silent,
+      logger: over.logger ?? silent,
       signal: over.signal ?? new AbortController().signal,
       onProgress: () => {},
     },
@@ -198,4 +200,17 @@ test('a letter that dlq refuses is cut, and what it refuses even so holds nothin
   expect(await bytesWith(900_000)).toEqual(['524288 of 1000000', '1 of as many'])
   expect(await bytesWith(10_000)).toEqual(['8192 of 1000000', '1 of as many'])
   expect(await bytesWith(1_000)).toEqual(['1 of as many'])
+})
+
+test('the log names what goes to dlq, though its number looks like that of a card', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
+  const offset = 378_282_246_310_005n
+  const handler = async (): Promise<void> => {
+    throw new PoisonMessageError('bad', 'cannot be read')
+  }
+  const { letters } = await delivered([{ ...deliveryOf(0), offset }], handler, { logger })
+  expect(letters).toEqual([`${offset} bad 1`])
+  const told = lines.map((line) => JSON.parse(line)).find(({ code }) => code === 'bad')
+  expect(told.offset).toBe('378,282,246,310,005')
 })

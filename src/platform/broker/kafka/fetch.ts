@@ -1,5 +1,6 @@
 import type { Admin } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { shownOffset } from '../observe.ts'
 import type { Delivery } from '../types.ts'
 import { listOffsets } from './backlog.ts'
 import type { UnreadBatch } from './batches.ts'
@@ -174,8 +175,11 @@ const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Pro
   const { partition } = lease
   const first = (await listOffsets(control, topic, [partition], 'earliest')).get(partition)
   if (first === undefined) return
-  const from = String(lease.fetchFrom)
-  logger.error({ topic, partition, from, to: String(first) }, 'Kafka has deleted unread messages')
+  const from = shownOffset(lease.fetchFrom)
+  logger.error(
+    { topic, partition, from, to: shownOffset(first) },
+    'Kafka has deleted unread messages',
+  )
   lease.fetchFrom = first
 }
 
