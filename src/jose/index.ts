@@ -92,10 +92,10 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
         return (await keyring.publicKeys()).filter(({ use }) => use === 'sig')
       },
     },
-    openPayload: async (token, location) => {
+    openPayload: async (token, location, account) => {
       loaded ??= load()
       const { service } = await loaded
-      return openPayload(service.verify, token, location)
+      return openPayload(service.verify, token, location, account)
     },
     routes:
       keys === undefined

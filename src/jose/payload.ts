@@ -34,7 +34,11 @@ type OpenedPayload = {
 }
 
 /** Verifies a token that was read at `location`: key sets of the same site are trusted for it. */
-export type OpenPayload = (token: string, location: string) => Promise<OpenedPayload>
+export type OpenPayload = (
+  token: string,
+  location: string,
+  account: string,
+) => Promise<OpenedPayload>
 
 /** The address of the token's key set, if it lies where the token itself lay: same scheme, host and port. */
 const onSameSite = (jku: unknown, location: string): string | undefined => {
@@ -70,13 +74,14 @@ export const openPayload = async (
   verify: JoseService['verify'],
   token: string,
   location: string,
+  account: string,
   now: Date = new Date(),
 ): Promise<OpenedPayload> => {
   const read = readJws(token)
   const payload = read === undefined ? undefined : jsonOf(String(read.token.payload))
   const shown = { header: read?.header, payload }
   const jku = onSameSite(read?.header['jku'], location)
-  const result = await verify({ token, trustedJku: jku })
+  const result = await verify({ token, trustedJku: jku, account })
   if (!result.valid) {
     return { ...shown, failure: result.reason, message: result.message, key: undefined }
   }

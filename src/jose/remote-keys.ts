@@ -10,10 +10,15 @@ export class KeysUnavailableError extends Error {
 /**
  * The keys of the JWK set at an address.
  *
+ * @param account - who asks
  * @param isFresh - the set must not be older than some seconds: a key that is looked for may be new
  * @throws KeysUnavailableError
  */
-export type RemoteKeys = (url: string, isFresh?: boolean) => Promise<readonly VerificationKey[]>
+export type RemoteKeys = (
+  url: string,
+  account: string | undefined,
+  isFresh?: boolean,
+) => Promise<readonly VerificationKey[]>
 
 const keptMs = 300_000
 /** Whoever sends tokens with unknown keys, or with keys of a set that cannot be read, makes us ask no more often. */
@@ -37,21 +42,23 @@ export const createRemoteKeys = (
 ): RemoteKeys => {
   const kept = new Map<string, Kept>()
 
-  const readSet = async (url: string): Promise<readonly VerificationKey[]> => {
+  const readSet = async (
+    url: string,
+    account: string | undefined,
+  ): Promise<readonly VerificationKey[]> => {
     const accept = 'application/jwk-set+json, application/json'
-    const { status, body } = await read(url, { accept, bytesMax: keySetBytesMax }).catch(
-      (error: unknown) => {
-        if (!(error instanceof OutsideError)) throw error
-        throw new KeysUnavailableError(`the key set cannot be read: ${error.message}`)
-      },
-    )
+    const request = { accept, bytesMax: keySetBytesMax, account }
+    const { status, body } = await read(url, request).catch((error: unknown) => {
+      if (!(error instanceof OutsideError)) throw error
+      throw new KeysUnavailableError(`the key set cannot be read: ${error.message}`)
+    })
     if (status !== 200) throw new KeysUnavailableError(`the key set is answered with ${status}`)
     const keys = readKeySetText(body, 'jku')
     if (keys === undefined) throw new KeysUnavailableError('what is there is no JWK set')
     return keys
   }
 
-  return (url, isFresh = false) => {
+  return (url, account, isFresh = false) => {
     const isYoung = ({ atMs }: Kept, maxMs = keptMs) => nowMs() - atMs < maxMs
     const known = kept.get(url)
     const former = known?.isRead === false ? known.former : known
@@ -60,7 +67,7 @@ export const createRemoteKeys = (
     if (known !== undefined && isYoung(known, maxMs)) return known.keys
     const made: Kept = {
       atMs: nowMs(),
-      keys: readSet(url),
+      keys: readSet(url, account),
       isRead: false,
       hasFailed: false,
       former,

@@ -76,12 +76,13 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const wanted = { kid, algorithm: alg, type: typ, content, ...form }
     return Response.json({ jws: await service.sign(wanted).catch(refused) })
   }),
-  route(documents.verify, async ({ body }) => {
+  route(documents.verify, async ({ body, caller }) => {
     const { jws, kid, jwks, payload: given, payload_encoding: encoding } = body
     const payload = given === undefined ? undefined : contentOf(given, encoding, '/payload')
     const { service } = await load()
     const keys = jwks && (readKeySet(jwks, 'request') ?? [])
-    return Response.json(verdictOf(await service.verify({ token: jws, kid, payload, keys })))
+    const request = { token: jws, kid, payload, keys, account: caller.owner }
+    return Response.json(verdictOf(await service.verify(request)))
   }),
   route(documents.encrypt, async ({ body }) => {
     const { kid, alg, enc, typ, plaintext, plaintext_encoding, serialization } = body

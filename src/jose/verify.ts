@@ -14,6 +14,7 @@ const triesMax = 16
  * @property kid - of the key, where it came beside the token
  * @property payload - of a detached token (RFC 7515, appendix F)
  * @property keys - trusted for this request; then no others are
+ * @property account - who asks: the address of a key set is what an account wants
  */
 export type VerifyRequest = {
   readonly token: string | TokenParts<FlattenedJWS>
@@ -22,6 +23,7 @@ export type VerifyRequest = {
   readonly keys?: readonly VerificationKey[] | undefined
   /** The address in the token, where the caller trusts it besides those of the settings. */
   readonly trustedJku?: string | undefined
+  readonly account?: string | undefined
 }
 
 export type Verified =
@@ -85,11 +87,12 @@ const fromAddress = async (
   { remote }: VerifyDeps,
   url: string | undefined,
   names: JoseKeyNames,
+  account: string | undefined,
 ): Promise<readonly VerificationKey[] | Verified> => {
   if (url === undefined) return refused('jku_not_allowed')
   try {
-    const kept = answering(await remote(url), names)
-    return kept.length > 0 ? kept : answering(await remote(url, true), names)
+    const kept = answering(await remote(url, account), names)
+    return kept.length > 0 ? kept : answering(await remote(url, account, true), names)
   } catch (error) {
     if (!(error instanceof KeysUnavailableError)) throw error
     return { valid: false, reason: 'keys_unavailable', message: error.message }
@@ -113,7 +116,7 @@ export const verifyToken = async (deps: VerifyDeps, request: VerifyRequest): Pro
   const url = request.trustedJku ?? allowedJku(header['jku'], deps.jkuAllowed)
   if (url === undefined && own !== undefined) return own
   // Two may call their keys the same: what the one did not sign the other may have.
-  const found = await fromAddress(deps, url, names)
+  const found = await fromAddress(deps, url, names, request.account)
   if ('valid' in found) return found
   const theirs = await tryKeys(read, found)
   return found.length === 0 && own !== undefined ? own : theirs

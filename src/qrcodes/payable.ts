@@ -35,19 +35,19 @@ type PayableWithdrawal = {
  *
  * @throws ApiError if it cannot be read, is not to be trusted, or is not to be paid now
  */
-export type ReadPayable = (text: string, now: Date) => Promise<Payable>
+export type ReadPayable = (text: string, now: Date, account: string) => Promise<Payable>
 
 export const createPayables = (resolve: Resolver): ReadPayable => {
-  const readDynamic = async (payload: string, now: Date): Promise<Payable> => {
+  const readDynamic: ReadPayable = async (payload, now, account) => {
     const common = { of: 'charge', municipality: undefined, payOn: undefined } as const
-    const { verdict, payload: charge } = await resolve({ ...common, payload })
+    const { verdict, payload: charge } = await resolve({ ...common, payload, account })
     if (!verdict.valid) throw notPayable('untrusted', 'The charge is not signed as it should be.')
     return payableOf(fieldsOf(charge), now)
   }
-  return async (text, now) => {
+  return async (text, now, account) => {
     const payload = text.trim()
     const { pix, amount } = parse(payload)
-    if (pix?.kind === 'dynamic') return readDynamic(payload, now)
+    if (pix?.kind === 'dynamic') return readDynamic(payload, now, account)
     if (pix?.kind !== 'static' || pix.key === undefined) {
       throw notPayable('no_charge', 'The code asks for no Pix payment.')
     }

@@ -12,6 +12,7 @@ import { qrcodeErrors } from './errors.ts'
 type ReadPayload = (
   token: string,
   location: string,
+  account: string,
 ) => Promise<{
   readonly failure: string | undefined
   readonly message: string | undefined
@@ -37,6 +38,8 @@ export type ResolveRequest = {
   readonly of: 'charge' | 'recurrence'
   readonly municipality: string | undefined
   readonly payOn: string | undefined
+  /** Who asks: the address in a code is what an account wants. */
+  readonly account: string
 }
 
 export type ResolveDeps = { readonly read: ReadOutside; readonly open: ReadPayload }
@@ -77,8 +80,8 @@ const unread = (error: unknown): unknown => {
   })
 }
 
-const readToken = async (read: ReadOutside, location: string): Promise<string> => {
-  const { status, body } = await read(location, { accept, bytesMax: tokenBytesMax }).catch(
+const readToken = async (read: ReadOutside, location: string, account: string): Promise<string> => {
+  const { status, body } = await read(location, { accept, bytesMax: tokenBytesMax, account }).catch(
     (error: unknown) => {
       throw unread(error)
     },
@@ -113,8 +116,8 @@ export const createResolver =
   async (request: ResolveRequest) => {
     const code = parseBrCode(request.payload)
     const location = locationOf(code, request)
-    const token = await readToken(read, location)
-    const { failure, message, header, payload, key } = await open(token, location)
+    const token = await readToken(read, location, request.account)
+    const { failure, message, header, payload, key } = await open(token, location, request.account)
     const verdict = {
       valid: failure === undefined,
       ...(failure === undefined ? {} : { reason: failure }),

@@ -45,12 +45,13 @@ const fieldOf: Readonly<Record<string, string>> = {
  * Reads the location in a code and verifies what is there.
  */
 const resolveRoute = (resolve: Resolver): Route =>
-  route(documents.resolve, async ({ body }) => {
+  route(documents.resolve, async ({ body, caller }) => {
     const found = await resolve({
       payload: body.payload.trim(),
       of: body.of,
       municipality: body.cod_mun,
       payOn: body.dpp,
+      account: caller.owner,
     }).catch((error: unknown) => {
       throw unreadable(error)
     })

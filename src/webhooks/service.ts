@@ -211,7 +211,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       return removed
     },
     test: (row, actor) =>
-      boundTest(async () => {
+      boundTest(row.account, async () => {
         const keys = keysToTest(row)
         const entry = { actor, action: 'webhooks.test', object: row.id, outcome: 'sent' } as const
         await writeAudit(store.sql, entry)

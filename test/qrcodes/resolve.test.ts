@@ -260,19 +260,20 @@ describe('a hostile location', () => {
     expect(asked.length).toBe(before)
   })
 
-  test('no more wait at once than the limit, and honest codes are resolved afterwards', async () => {
+  test('no more wait at once than an account may have, and honest codes are resolved afterwards', async () => {
     pages = {
       '/slow': () => new Response(endless(new Uint8Array(1), 200)),
       ...keysAt(await jwkOf(own)),
       ...tokenAt(await signed(jku)),
     }
     const { call } = open()
+    const most = (readingMax * 2) / 3
     const all = await Promise.all(
-      Array.from({ length: readingMax + 1 }, () => resolve('/slow', {}, call)),
+      Array.from({ length: most + 1 }, () => resolve('/slow', {}, call)),
     )
     const statuses = all.map(({ status }) => status)
     expect(statuses.filter((status) => status === 503).length).toBe(1)
-    expect(statuses.filter((status) => status === 502).length).toBe(readingMax)
+    expect(statuses.filter((status) => status === 502).length).toBe(most)
     expect((await resolve('/cob', {}, call)).verdict.valid).toBe(true)
   })
 })

@@ -164,10 +164,11 @@ describe('forty endpoints that hang', () => {
     await until(() => healthy.received.length === 101)
   }, 30_000)
 
-  test('are tested so many at once', async () => {
+  test('are tested so many at once, of one account two thirds of them', async () => {
+    const most = Math.ceil((testsMax * 2) / 3)
     fail()
     const id = await hooks.subscribe(hanging.url, { active: false })
-    const tests = Array.from({ length: testsMax + 1 }, () => hooks.call('POST', `/${id}/test`))
+    const tests = Array.from({ length: most + 1 }, () => hooks.call('POST', `/${id}/test`))
     const refused = await Promise.race(tests)
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1'])
     expect(await refused.json()).toMatchObject({ code: 'overloaded' })
@@ -175,7 +176,7 @@ describe('forty endpoints that hang', () => {
     const isAnswered = answered.then(() => true)
     while (!(await Promise.race([isAnswered, Bun.sleep(20).then(() => false)]))) fail()
     const statuses = (await answered).map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(testsMax)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(most)
   }, 30_000)
 })
 

@@ -65,6 +65,7 @@ export type PayeePorts = {
   readonly readCode: (
     text: string,
     now: Date,
+    account: string,
   ) => Promise<{
     readonly kind: 'static' | 'dynamic'
     readonly key: string
@@ -182,7 +183,7 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
       return byKey(key, body, caller, { method: 'key', amountCents: amount, ...plain })
     }
     if (code !== undefined) {
-      const payable = await readCode(code, now())
+      const payable = await readCode(code, now(), caller.owner)
       const method = payable.kind === 'static' ? 'static_code' : 'dynamic_code'
       const amountCents = amountOf(payable, body.amount)
       const { key: payee, txid, withdrawal } = payable

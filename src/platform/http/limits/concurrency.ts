@@ -92,21 +92,34 @@ const overloaded = (message: string): ApiError =>
     headers: { 'Retry-After': String(retryAfterMs / 1_000) },
   })
 
-/** Runs work as long as less than so much of it runs. @throws ApiError `overloaded` */
-type Bound = <T>(work: () => Promise<T>) => Promise<T>
+/** Runs work of an account as long as less than so much of it runs. @throws ApiError `overloaded` */
+type Bound = <T>(account: string, work: () => Promise<T>) => Promise<T>
+
+/** An account has at most so many times as much as is left for others. */
+const heldPerFree = 2
 
 /** What waits for an address that a client chose has one: the runtime makes only so many requests of its own at once. */
 export const createBound = (runningMax: number): Bound => {
+  const held = new Map<string, number>()
   let running = 0
-  return async (work) => {
-    if (running >= runningMax) {
+  return async (account, work) => {
+    const own = held.get(account) ?? 0
+    const free = runningMax - running
+    if (free === 0) {
       throw overloaded(`${runningMax} requests of this kind run now, which is as many as may.`)
     }
+    if (own >= heldPerFree * free) {
+      throw overloaded(`${own} requests of the account run now, which leaves few to others.`)
+    }
     running++
+    held.set(account, own + 1)
     try {
       return await work()
     } finally {
       running--
+      const left = (held.get(account) ?? 0) - 1
+      if (left > 0) held.set(account, left)
+      else held.delete(account)
     }
   }
 }

@@ -26,9 +26,14 @@ export class OutsideError extends Error {
   }
 }
 
-type OutsideRequest = { readonly accept: string; readonly bytesMax: number }
+type OutsideRequest = {
+  readonly accept: string
+  readonly bytesMax: number
+  /** Who chose the address; undefined: we did. */
+  readonly account?: string | undefined
+}
 
-/** Reads a document by GET. @throws OutsideError, or ApiError `overloaded`: as many are read as may be */
+/** Reads a document by GET. @throws OutsideError, or ApiError `overloaded`: as many are read as may be, or as the account may */
 export type ReadOutside = (url: string, request: OutsideRequest) => Promise<OutsideAnswer>
 
 const secondMs = 1_000
@@ -90,7 +95,7 @@ export const createOutsideReader = (
   }
 
   return (url, request) =>
-    bound(() =>
+    bound(request.account ?? '', () =>
       read(url, request).catch((error: unknown) => {
         if (error instanceof OutsideError) throw error
         const reason = failureClassOf(error)

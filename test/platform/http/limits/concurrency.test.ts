@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { away, createRooms, type Rail, type Route } from '#src/platform/http/index.ts'
+import { away, createBound, createRooms, type Rail, type Route } from '#src/platform/http/index.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { timedRooms } from '../../../support/timed-rooms.ts'
@@ -171,4 +171,26 @@ test('a room is free again, however the request ended', async () => {
   for (let at = 0; at < 2 * sustained; at++) expect((await get('/fails')).status).toBe(500)
   gate.resolve()
   expect((await get('/slow')).status).toBe(200)
+})
+
+test('of what one account asks for others are left room, and nobody has more than there is', async () => {
+  const bound = createBound(12)
+  let gate = Promise.withResolvers<void>()
+  /** How many of so many run. */
+  const begin = async (account: string, count: number) => {
+    const begun = Array.from({ length: count }, () =>
+      bound(account, () => gate.promise).catch(() => 'refused'),
+    )
+    const first = await Promise.all(begun.map((one) => Promise.race([one, Bun.sleep(0)])))
+    return first.filter((one) => one !== 'refused').length
+  }
+  expect(await begin('greedy', 20)).toBe(8)
+  expect(await begin('other', 20)).toBe(3)
+  expect(await begin('third', 20)).toBe(1)
+  expect(await begin('fourth', 20)).toBe(0)
+  gate.resolve()
+  await Bun.sleep(0)
+  gate = Promise.withResolvers()
+  expect(await begin('other', 20)).toBe(8)
+  gate.resolve()
 })
