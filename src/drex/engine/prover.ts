@@ -26,6 +26,9 @@ const blocksMax = 64
 const receiptsMax = 20_000
 /** Time after which a node without `eth_getBlockReceipts` is asked for it again. */
 const singlesMs = 60_000
+/** A block that is told and not proven is left alone for twice as long as that took: it may hold more than is read of it. */
+const restTimes = 2
+const restMaxMs = 30_000
 
 export const createProver = ({
   network,
@@ -42,10 +45,12 @@ export const createProver = ({
   const { validators } = network
   const kept = createKept()
   const asking = new Map<Hex, Promise<ProvenBlock | undefined>>()
+  const resting = createResting()
   const receiptsOf = createReceipts(rpc)
   let told: Hex | undefined
 
   const look = async (hash: Hex): Promise<ProvenBlock | undefined> => {
+    const startMs = performance.now()
     const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
     const first =
       block?.hash === hash
@@ -57,6 +62,7 @@ export const createProver = ({
       kept.add(proven)
       return proven
     }
+    if (block?.hash === hash) resting.begin(hash, performance.now() - startMs)
     onUnproven()
     if (told !== hash) {
       told = hash
@@ -69,6 +75,7 @@ export const createProver = ({
   const once = (hash: Hex): Promise<ProvenBlock | undefined> => {
     const present = asking.get(hash)
     if (present !== undefined) return present
+    if (resting.has(hash)) return Promise.resolve(undefined)
     const answer = look(hash).finally(() => asking.delete(hash))
     asking.set(hash, answer)
     return answer
@@ -144,6 +151,19 @@ const singlesOf = ({ transactions }: Block) =>
   }))
 
 const isTold = (receipt: Receipt | null): receipt is Receipt => receipt !== null
+
+const createResting = () => {
+  const untilMs = new Map<Hex, number>()
+  return {
+    has: (hash: Hex): boolean => (untilMs.get(hash) ?? 0) > performance.now(),
+    begin(hash: Hex, tookMs: number): void {
+      untilMs.delete(hash)
+      untilMs.set(hash, performance.now() + Math.min(restMaxMs, restTimes * tookMs))
+      const [oldest] = untilMs.keys()
+      if (untilMs.size > blocksMax && oldest !== undefined) untilMs.delete(oldest)
+    },
+  }
+}
 
 const createKept = () => {
   const blocks = new Map<Hex, ProvenBlock>()
