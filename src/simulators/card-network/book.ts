@@ -128,17 +128,22 @@ export class Book {
     entry[`${kind}Amount`] -= amount
     // What was raised may be among what is taken back already.
     const isOfSale = kind === 'authorized' && isSale(entry)
-    if (isOfSale) entry.capturedAmount -= amount
+    const back = isOfSale ? Math.min(amount, entry.capturedAmount) : amount
+    if (isOfSale) entry.capturedAmount -= back
     const standing = entry.authorizedAmount - (isOfSale ? 0 : entry.capturedAmount)
     entry.reversedAmount = Math.min(entry.reversedAmount, standing)
     const taken = isOfSale ? 'captured' : kind
-    if (taken !== 'authorized') this.days.book(takenBack[taken], entry.currency, amount)
+    if (taken !== 'authorized' && back > 0) this.days.book(takenBack[taken], entry.currency, back)
     return true
   }
 
   /** Takes so much of the authorization back, with what was before; the same again changes nothing. */
   reduce(entry: BookEntry, reversed: number): void {
-    entry.reversedAmount = Math.max(entry.reversedAmount, reversed)
+    const more = Math.max(reversed - entry.reversedAmount, 0)
+    entry.reversedAmount += more
+    if (!isSale(entry) || more === 0) return
+    entry.capturedAmount -= more
+    this.days.book(takenBack.captured, entry.currency, more)
   }
 
   /** Takes the whole payment back, captures too; a second time changes nothing. @returns false: a part is refunded */

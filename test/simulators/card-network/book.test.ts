@@ -42,3 +42,20 @@ test('a capture is taken back once', () => {
   book.reverseMovement(capture)
   expect(entry).toMatchObject({ capturedAmount: 0, reversedAmount: 0 })
 })
+
+test('what is taken back of a part of a sale is left out of what is booked, once', () => {
+  const book = new Book(10)
+  const sale = { ...entryOf(1), mti: '0200', capturedAmount: 100 }
+  book.open(sale)
+  book.reduce(sale, 25)
+  book.reduce(sale, 25)
+  expect(book.bookedAmount(sale)).toBe(75)
+  const by = { stan: '000009', rrn: 'R1', day: '1120' }
+  book.move('authorized', sale, by, 50)
+  book.reduce(sale, 120)
+  expect(book.bookedAmount(sale)).toBe(30)
+  const raised = book.findMovement(by)
+  if (raised === undefined) throw new Error('no increment')
+  book.reverseMovement(raised)
+  expect(sale).toMatchObject({ authorizedAmount: 100, capturedAmount: 0, reversedAmount: 100 })
+})
