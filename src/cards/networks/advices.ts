@@ -34,7 +34,7 @@ const advicesMax = 64
 
 type Context = Pick<
   ConnectionContext,
-  'options' | 'keys' | 'onAdvice' | 'onWrongCode' | 'onUnverified'
+  'options' | 'keys' | 'onAdvice' | 'onRightCode' | 'onWrongCode' | 'onUnverified'
 >
 
 /** Answers the advices of one connection, each when it is kept. */

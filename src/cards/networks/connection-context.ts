@@ -23,6 +23,8 @@ export type ConnectionContext = {
   readonly keys: LinkKeys | undefined
   /** Called for an answer whose code is wrong, or missing. */
   readonly onWrongCode: (message: CardMessage) => void
+  /** Called for an answer whose code is right. */
+  readonly onRightCode: () => void
   /** Called for an answer whose code could not be compared. */
   readonly onUnverified: (message: CardMessage, error: unknown) => void
   /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */

@@ -158,7 +158,7 @@ export class Connection implements Lane {
     this.isSignedOff = false
     this.unreadable = 0
     if (options.signOn) await this.signOn(socket)
-    if (this.socket !== socket || !(await this.obtainKeys(socket))) return
+    if (this.socket !== socket || !(await this.obtainKeys())) return
     this.state = 'up'
     this.upSince = performance.now()
     this.liveness.start()
@@ -174,8 +174,9 @@ export class Connection implements Lane {
     if (this.socket === socket) this.lose(new Error('the network did not accept the sign-on'))
   }
 
-  /** Before any traffic, where the network gives keys to who asks. @returns whether the connection may go on */
-  private async obtainKeys(socket: Socket<undefined>): Promise<boolean> {
+  /** Where the network gives keys to who asks: before any traffic, and if it may have forgotten them. @returns whether the connection may go on */
+  async obtainKeys(): Promise<boolean> {
+    const { socket } = this
     const { keys } = this.context
     if (keys === undefined) return true
     const { answerMs = answerMsMax } = this.context.options

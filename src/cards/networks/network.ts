@@ -12,6 +12,7 @@ import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
 import type { ReconciliationRules } from './reconciliation-form.ts'
+import { WrongCodes } from './secured.ts'
 import type { AdviceReply, ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
@@ -62,6 +63,7 @@ class ConnectionPool implements Network {
   private readonly waiting = new Set<() => void>()
   private lastEcho: NetworkHealth['lastEcho']
   private isStopping = false
+  private readonly wrongCodes = new WrongCodes()
   private warningSecond = 0
   private warnings = 0
 
@@ -100,6 +102,7 @@ class ConnectionPool implements Network {
         )
       },
       keys: this.keys,
+      onRightCode: () => this.wrongCodes.right(),
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUnverified: (message: CardMessage, error: unknown) => this.unverified(message, error),
       onUp: () => {
@@ -262,6 +265,16 @@ class ConnectionPool implements Network {
     this.counts.wrongCodes.inc()
     this.warn(message, 'the message authentication code of a message is wrong')
     this.disregard(message)
+    if (this.keys?.exchange?.asks === true && this.wrongCodes.wrong()) this.askForKeys(this.keys)
+  }
+
+  private askForKeys(keys: LinkKeys): void {
+    const { name: network, logger } = this.options
+    keys.doubt()
+    logger.warn({ network }, 'the keys of the card network are asked for anew: its codes are wrong')
+    this.leastLoaded()
+      ?.obtainKeys()
+      .catch((err: unknown) => logger.error({ network, err }, 'the keys were not asked for'))
   }
 
   /** It may be the network's: what it answers is unknown all the same. */

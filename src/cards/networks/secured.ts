@@ -78,17 +78,46 @@ export const isSealedRight = async (
   keys: LinkKeys,
   message: CardMessage,
   sealed: SealedBytes | undefined,
-  { onWrongCode, onUnverified }: Pick<ConnectionContext, 'onWrongCode' | 'onUnverified'>,
+  {
+    onRightCode,
+    onWrongCode,
+    onUnverified,
+  }: Pick<ConnectionContext, 'onRightCode' | 'onWrongCode' | 'onUnverified'>,
 ): Promise<boolean> => {
   try {
     const isRight = sealed !== undefined && (await keys.verify(sealed.data, sealed.code))
-    if (!isRight) onWrongCode(message)
+    if (isRight) onRightCode()
+    else onWrongCode(message)
     return isRight
   } catch (err) {
     onUnverified(message, err)
     return false
   } finally {
     sealed?.data.fill(0)
+  }
+}
+
+/** So many wrong codes in a row are no fault of single messages. */
+const wrongCodesMax = 5
+/** Anybody on the way can make a code wrong: keys are asked for no more often for that. */
+const askEveryMs = 10_000
+
+/** Tells by wrong codes when a network that gives keys to who asks may have begun anew, and forgotten them. */
+export class WrongCodes {
+  private inARow = 0
+  private askedAtMs = Number.NEGATIVE_INFINITY
+
+  right(): void {
+    this.inARow = 0
+  }
+
+  /** @returns whether keys are to be asked for */
+  wrong(): boolean {
+    const nowMs = performance.now()
+    if (++this.inARow < wrongCodesMax || nowMs - this.askedAtMs < askEveryMs) return false
+    this.inARow = 0
+    this.askedAtMs = nowMs
+    return true
   }
 }
 

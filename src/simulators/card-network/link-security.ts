@@ -109,6 +109,11 @@ export class SimulatedKeys {
     createFieldSetter(keyField)(answer, parcel)
   }
 
+  /** As one that begins anew: what it sends is under a key that nobody has. */
+  begin(): void {
+    this.keys.push(this.newKey().bytes)
+  }
+
   private adopt(key: Uint8Array): void {
     this.keys = [...this.keys, key].slice(-1 - oldKeysMax)
     this.exchanged++

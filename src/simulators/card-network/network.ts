@@ -224,6 +224,11 @@ export class CardNetwork {
     this.askOn(session, this.keys.changeCode)
   }
 
+  /** From now on its codes are under a key that it tells only to who asks. */
+  forgetKeys(): void {
+    this.keys?.begin()
+  }
+
   /** Whether a key was sent that may still be taken: neither in use nor refused, and its connection is there. */
   get isChangingKey(): boolean {
     const { keys, keySession, sessions } = this

@@ -386,6 +386,30 @@ describe('keys', () => {
     expect(asked()).toBe(2)
   })
 
+  test('that are wrong one after the other have a network that gives keys asked for them', async () => {
+    const module = createSoftwareModule()
+    const security = {
+      zone: new ModuleKey(zoneKey),
+      mac: { algorithm: 'x9.19', bytes: 8, key: undefined },
+      exchange: { ...exchange, asks: true },
+    } as const
+    await using rig = await createNetworkRig(
+      { module, security, poolSize: 2 },
+      { security: { algorithm: 'x9.19', zoneKey } },
+    )
+    rig.simulator.forgetKeys()
+    for (let number = 1; number <= 5; number++) {
+      expect(codeOf(await rig.network.exchange(payment(number), 20_000))).toBe('unreadable')
+    }
+    await until(() => rig.simulator.statistics().keysExchanged === 2, 'the keys being asked for')
+    expect(codeOf(await rig.network.exchange(payment(6), 20_000))).toBe('00')
+    expect(rig.network.health().connectionsUp).toBe(2)
+    // No more often, whoever makes them wrong.
+    rig.simulator.forgetKeys()
+    for (let number = 10; number < 20; number++) await rig.network.exchange(payment(number), 20_000)
+    expect(rig.simulator.statistics().keysExchanged).toBe(2)
+  })
+
   test('that came under another zone key, or with a wrong check value, are refused, and the old one stays', async () => {
     const other = { ...simulated.security, zoneKey: '89B07A34A1B3F47F89B07A34A1B3F489' }
     await using rig = await createNetworkRig(secured(), { security: other })
