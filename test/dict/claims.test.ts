@@ -274,15 +274,15 @@ describe('a claim of ours', () => {
     expect(await isSame('PHONE')).toBe('same')
   })
 
-  test('that the directory does not cancel is refused to both that ask for it', async () => {
+  test('that the directory does not cancel is refused to all that ask for it together', async () => {
     const { json } = await open(elsewhere('silent'))
     directory.claims.acknowledge(json.claim_id, sample)
     directory.claims.confirm(json.claim_id, sample, 'USER_REQUESTED')
     directory.setFaults([{ kind: 'latency', delayMs: 1_200, operation: 'claim' }])
     const cancel = () => act(json.id, 'cancel', {})
-    const both = await Promise.all([cancel(), Bun.sleep(150).then(cancel)])
-    expect(both.map(({ status, json }) => [status, json.directory_code])).toEqual(
-      Array.from({ length: 2 }, () => [422, 'ClaimOperationInvalid']),
+    const all = await Promise.all([cancel(), cancel(), Bun.sleep(150).then(cancel)])
+    expect(all.map(({ status, json }) => [status, json.directory_code])).toEqual(
+      Array.from({ length: 3 }, () => [422, 'ClaimOperationInvalid']),
     )
   })
 

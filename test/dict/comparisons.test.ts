@@ -140,9 +140,10 @@ describe.each(['file', 'events'])('by %s', (method) => {
       [yours, false, true],
     ])
     for (const key of [both, mine, yours]) {
-      const { status, json } = await mend(found.id, key, keep)
-      expect([key, status, json]).toMatchObject([key, 200, { key, kept: keep }])
-      expect((await mend(found.id, key, keep)).status).toBe(200)
+      const all = await Promise.all([1, 2, 3].map(() => mend(found.id, key, keep)))
+      for (const { status, json } of [...all, await mend(found.id, key, keep)]) {
+        expect([key, status, json]).toMatchObject([key, 200, { key, kept: keep }])
+      }
     }
     const other = await mend(found.id, both, keep === 'ours' ? 'theirs' : 'ours')
     expect([other.status, other.json.code]).toEqual([409, 'dict_difference_mended'])

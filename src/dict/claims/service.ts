@@ -85,14 +85,20 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimSe
 /** Stores what is wanted of a claim. @returns false: it is done, or asked for already. @throws ApiError */
 const want = async (tx: Queryable, deps: AdvanceDeps, id: string, wish: Wish): Promise<boolean> => {
   const before = (await findClaim(tx, id)) ?? throwNone()
-  if (isDone(wish, before.status) || isSame(wish, before.wanted)) return false
+  if (isOne(wish, before)) return false
   const now = deps.now()
   const wanting = wantingOf(before, wish, now)
   const fromMs = possibleFrom(before, wish)?.getTime() ?? 0
   const due = new Date(Math.max(fromMs, now.getTime() + deps.quietMs))
   if (await writeClaim(tx, deps, before, wanting, due)) return true
+  // Another may have asked for the same.
+  if (isOne(wish, (await findClaim(tx, id)) ?? before)) return false
   throw impossible(before, 'Something else happened to the claim at the same time.')
 }
+
+/** Whether it is done, or asked for already. */
+const isOne = (wish: Wish, { status, wanted }: OwnClaim): boolean =>
+  isDone(wish, status) || isSame(wish, wanted)
 
 const throwNone = (): never => {
   throw new ApiError(httpErrors.not_found, 'No such claim.')

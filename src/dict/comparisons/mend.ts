@@ -24,22 +24,25 @@ export type MendBy = {
   /** Public id of the API key. */
   readonly keyId: string
   readonly now: () => Date
-  /** The one that our entry had when the directory was asked whether they still differ; undefined: we had none. */
+  readonly asked: Asked
+}
+
+/** What the directory said of a difference before it is mended. */
+type Asked = {
+  /** It has no more what it had when it was compared, or lacks no more what it lacked. */
+  readonly isOver: boolean
+  /** The version of our entry that it was asked of; undefined: we have none. */
   readonly version: number | undefined
 }
 
-/**
- * Asks whether the directory still has what it had when it was compared, and still lacks what it lacked.
- *
- * @returns the version of our entry of which that is so; undefined: we have none
- * @throws ApiError if not, or if it does not answer
- */
-export const demandSame = async (
+/** Asks whether both sides still differ so. @throws ApiError if the directory does not answer */
+export const askAgain = async (
   sql: Queryable,
-  { key, entryId, theirs }: Difference,
+  { key, entryId, theirs, kept }: Difference,
   keyType: KeyType,
   entryOf: EntryByCid,
-): Promise<number | undefined> => {
+): Promise<Asked> => {
+  if (kept !== null) return { isOver: true, version: undefined }
   const has = async (cid: string): Promise<boolean> => {
     const answer = await entryOf(cid).catch((error: unknown) => {
       throw error instanceof DirectoryAwayError ? unavailable(error) : error
@@ -54,8 +57,7 @@ export const demandSame = async (
   const theirsCid = theirs && cidFor({ id: theirs.requestId, keyType }, key, theirs.entry)
   const isOver =
     (theirsCid !== null && !(await has(theirsCid))) || (oursCid !== null && (await has(oursCid)))
-  if (isOver) throw over()
-  return ours?.version
+  return { isOver, version: ours?.version }
 }
 
 const over = (): ApiError =>
@@ -73,7 +75,7 @@ export const keepSide = async (
 ): Promise<string | undefined> => {
   const ours = entryId === null ? undefined : await findEntry(tx, entryId)
   if (ours !== undefined && ours.status !== 'registered') throw changedMeanwhile(ours)
-  if (ours?.version !== by.version) throw over()
+  if (by.asked.isOver || ours?.version !== by.asked.version) throw over()
   // The key is one entry's alone, so ours goes before theirs comes.
   if (ours !== undefined && ours.id !== theirs?.requestId) {
     await change(tx, ours, { status: 'removed', cid: null, wanted: null })

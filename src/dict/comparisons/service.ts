@@ -28,7 +28,7 @@ import {
   refusedBy,
 } from './difference.ts'
 import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
-import { demandSame, keepSide, type MendBy } from './mend.ts'
+import { askAgain, keepSide, type MendBy } from './mend.ts'
 import {
   addComparison,
   addDifferences,
@@ -115,13 +115,8 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
         const [next] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
         return next?.key === key ? next : throwNoDifference()
       }
-      const before = await shown()
-      // What is mended is not asked about again.
-      const version =
-        before.kept === null
-          ? await demandSame(sql, before, keyType, deps.calls.entryOf)
-          : undefined
-      const by = { ...deps, keyType, keyId: caller.keyId, version }
+      const asked = await askAgain(sql, await shown(), keyType, deps.calls.entryOf)
+      const by = { ...deps, keyType, keyId: caller.keyId, asked }
       const write = async (tx: Queryable): Promise<string> => {
         const kept = await keepOnce(tx, { id, key, keep }, by)
         if (kept === undefined) return ''
