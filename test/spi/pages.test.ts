@@ -255,7 +255,10 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await Promise.all(
     fresh.map(({ id }) => sendings.begin({ id, bytes: Buffer.from('<a/>'), unsigned: undefined })),
   )
-  await Promise.all(fresh.map(({ id }) => sendings.hold(id)))
+  const queued = await sql<{ id: string }[]>`
+    select id from spi_messages where status = 'QUEUED' order by status desc, id desc limit ${listed}`
+  await Promise.all(queued.slice(0, 5).map(({ id }) => sendings.withdraw(id)))
+  await Promise.all(queued.slice(5).map(({ id }) => sendings.hold(id)))
   await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)

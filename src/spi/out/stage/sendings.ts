@@ -89,19 +89,23 @@ const insert = async (sql: Client, sendings: readonly Sending[]): Promise<readon
 
 /** The lock makes it wait for who takes the bytes back, and the second statement see that they are gone. */
 const hold = async (tx: Transaction, ids: readonly string[]): Promise<readonly boolean[]> => {
-  const sorted = textArray([...ids].sort())
-  await tx`
-    select from unnest(${sorted}::text::uuid[]) as wanted(id)
-      cross join lateral (select from spi_messages where id = wanted.id limit 1 for update) locked`
+  const queued = await tx<{ id: string }[]>`
+    select locked.id from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select id, status from spi_messages where id = wanted.id limit 1 for update
+      ) locked
+    where status = 'QUEUED'`
   const rows = await tx<{ id: string }[]>`
-    update spi_messages message set in_doubt_since = coalesce(in_doubt_since, ${new Date()})
-    from (
-      select wanted.id, null::text as nothing from unnest(${sorted}::text::uuid[]) as wanted(id)
+    with kept as materialized (
+      select wanted.id, null::text as nothing
+      from unnest(${textArray(queued.map(({ id }) => id))}::text::uuid[]) as wanted(id)
         cross join lateral (
           select from spi_sendings where message_id = wanted.id limit 1
         ) sending
-    ) kept
-    where ${looksLikeOne(tx)} and message.id = kept.id and message.status = 'QUEUED'
+    )
+    update spi_messages message set in_doubt_since = coalesce(in_doubt_since, ${new Date()})
+    from kept
+    where ${looksLikeOne(tx)} and message.id = kept.id
     returning message.id`
   const held = new Set(rows.map(({ id }) => id))
   return ids.map((id) => held.has(id))
