@@ -95,9 +95,31 @@ const waitForOthers = async (sql: postgres.Sql): Promise<void> => {
   }
 }
 
+/**
+ * The lock belongs to the session, and the driver opens another one without a word when it has lost one.
+ *
+ * @throws Error when the session does not hold the lock
+ */
+const demandLock = async (sql: postgres.Sql | postgres.TransactionSql): Promise<void> => {
+  const held = await sql`
+    select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() and granted
+      and (classid, objid, objsubid) = (0, ${lockKey}, 1)`
+  if (held.length > 0) return
+  throw new Error(
+    'the session that had the lock of migrations was lost, and another program may be migrating: migrate again',
+  )
+}
+
+/** The driver would replace a connection of its own accord after half an hour, which a migration may last. */
 const openForMigrations = (given: string): postgres.Sql => {
   const { dsn, hosts } = namedConnection(given)
-  return postgres(dsn, { ...hosts, max: 1, prepare: false, onnotice: () => {} })
+  return postgres(dsn, {
+    ...hosts,
+    max: 1,
+    max_lifetime: null,
+    prepare: false,
+    onnotice: () => {},
+  })
 }
 
 /** @throws what the migration throws, and the server's refusal when its tables have been in use for too long */
@@ -135,10 +157,12 @@ const apply = async (
   const soon = <T>(work: (transaction: postgres.TransactionSql) => Promise<T>) =>
     sql.begin(async (transaction) => {
       await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
+      await demandLock(transaction)
       return work(transaction)
     })
   const indexes = indexesOf(text)
   for (const index of indexes ?? []) {
+    await demandLock(sql)
     await buildIndex(sql, index, logger, (statement) =>
       soon((transaction) => transaction.unsafe(statement)),
     )

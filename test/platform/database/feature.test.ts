@@ -173,6 +173,28 @@ describe('the database in the life of the process', () => {
     await close()
   })
 
+  test('whoever has lost the lock of migrations migrates no further', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    // As a session does that ends.
+    const losing = { name: '9998_losing', sql: '-- expand\nselect pg_advisory_unlock_all()' }
+    const table = { name: '9999_table', sql: '-- expand\ncreate table later (id int)' }
+    const index = {
+      name: '9999_index',
+      sql: '-- expand\nCREATE INDEX "api_keys_later" ON "api_keys" USING btree ("id");',
+    }
+    for (const next of [table, index]) {
+      const wanted = [...known, losing, next]
+      await expect(migrate(dsn, wanted, quietLogger)).rejects.toThrow('lock of migrations was lost')
+      expect(await pendingMigrations(dsn, wanted)).toEqual([next.name])
+      await sql`delete from schema_migrations where name = ${losing.name}`
+    }
+    expect(
+      await sql`select to_regclass('later') as one, to_regclass('api_keys_later') as other`,
+    ).toMatchObject([{ one: null, other: null }])
+    expect(await migrate(dsn, [...known, table, index], quietLogger)).toHaveLength(2)
+    await close()
+  })
+
   test('a schema of a newer program ends the start', async () => {
     const { dsn, close } = await createTestDatabase()
     await migrate(dsn, [...known, extra], quietLogger)
