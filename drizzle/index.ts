@@ -126,6 +126,8 @@ import m122 from './0122_spi_reports_declared.sql' with { type: 'text' }
 import m123 from './0123_spi_sent_at.sql' with { type: 'text' }
 import m124 from './0124_spi_sent_late.sql' with { type: 'text' }
 import m125 from './0125_pix_receiver_tax_id.sql' with { type: 'text' }
+import m126 from './0126_agreement_of_collections.sql' with { type: 'text' }
+import m127 from './0127_lists_by_each_filter.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -254,4 +256,6 @@ export const migrations: readonly Migration[] = [
   { name: '0123_spi_sent_at', sql: m123 },
   { name: '0124_spi_sent_late', sql: m124 },
   { name: '0125_pix_receiver_tax_id', sql: m125 },
+  { name: '0126_agreement_of_collections', sql: m126 },
+  { name: '0127_lists_by_each_filter', sql: m127 },
 ]

@@ -176,6 +176,7 @@ export const pixLocations = pgTable(
     uniqueIndex('pix_locations_token').on(table.token),
     uniqueIndex('pix_locations_charge').on(table.chargeId).where(sql`charge_id is not null`),
     index('pix_locations_listed').on(table.account, table.createdAt, table.id),
+    index('pix_locations_by_kind').on(table.account, table.kind, table.createdAt, table.id),
     index('pix_locations_by_use').on(
       table.account,
       sql`(charge_id is not null)`,
@@ -215,6 +216,9 @@ export const pixReceived = pgTable(
     index('pix_received_pending').on(table.receivedAt).where(sql`status = 'PENDENTE'`),
     index('pix_received_listed')
       .on(table.account, table.settledAt, table.endToEndId)
+      .where(sql`settled_at is not null`),
+    index('pix_received_by_naming')
+      .on(table.account, sql`(txid is not null)`, table.settledAt, table.endToEndId)
       .where(sql`settled_at is not null`),
     index('pix_received_by_txid')
       .on(table.account, table.txid, table.settledAt)

@@ -3,8 +3,9 @@ import { listTransactions } from '#src/cards/transactions/store.ts'
 import { listTransfers } from '#src/drex/transfers/store.ts'
 import { listCharges } from '#src/pix/charges/store.ts'
 import { listCollections } from '#src/pix/collections/store.ts'
+import { listLocations } from '#src/pix/locations/store.ts'
 import { listPix } from '#src/pix/received/store.ts'
-import { listRecurrences } from '#src/pix/recurrences/store.ts'
+import { listRecurrenceLocations, listRecurrences } from '#src/pix/recurrences/store.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { AuditFilter } from '#src/platform/http/audit/domain.ts'
 import { listAudit } from '#src/platform/http/audit/store.ts'
@@ -33,6 +34,8 @@ const hour = {
   page: 0,
   perPage: listed,
 }
+/** What is looked up one by one. */
+const minutes = { ...hour, to: new Date('2026-01-01T00:10:00Z') }
 const ever = { ...hour, to: new Date('2027-01-01T00:00:00Z') }
 
 const seen = { account: 'a', networks: ['drex_testnet'] } as const
@@ -54,6 +57,7 @@ const collections = {
   status: undefined,
   agreement: undefined,
 }
+const noLocation = { isUsed: undefined, agreement: undefined }
 const received = {
   txid: undefined,
   hasTxid: undefined,
@@ -107,6 +111,7 @@ const work = async (sql: Client): Promise<void> => {
       { debtorTaxId: '7' },
       { debtorTaxId: '7', status: 'CANCELADA' },
       { agreement: 'c7' },
+      { isShown: true },
     ]) {
       await listRecurrences(sql, 'a', { ...recurrences, ...time, ...more })
     }
@@ -117,6 +122,7 @@ const work = async (sql: Client): Promise<void> => {
       { recurrenceId: 'R700', status: 'CONCLUIDA' },
       { debtorTaxId: '7' },
       { debtorTaxId: '7', agreement: 'c7' },
+      { agreement: 'c7' },
     ]) {
       await listCollections(sql, 'a', { ...collections, ...time, ...more })
     }
@@ -124,10 +130,21 @@ const work = async (sql: Client): Promise<void> => {
       {},
       { txid: 't700' },
       { hasTxid: true },
+      { hasTxid: false },
       { hasReturns: true },
       { payerTaxId: '7' },
     ]) {
       await listPix(sql, 'a', { ...received, ...time, ...more })
+    }
+  }
+  for (const time of [hour, ever]) {
+    for (const more of [{}, { kind: 'cobv' as const }, { isUsed: true }]) {
+      await listLocations(sql, 'a', { kind: undefined, isUsed: undefined, ...time, ...more })
+    }
+  }
+  for (const time of [minutes, ever]) {
+    for (const more of [{ isUsed: true }, { isUsed: false }, { agreement: 'c7' }]) {
+      await listRecurrenceLocations(sql, 'a', { ...noLocation, ...time, ...more })
     }
   }
   const asked: readonly AuditFilter[] = [
@@ -168,14 +185,19 @@ holdPageBudgets<undefined>({
         content, is_shown, created_at)
       select (${idOf})::uuid, 'a', '1', 't' || n, case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, 'k', 1, 1,
         (n % 1000)::text, '{}', ${isRare}, ${at} from ${numbers};
-      insert into pix_recurrences (id, account, tax_id, receiver_name, agreement, status, debtor_tax_id, terms, history, created_at)
+      insert into pix_locations (account, token, kind, charge_id, created_at)
+      select 'a', md5(n::text), case when ${isRare} then 'cobv' else 'cob' end, case when ${isRare} then (${idOf})::uuid end, ${at}
+      from ${numbers};
+      insert into pix_recurrence_locations (id, account, token, created_at) select n, 'a', md5(n::text), ${at} from ${numbers};
+      insert into pix_recurrences (id, account, tax_id, receiver_name, agreement, status, debtor_tax_id, terms, history,
+        location_id, created_at)
       select 'R' || n, 'a', '1', 'A', 'c' || n % 1000, case when ${isRare} then 'CANCELADA' else 'APROVADA' end,
-        (n % 1000)::text, '{}', '[]', ${at} from ${numbers};
-      insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle, amount_cents, content, history, created_at)
-      select 'a', 't' || n, 'R' || n, '1', case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, '2026-03-20', 0, 1,
+        (n % 1000)::text, '{}', '[]', case when ${isRare} then n end, ${at} from ${numbers};
+      insert into pix_collections (account, txid, recurrence_id, agreement, tax_id, status, due_on, cycle, amount_cents, content, history, created_at)
+      select 'a', 't' || n, 'R' || n, 'c' || n % 1000, '1', case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, '2026-03-20', 0, 1,
         '{}', '[]', ${at} from ${numbers};
       insert into pix_received (end_to_end_id, account, txid, amount_cents, payer_tax_id, status, received_at, settled_at, has_returns)
-      select 'E' || n, 'a', 't' || n, 1, (n % 1000)::text, 'LIQUIDADO', ${at}, ${at}, ${isRare} from ${numbers};
+      select 'E' || n, 'a', case when not (${isRare}) then 't' || n end, 1, (n % 1000)::text, 'LIQUIDADO', ${at}, ${at}, ${isRare} from ${numbers};
       insert into audit_log (id, actor, action, object, outcome)
       select (${idOf})::uuid, 'k' || n % 1000, case when ${isRare} then 'cards.resolve' else 'spi.send' end, 'o' || n, 'x' from ${numbers};`)
     return undefined

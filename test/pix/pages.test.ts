@@ -20,7 +20,7 @@ const listed = 20
 const pagesMax = 40 * listed
 /** One that reads alone. */
 const readPagesMax = 10 * listed
-/** One stores a charge with its location, which have sixteen indexes. */
+/** One stores a charge with its location, which have seventeen indexes. */
 const storePagesMax = 70 * listed
 /** A list counts so many charges, and may look at the row of each. */
 const countPagesMax = 1.5 * itemsMax

@@ -47,9 +47,11 @@ const whole = async (sql: Queryable, rows: readonly Row[]): Promise<readonly Col
 /** @returns false: the txid, or the cycle of the recurrence, is taken */
 export const addCollection = async (tx: Queryable, made: Collection): Promise<boolean> => {
   const { count } = await tx`
-    insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
-      amount_cents, content, history, ending, next_at, created_at)
-    values (${made.account}, ${made.txid}, ${made.recurrenceId}, ${made.taxId}, ${made.status},
+    insert into pix_collections (account, txid, recurrence_id, agreement, tax_id, status, due_on,
+      cycle, amount_cents, content, history, ending, next_at, created_at)
+    values (${made.account}, ${made.txid}, ${made.recurrenceId},
+      (select agreement from pix_recurrences where id = ${made.recurrenceId} limit 1),
+      ${made.taxId}, ${made.status},
       ${made.dueOn}, ${made.cycle}, ${made.amountCents}, ${JSON.stringify(made.content)},
       ${JSON.stringify(made.history)}, null, ${made.nextAt}, ${made.createdAt})
     on conflict do nothing`
@@ -229,13 +231,10 @@ const ofAccount = (
   account: string,
   { from, to, status, agreement }: CollectionFilter,
 ) => {
-  const by = narrowedBy(sql, { status })
-  const agreed = sql`cross join lateral (
-    select from pix_recurrences where id = c.recurrence_id and agreement = ${agreement ?? ''}
-    limit 1) r`
+  const by = narrowedBy(sql, { agreement, status })
   return {
     matching: sql`
-      from pix_collections c ${agreement === undefined ? sql`` : agreed}
+      from pix_collections c
       where c.account = ${account} and c.created_at between ${from} and ${to} ${by.matching}`,
     order: by.order,
   }

@@ -94,10 +94,10 @@ export const locationsOf = async (
 
 /** In the order in which they were made. */
 const matching = (sql: Queryable, account: string, { from, to, isUsed, kind }: LocationFilter) => {
-  const by = narrowedBy(sql, { '(charge_id is not null)': isUsed })
+  const by = narrowedBy(sql, { '(charge_id is not null)': isUsed, kind })
   return sql`
     from pix_locations where account = ${account} and created_at between ${from} and ${to}
-      ${by.matching} ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+      ${by.matching}
     order by ${by.order} created_at, id`
 }
 

@@ -318,20 +318,18 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
   }
 }
 
-const presence = (sql: Queryable, hasTxid: boolean | undefined) => {
-  if (hasTxid === undefined) return sql``
-  return hasTxid ? sql`and txid is not null` : sql`and txid is null`
-}
-
 /** In the order of their settlement. */
 const matching = (sql: Queryable, account: string, filter: PixFilter) => {
   const { txid, hasTxid, hasReturns, payerTaxId } = filter
-  const by = narrowedBy(sql, { txid, payer_tax_id: payerTaxId })
+  const by = narrowedBy(sql, {
+    txid,
+    payer_tax_id: payerTaxId,
+    '(txid is not null)': hasTxid,
+  })
   const returned = hasReturns === true ? sql`and has_returns` : sql`and not has_returns`
   return sql`
     from pix_received p where account = ${account}
       and settled_at between ${filter.from} and ${filter.to}
-      ${presence(sql, hasTxid)}
       ${hasReturns === undefined ? sql`` : returned}
       ${by.matching}
     order by ${by.order} settled_at, end_to_end_id`

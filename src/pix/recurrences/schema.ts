@@ -78,6 +78,12 @@ export const pixRecurrences = pgTable(
       table.createdAt,
       table.id,
     ),
+    index('pix_recurrences_by_use').on(
+      table.account,
+      sql`(location_id is not null)`,
+      table.createdAt,
+      table.id,
+    ),
   ],
 )
 
@@ -119,6 +125,8 @@ export const pixCollections = pgTable(
     recurrenceId: text('recurrence_id')
       .notNull()
       .references(() => pixRecurrences.id),
+    /** That of the recurrence, which keeps it: charges are listed by it. */
+    agreement: text(),
     /** The number of the receiver; with the txid it names the charge in a payment. */
     taxId: text('tax_id').notNull(),
     status: text().notNull(),
@@ -145,6 +153,9 @@ export const pixCollections = pgTable(
       .where(sql`status not in ('REJEITADA', 'CANCELADA')`),
     index('pix_collections_listed').on(table.account, table.createdAt, table.txid),
     index('pix_collections_by_status').on(table.account, table.status, table.createdAt, table.txid),
+    index('pix_collections_by_agreement')
+      .on(table.account, table.agreement, table.createdAt, table.txid)
+      .where(sql`agreement is not null`),
     index('pix_collections_of_recurrence').on(table.recurrenceId, table.createdAt, table.txid),
     index('pix_collections_due').on(table.nextAt).where(sql`next_at is not null`),
   ],

@@ -1,7 +1,7 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
@@ -193,11 +193,15 @@ export type RecurrenceFilter = ListRequest & {
 /** In the order in which they were made. */
 const matching = (sql: Queryable, account: string, filter: RecurrenceFilter) => {
   const { status, debtorTaxId, isShown, agreement } = filter
-  const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, agreement, status })
+  const by = narrowedBy(sql, {
+    debtor_tax_id: debtorTaxId,
+    agreement,
+    status,
+    '(location_id is not null)': isShown,
+  })
   return sql`
     from pix_recurrences where account = ${account}
       and created_at between ${filter.from} and ${filter.to} ${by.matching}
-      ${isShown === undefined ? sql`` : sql`and (location_id is not null) = ${isShown}`}
     order by ${by.order} created_at, id`
 }
 
@@ -273,9 +277,14 @@ export const listRecurrenceLocations = async (
   account: string,
   { isUsed, agreement, ...request }: RecurrenceLocationFilter,
 ): Promise<Listed<RecurrenceLocation>> => {
+  const all = sql`where l.account = ${account} and l.created_at between ${request.from} and ${request.to}`
+  // What shows no recurrence, or that of another agreement, is looked at too: no more of it than a list may hold.
+  if (isUsed !== undefined || agreement !== undefined) {
+    const total = await countOf(sql, sql`from pix_recurrence_locations l ${all}`)
+    if (total > itemsMax) return { items: [], total }
+  }
   const matching = sql`
-    from pix_recurrence_locations l ${withRecurrence(sql)}
-    where l.account = ${account} and l.created_at between ${request.from} and ${request.to}
+    from pix_recurrence_locations l ${withRecurrence(sql)} ${all}
       ${isUsed === undefined ? sql`` : sql`and (r.id is not null) = ${isUsed}`}
       ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}`
   const [items, total] = await Promise.all([
