@@ -1,6 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { type Changed, type DirectoryList, type Reading, readChanges } from './lists.ts'
 
 /** A version of an item that could not be received, how often that was tried, and since when. */
@@ -21,6 +22,8 @@ const triesMax = 20
 const triedMs = 3_600_000
 /** We count how often items failed, of so many at once; what fails beside them waits until these are over. */
 const failingMax = 1_000
+/** What was passed over is remembered for so long, and no more than so many. */
+const searchedMs = 31 * dayMs
 
 /**
  * Reads what has changed in a list since it was last read, each item by itself, and keeps until when it has been read:
@@ -91,19 +94,35 @@ export const followList = async <T extends Changed>(
 }
 
 /**
- * Reads what may be listed since `from`. Where that is too much for one round, reads from where the list was followed
- * to, so that the next one comes further: what is before was received, but for items that were passed over.
+ * Reads what may be listed since `from`. Where that is too much for one round, reads what was passed over on the way, and
+ * from where the list was followed to, so that the next one comes further: what else is before was received.
  *
- * @returns whether the list was read to its end
+ * @returns whether nothing else can be listed
  */
 export const searchList = async <T extends Changed>(
   sql: Client,
   { name, ask }: Pick<DirectoryList<T>, 'name' | 'ask'>,
   { from, overlapMs, ...options }: { readonly from: Date; readonly overlapMs: number } & Reading<T>,
 ): Promise<boolean> => {
-  if (await readChanges(ask, from, options)) return true
-  const followed = new Date(((await placeIn(sql, name))?.until.getTime() ?? 0) - overlapMs)
-  return followed > from && readChanges(ask, followed, options)
+  let readMs = from.getTime()
+  const read = (since: Date, pagesMax = options.pagesMax): Promise<boolean> =>
+    readChanges(ask, since, {
+      ...options,
+      pagesMax,
+      take: (items, until) => {
+        readMs = Math.max(readMs, until?.getTime() ?? 0)
+        return options.take(items, until)
+      },
+    })
+  if (await read(from)) return true
+  const { until, failing } = (await placeIn(sql, name)) ?? { until: new Date(0), failing: [] }
+  const followed = new Date(until.getTime() - overlapMs)
+  if (followed <= from) return false
+  const passed = failing.filter(({ isOver }) => isOver).map(({ modifiedMs }) => modifiedMs)
+  for (const ms of passed.toSorted((one, other) => one - other)) {
+    if (ms >= readMs && ms < followed.getTime()) await read(new Date(ms), 1)
+  }
+  return read(followed)
 }
 
 type Version = Pick<Failing, 'id' | 'modifiedMs'>
@@ -133,9 +152,15 @@ const createFailures = (before: readonly Failing[], nowMs: number) => {
     },
     /** The last moment before all that failed in this round and is tried again. */
     heldMs: (): number => heldMs,
-    /** Without those that the list is not read for any more. */
-    since: (fromMs: number): readonly Failing[] =>
-      [...all.values()].filter(({ modifiedMs }) => modifiedMs >= fromMs),
+    /** Those that the list is read for, and those that somebody may search for. */
+    since: (fromMs: number): readonly Failing[] => {
+      const kept = [...all.values()]
+      const passed = kept.filter((one) => one.isOver && one.modifiedMs >= nowMs - searchedMs)
+      return [
+        ...kept.filter(({ isOver, modifiedMs }) => !isOver && modifiedMs >= fromMs),
+        ...passed.slice(-failingMax),
+      ]
+    },
   }
 }
 
