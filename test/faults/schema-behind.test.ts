@@ -14,11 +14,15 @@ const settleMs = 60_000
 /** Longer than a message needs that fails at once until it is a dead letter. */
 const behindMs = 6_000
 
+/** What ends those that a failure leaves. */
+const running: (() => void)[] = []
+
 const serve = async (env: Readonly<Record<string, string>>) => {
   const program = startProgram(anyVariant, ['serve'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', ISPB: ispb, ...env },
   })
   const ended = program.end()
+  running.push(() => program.signal('SIGKILL'))
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const { http_url: url } = JSON.parse(line) as { readonly http_url: string }
   const stop = async (): Promise<number> => {
@@ -88,6 +92,7 @@ test('what waits to be sent is sent once the schema is up to date', async () => 
     expect((await fetch(`${sending.url}/ready`)).status).toBe(200)
     expect(await sending.stop()).toBe(0)
   } finally {
+    for (const kill of running) kill()
     await bank.stop()
     await database.close()
   }
