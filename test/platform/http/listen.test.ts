@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectSecurely } from 'node:tls'
 import { callerMsMax, listen, type Route, readBytes } from '#src/platform/http/index.ts'
-import { patienceMs } from '#src/platform/http/limits/callers.ts'
+import { lookEveryMs, patienceMs } from '#src/platform/http/limits/callers.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { testApp } from '../../support/app.ts'
 import { issueCertificate } from '../../support/pki.ts'
@@ -155,13 +155,13 @@ test.each(['Content-Length: 100\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n'])
     await until(full)
     pass(patienceMs - 1)
     expect(await full()).toBe(true)
-    pass(1)
+    pass(1 + lookEveryMs)
     expect(await ask()).toBe(200)
     const cut = await first
     expect([statusOf(cut), cut]).toEqual([408, expect.stringContaining('body_timeout')])
     expect(cut.toLowerCase()).toContain('connection: close')
     expect(await ask()).toBe(200)
-    pass(callerMsMax)
+    pass(callerMsMax + lookEveryMs)
     expect(statusOf(await second)).toBe(408)
     expect(bounded.lines.join('')).not.toContain('"level":"error"')
     await own.stop(true)

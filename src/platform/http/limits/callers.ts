@@ -2,7 +2,7 @@
 
 /** Who waits for its caller. */
 export type Waiting = {
-  /** Since when; written here. */
+  /** Since when, as of the next look, so that no request asks the clock; written here. */
   sinceMs: number
   /** False: it may wait as long as nobody needs its room. */
   readonly isTimed: boolean
@@ -25,13 +25,14 @@ export type Callers = {
 export const callerMsMax = 30_000
 /** Who has waited for less keeps its room, however many come: nearly every body comes with its headers. */
 export const patienceMs = 2_000
-const lookEveryMs = 1_000
+export const lookEveryMs = 1_000
 
 /** One timer for all of them: a request costs two changes of a set. */
 export const createCallers = (nowMs: () => number = () => performance.now()): Callers => {
   /** In the order of their beginning. */
   const waiting = new Set<Waiting>()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let nextLookMs = 0
 
   const giveUp = (one: Waiting, reason: GiveUpReason): void => {
     waiting.delete(one)
@@ -47,15 +48,16 @@ export const createCallers = (nowMs: () => number = () => performance.now()): Ca
     if (waiting.size > 0) watch()
   }
   const watch = (): void => {
+    nextLookMs = nowMs() + lookEveryMs
     timer = setTimeout(look, lookEveryMs)
     timer.unref()
   }
 
   return {
     begin: (one) => {
-      one.sinceMs = nowMs()
-      waiting.add(one)
       if (timer === undefined) watch()
+      one.sinceMs = nextLookMs
+      waiting.add(one)
     },
     end: (one) => waiting.delete(one),
     makeRoom: () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { status } from '@grpc/grpc-js'
 import { callerMsMax, createRooms } from '#src/platform/http/index.ts'
-import { patienceMs } from '#src/platform/http/limits/callers.ts'
+import { lookEveryMs, patienceMs } from '#src/platform/http/limits/callers.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { pacs008 } from '../../../support/messages.ts'
 import { timedRooms } from '../../../support/timed-rooms.ts'
@@ -136,24 +136,23 @@ test('calls that wait for their caller hold no room that another needs', async (
   const spoken = open('TransformStream')
   spoken.call.write(request)
   await once(spoken.call, 'data')
-  pass(1)
   const silent = open('TransformStream')
   const unended = open('Transform')
   unended.call.write(request)
   await until(isFull)
   // Who is asked for something again waits from then on.
-  pass(patienceMs - 2)
+  pass(patienceMs - 1)
   expect(await isFull()).toBe(true)
   spoken.call.write(request)
   await once(spoken.call, 'data')
-  pass(2)
+  pass(1 + lookEveryMs)
   await unary()
   expect(await Promise.race([silent.ended, unended.ended])).toBe(status.UNAVAILABLE)
   // A stream may be silent as long as it likes where nobody needs its room, a single call may not.
   const late = open('Transform')
   await until(async () => {
     // It may not have come in yet.
-    pass(callerMsMax)
+    pass(callerMsMax + lookEveryMs)
     return (await Promise.race([late.ended, Bun.sleep(10)])) === status.DEADLINE_EXCEEDED
   })
   spoken.call.write(request)
