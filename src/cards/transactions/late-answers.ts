@@ -22,10 +22,22 @@ export type KeptLateAnswer = {
   readonly responseCode: string | null
   /** Other transactions keep it too, as nobody knows which of them it is about. */
   readonly isOneOfSeveral: boolean
+  /** Somebody has taken back since what it is about: it needs nobody. */
+  readonly isTakenBack: boolean
 }
 
 /** We look for the last one that is too old among so many of the last ones. */
 const lookedAtMax = 1_000_000
+
+/** The last kept late answer that is too old; those before it are so, too, and need not be read. */
+export const lateAnswersEndedBefore = async (sql: Queryable, seconds: number): Promise<bigint> => {
+  const [last] = await sql<{ id: bigint }[]>`
+    select id from (
+      select id, at from card_events where type = 'late_answer'
+      order by id desc limit ${rowCount(sql, lookedAtMax)}
+    ) e where at <= now() - make_interval(secs => ${seconds}) limit 1`
+  return last?.id ?? 0n
+}
 
 /** Kept late answers after that event, which are old enough for their requests to be over, oldest first. */
 export const lateAnswersAfter = (
@@ -36,22 +48,15 @@ export const lateAnswersAfter = (
 ): Promise<readonly KeptLateAnswer[]> => sql<KeptLateAnswer[]>`
   select e.id as "eventId", e.transaction_id as id, t.network, e.data ->> 'mti' as mti,
     e.data ->> 'stan' as stan, e.data ->> 'response_code' as "responseCode",
-    e.data -> 'candidates' is not null as "isOneOfSeveral"
-  from card_events e join card_transactions t on t.id = e.transaction_id
-  where e.type = 'late_answer'
-    -- What is before the last one that is too old is not read.
-    and e.id > greatest(${eventId}::bigint, (
-      select id from (
-        select id, at from card_events where type = 'late_answer'
-        order by id desc limit ${rowCount(sql, lookedAtMax)}
-      ) o where at <= now() - make_interval(secs => ${ages.secondsMax}) limit 1))
-    and e.at > now() - make_interval(secs => ${ages.secondsMax})
-    and e.at < now() - make_interval(secs => ${ages.secondsMin})
-    -- What somebody has taken back since needs nobody.
-    and not exists (
+    e.data -> 'candidates' is not null as "isOneOfSeveral",
+    exists (
       select from card_reversals r
       where r.transaction_id = e.transaction_id and (r.ended_at is null or r.ended_at > e.at)
-        and e.data ->> 'stan' in (r.original_stan, r.stan))
+        and e.data ->> 'stan' in (r.original_stan, r.stan)) as "isTakenBack"
+  from card_events e join card_transactions t on t.id = e.transaction_id
+  where e.type = 'late_answer' and e.id > ${eventId}
+    and e.at > now() - make_interval(secs => ${ages.secondsMax})
+    and e.at < now() - make_interval(secs => ${ages.secondsMin})
   order by e.id limit ${limit}`
 
 /** Late answers that a transaction keeps: a network may repeat itself without end, and twenty say all that it says. */

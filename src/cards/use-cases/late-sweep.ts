@@ -1,5 +1,9 @@
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
-import { type KeptLateAnswer, lateAnswersAfter } from '../transactions/late-answers.ts'
+import {
+  type KeptLateAnswer,
+  lateAnswersAfter,
+  lateAnswersEndedBefore,
+} from '../transactions/late-answers.ts'
 import { approvedBy, type LateAnswersDeps } from './late-answers.ts'
 import { takeBack } from './late-approvals.ts'
 
@@ -14,7 +18,7 @@ const batchMax = 200
 
 /**
  * Takes back late approvals whose process was killed after it had kept them, and before it could see what became of
- * their requests. Any number of processes may do so: what is taken back already is not found, and what counts is left.
+ * their requests. Any number of processes may do so: what is taken back already and what counts are left.
  */
 export const createLateSweep = (
   deps: LateAnswersDeps & { readonly secondsMin?: number },
@@ -24,6 +28,7 @@ export const createLateSweep = (
   let decidedTo = 0n
 
   const decide = async (one: KeptLateAnswer): Promise<'reversed' | 'taken' | 'undecided'> => {
+    if (one.isTakenBack) return 'taken'
     const { id, network, stan } = one
     const approved = approvedBy(networks.byName(network)?.answers, one)
     if (approved === undefined || stan === null) return 'taken'
@@ -34,6 +39,7 @@ export const createLateSweep = (
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
     let undecidedFrom: bigint | undefined
+    if (decidedTo === 0n) decidedTo = await lateAnswersEndedBefore(sql, secondsMax)
     for (let after = decidedTo; ; ) {
       const found = await lateAnswersAfter(sql, after, { secondsMin, secondsMax }, batchMax)
       for (const one of found) {
