@@ -2,7 +2,7 @@ import type { Client } from './database.ts'
 import { failedSocket, type HostOptions } from './primary.ts'
 
 /** The schema is not the one that this program works on: for whoever asks, the database is away. */
-export class SchemaBehindError extends Error {
+class SchemaBehindError extends Error {
   override readonly name = 'SchemaBehindError'
   readonly code = 'SCHEMA_BEHIND'
   constructor() {
