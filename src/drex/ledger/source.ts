@@ -151,16 +151,19 @@ const far = async (
   }
 }
 
-/** In one exchange, which one node answers. @throws RpcFailure */
+/**
+ * Of one node, its last block before the events: whoever has that can tell them all.
+ * @throws RpcFailure
+ */
 const rangeOf = async (
   { rpc }: SourceContext,
   filter: { readonly toBlock: Hex },
 ): Promise<readonly [readonly Log[], Hex | undefined]> => {
-  const [logs, block] = await rpc.batch<'eth_getLogs' | 'eth_getBlockByNumber'>([
-    { method: 'eth_getLogs', params: [filter] },
+  const [block, logs] = await rpc.together<'eth_getBlockByNumber' | 'eth_getLogs'>([
     { method: 'eth_getBlockByNumber', params: [filter.toBlock, false] },
+    { method: 'eth_getLogs', params: [filter] },
   ])
-  return [resultOf(logs) as readonly Log[], (resultOf(block) as Block | null)?.hash]
+  return [logs as readonly Log[], (block as Block | null)?.hash]
 }
 
 const failureOf = (error: unknown): RpcFailure => {

@@ -49,6 +49,14 @@ export type RpcClient = {
   readonly batch: <M extends Method>(
     requests: readonly RpcRequest<M>[],
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
+  /**
+   * All of one node, each asked after the one before it, and each node once at most: a node that leaves one of them out
+   * has told none.
+   * @throws RpcFailure
+   */
+  readonly together: <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ) => Promise<readonly ResultOf<M>[]>
   /** The same question to every node of the right chain, in no order. */
   readonly poll: <M extends Method>(
     method: M,
@@ -130,13 +138,16 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     throw new RpcFailure('wrong_chain', 'the node has another genesis block than before')
   }
 
-  const failover = createFailover({
-    nodes,
-    choice,
-    attemptsMax: options.attemptsMax,
-    backoffMs: (round) => backoffMs(round, random),
-    onFailure: (node) => node.forget(),
-  })
+  const failoverOf = (attemptsMax: number) =>
+    createFailover({
+      nodes,
+      choice,
+      attemptsMax,
+      backoffMs: (round) => backoffMs(round, random),
+      onFailure: (node) => node.forget(),
+    })
+  const failover = failoverOf(options.attemptsMax)
+  const once = failoverOf(Math.min(options.attemptsMax, nodes.length))
   const withNode = <T>(calls: number, attempt: (node: Node) => Promise<T>): Promise<T> =>
     failover(patience.forCallsMs(calls), async (node) => attempt(await identified(node)))
 
@@ -155,6 +166,10 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       for (const [at, i] of odd.entries()) outcomes[i] = again[at] ?? outcomes[i]!
       return outcomes
     },
+    together: (requests) =>
+      once(patience.forCallsMs(requests.length), async (node) =>
+        (await identified(node)).askTogether(requests),
+      ),
     call: (method, ...params) =>
       withNode(1, async (node) => resultOf((await asked(node, [{ method, params }]))[0])),
     poll: async (method, ...params) =>

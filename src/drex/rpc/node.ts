@@ -37,6 +37,14 @@ export type Node = {
     signal?: AbortSignal,
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
+   * Asks all in this order, in one exchange if the node takes that many. What one of them costs says nothing of how much
+   * the node takes at once of others.
+   * @throws RpcFailure what it says of the first that has no result
+   */
+  readonly askTogether: <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ) => Promise<readonly ResultOf<M>[]>
+  /**
    * Compares the node's chain with the network's, if that was not done just now.
    * @returns its genesis block
    * @throws RpcFailure `wrong_chain`, or `unreachable` while it lags behind the checkpoint
@@ -54,11 +62,12 @@ const growAfter = 256
 const unansweredMax = 32
 
 export const createNode = (url: string, options: NodeOptions): Node => {
-  const ask = createAsker(url, options)
+  const asker = createAsker(url, options)
+  const { ask } = asker
   let identified: { readonly genesis: Hex; readonly untilMs: number } | undefined
   let wrong: { readonly failure: RpcFailure; readonly untilMs: number } | undefined
   return {
-    ask,
+    ...asker,
     forget() {
       identified = undefined
     },
@@ -141,7 +150,7 @@ const aliveMs = 1_000
 /** Failures that fewer calls at once may avoid. */
 const isLess: ReadonlySet<RpcFailureKind> = new Set(['too_large', 'rate_limited', 'unreachable'])
 
-const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
+const createAsker = (url: string, options: NodeOptions): Pick<Node, 'ask' | 'askTogether'> => {
   let callsMax = options.batchCallsMax
   let full = 0
 
@@ -155,7 +164,7 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
     full = 0
   }
 
-  return async (requests, signal) => {
+  const ask: Node['ask'] = async (requests, signal) => {
     const limits = { timeoutMs: options.timeoutMs, signal }
     for (;;) {
       const part = requests.slice(0, callsMax === 1 ? singlesMax : callsMax)
@@ -189,6 +198,36 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
       }
     }
   }
+  const askTogether: Node['askTogether'] = (requests) =>
+    together(url, requests, { timeoutMs: options.timeoutMs }, callsMax)
+  return { ask, askTogether }
+}
+
+/** @throws RpcFailure also if the node is away */
+const together = async <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  limits: Limits,
+  callsMax: number,
+): Promise<readonly ResultOf<M>[]> => {
+  try {
+    const whole =
+      requests.length <= callsMax
+        ? await exchange(url, requests, limits).catch(refusedSize)
+        : undefined
+    if (whole?.size === requests.length) return requests.map((_, i) => resultOf(whole.get(i)))
+    const results: ResultOf<M>[] = []
+    for (const each of requests)
+      results.push(resultOf((await exchange(url, [each], limits)).get(0)))
+    return results
+  } catch (error) {
+    if (error instanceof RpcFailure && error.kind === 'timed_out') await alive(url, limits)
+    throw error
+  }
+}
+
+const refusedSize = (error: unknown): undefined => {
+  if (!(error instanceof RpcFailure) || error.kind !== 'too_large') throw error
 }
 
 /** What a node says so of one call that was asked alone concerns that call, and not those asked after it. */

@@ -5,6 +5,7 @@ import { lastOnChain } from '../../../src/drex/ledger/following.ts'
 import { createSource } from '../../../src/drex/ledger/source.ts'
 import type { RpcOutcome } from '../../../src/drex/rpc/client.ts'
 import { RpcFailure } from '../../../src/drex/rpc/errors.ts'
+import { resultOf } from '../../../src/drex/rpc/node.ts'
 
 const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
 const topic = hashOf(7)
@@ -71,18 +72,15 @@ const rangesOf = (
   const context = contextOf(isLeft) as {
     readonly rpc: { readonly batch: (questions: readonly Question[]) => Promise<RpcOutcome[]> }
   }
-  const batch = async (questions: readonly Question[]): Promise<RpcOutcome[]> => {
-    const [first, ...rest] = questions
-    const filter = first?.params[0] as { readonly fromBlock?: Hex; readonly toBlock: Hex }
-    if (filter?.fromBlock === undefined) return context.rpc.batch(questions)
-    const result = range({ ...filter, fromBlock: filter.fromBlock })
-    const others = await context.rpc.batch(rest)
-    return [{ result }, ...(Number(filter.toBlock) > head ? others.map(() => absent) : others)]
+  const { batch } = context.rpc
+  const together = async ([block, logs]: readonly Question[]): Promise<unknown[]> => {
+    const filter = logs?.params[0] as { readonly fromBlock: Hex; readonly toBlock: Hex }
+    const told = (await batch([block!])).map(resultOf)
+    return [Number(filter.toBlock) > head ? null : told[0], range(filter)]
   }
-  const source = createSource({ ...context, rpc: { batch } } as never)
+  const source = createSource({ ...context, rpc: { batch, together } } as never)
   return { source, asked }
 }
-const absent = { result: null }
 
 const upTo = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
