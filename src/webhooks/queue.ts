@@ -75,7 +75,7 @@ export const claimDue = (
  * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
  * anew meanwhile, is logged and decides nothing: its lease tells, while numbers begin again with each replay. Skips a
  * delivery that was deleted. What another URL than the endpoint's present one did not take is due at once, with a full
- * schedule.
+ * schedule. Holds the endpoints of failures first, as who changes a URL does: one of the two sees what the other did.
  *
  * @returns those that decided something, with what follows from them
  */
@@ -96,8 +96,23 @@ export const writeOutcomes = async (
     answer: one.result.answer ?? null,
     error: one.result.errorClass ?? null,
   }))
+  const failed = new Map<string, string>()
+  for (const { delivery, step } of finished) {
+    const { endpointId } = delivery
+    const isFailed = step.state !== 'delivered' || failed.get(endpointId) === 'true'
+    failed.set(endpointId, String(isFailed))
+  }
   const decided = await tx<{ id: string; lease: string; moved: boolean }[]>`
-    with done as (
+    with address as materialized (
+      -- Locked, a row shows the URL that was written while we waited.
+      select e.id, e.url
+      from unnest(${textArray([...failed.keys()])}::text::text[],
+        ${textArray([...failed.values()])}::text::boolean[], null::text[]) as tried(id, failed, nothing)
+      join webhook_endpoints e on e.id = tried.id
+      -- With those that a success will change, or two writers could each wait for the other's.
+      where ${looksLikeOne(tx)} and (tried.failed or e.failing_since is not null)
+      order by e.id for update of e
+    ), done as (
       -- The next attempt is due by the clock that says what is due.
       select r.*, moved,
         case when moved then now() else now() + make_interval(secs => next_in_ms / 1000.0) end as next_at
@@ -106,8 +121,8 @@ export const writeOutcomes = async (
         answer text, error text, nothing text)
       cross join lateral (
         select r.status <> 'delivered' and exists (
-          select from webhook_endpoints where id = r.endpoint and url <> r.url) as moved
-      ) address
+          select from address where id = r.endpoint and url <> r.url) as moved
+      ) compared
       where ${looksLikeOne(tx)}
     ), updated as (
       update webhook_deliveries d set status = case when moved then 'pending' else done.status end,
@@ -140,7 +155,7 @@ export const writeOutcomes = async (
 const movedMax = 500
 
 /**
- * Call it before the endpoint gets this URL. Where that is another than it has, what failed there is due at once, with a
+ * Call it in the transaction in which the endpoint gets this URL, before it does. Where that is another than it has, what failed there is due at once, with a
  * full schedule: first what would wait longest. What is under way is left to its outcome.
  */
 export const retryElsewhere = async (
@@ -148,19 +163,21 @@ export const retryElsewhere = async (
   by: { readonly id: string } | { readonly topic: string },
   url: string,
 ): Promise<void> => {
+  const endpoint = 'id' in by ? tx`e.id = ${by.id}` : tx`e.topic = ${by.topic}`
+  await tx`select from webhook_endpoints e where ${endpoint} for update`
   await tx`
     update webhook_deliveries set attempts = 0, next_attempt_at = now(), updated_at = now()
     where id = any(array(
       select d.id from webhook_endpoints e cross join lateral (
         select id, next_attempt_at from webhook_deliveries
         where endpoint_id = e.id and status = 'pending'
-        -- It waits for nothing: a writer of outcomes locks deliveries first, too, and then endpoints.
-        order by next_attempt_at desc limit ${rowCount(tx, movedMax)} for update skip locked
+        -- It waits for nobody. Who only holds the key logs an attempt of it, and changes nothing.
+        order by next_attempt_at desc limit ${rowCount(tx, movedMax)} for no key update skip locked
       ) d cross join lateral (
         select from webhook_attempts a
         where a.delivery_id = d.id and a.next_attempt_at = d.next_attempt_at limit 1
       ) failed
-      where ${'id' in by ? tx`e.id = ${by.id}` : tx`e.topic = ${by.topic}`} and e.url <> ${url}))`
+      where ${endpoint} and e.url <> ${url}))`
 }
 
 /** Whose the endpoints are, by id. */
