@@ -152,7 +152,7 @@ const far = async (
 }
 
 /**
- * Of one node, its last block before the events: whoever has that can tell them all.
+ * One node is asked for its last block before the events: whoever has that can tell them all.
  * @throws RpcFailure
  */
 const rangeOf = async (
