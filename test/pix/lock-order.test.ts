@@ -1,5 +1,6 @@
-/** Two processes that tell of the same payments and returns take their rows in one order, whatever order they are told in. */
-import { afterAll, expect, test } from 'bun:test'
+/** Two processes that tell of the same charges, payments and returns take their rows in one order, whatever order they are told in. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Transaction } from '#src/platform/database/index.ts'
 import { startPix } from './support.ts'
 
 const pix = await startPix()
@@ -55,4 +56,68 @@ test.each([
   } finally {
     other.release()
   }
+})
+
+describe('charges of recurrences come before what pays them', () => {
+  const txids = ['first', 'second']
+  const paying = txids.map((txid) => `E3${txid.padEnd(30, '0')}`)
+  const end = (endToEndId: string) => ({
+    endToEndId,
+    returnId: null,
+    isSettled: true,
+    reason: null,
+  })
+
+  beforeAll(async () => {
+    await sql`
+      insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, status, terms,
+        history, created_at)
+      values ('RN1', 'ana', '12345678000195', 'Ana', '12345678909', 'APROVADA', '{}', '[]', now())`
+    for (const [cycle, txid] of txids.entries()) {
+      await sql`
+        insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
+          amount_cents, content, history, created_at)
+        values ('ana', ${txid}, 'RN1', '12345678000195', 'ATIVA', '2026-03-20', ${cycle}, 100, '{}',
+          '[]', now())`
+      await sql`
+        insert into pix_collection_attempts (end_to_end_id, account, txid, position, kind,
+          settles_on, status, history)
+        values (${paying[cycle] ?? ''}, 'ana', ${txid}, 0, 'AGND', '2026-03-20', 'AGENDADA', '[]')`
+      await sql`
+        insert into pix_received (end_to_end_id, account, amount_cents, payer_tax_id, status,
+          received_at)
+        values (${paying[cycle] ?? ''}, 'ana', 100, '12345678909', 'PENDENTE',
+          now() - interval '5 minutes')`
+    }
+  })
+
+  test.each<readonly [string, (tx: Transaction) => Promise<void> | undefined]>([
+    ['where payments are locked', (tx) => pix.receivables?.lock(tx, paying)],
+    ['where they end', (tx) => pix.receivables?.end(tx, paying.map(end).toReversed(), new Date())],
+  ])('%s', async (_, work) => {
+    const other = await sql.reserve()
+    try {
+      await other`begin`
+      const [first = ''] = txids
+      await other`select from pix_collections where txid = ${first} for update`
+      const done = sql.begin(work)
+      await untilWaiting()
+      // Whoever holds the charge may have its payments, and the charges that come after it.
+      for (const free of [
+        await other`select from pix_received where end_to_end_id in ${sql(paying)} for update skip locked`,
+        await other`select from pix_collections where txid in ${sql(txids)} for update skip locked`,
+      ]) {
+        expect(free.count).toBe(2)
+      }
+      await other`commit`
+      await done
+    } finally {
+      other.release()
+    }
+  })
+
+  test('and both charges are concluded', async () => {
+    const { count } = await sql`select from pix_collections where status = 'CONCLUIDA'`
+    expect(count).toBe(2)
+  })
 })

@@ -3,7 +3,11 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { ChargeTerms } from '../../src/pix/charges/domain.ts'
 import { makeCharges } from '../../src/pix/charges/making.ts'
 import { type ChargeFilter, findCharge, listCharges } from '../../src/pix/charges/store.ts'
-import { findCollection, lockCollection } from '../../src/pix/collections/store.ts'
+import {
+  findCollection,
+  lockCollection,
+  lockCollectionsOf,
+} from '../../src/pix/collections/store.ts'
 import { listLocations, locationsOf } from '../../src/pix/locations/store.ts'
 import { itemsMax } from '../../src/pix/pages.ts'
 import { presentedAt } from '../../src/pix/payloads/store.ts'
@@ -122,6 +126,10 @@ const change = async (tx: Transaction, txids: readonly string[]): Promise<never>
     tx,
     ends.map(({ endToEndId }) => endToEndId),
   )
+  await lockCollectionsOf(
+    tx,
+    ends.map(({ endToEndId }) => endToEndId),
+  )
   await endReceived(tx, ends, at)
   throw new Undone()
 }
@@ -157,6 +165,9 @@ const store = async (sql: Client): Promise<Made> => {
       amount_cents, content, history, created_at)
     select account, txid, 'R' || txid, tax_id, 'CRIADA', '2026-03-20', 0, 100, '{}', '[]', created_at
     from pix_charges;
+    insert into pix_collection_attempts (end_to_end_id, account, txid, position, kind, settles_on,
+      status, history)
+    select 'E' || txid, account, txid, 0, 'AGND', '2026-03-20', 'AGENDADA', '[]' from pix_charges;
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
       payer_tax_id, status, received_at)
     select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', now()

@@ -38,11 +38,21 @@ const endedWith = (ending: Ending | null): Ending => ({
 export const endCollections = async (
   tx: Queryable,
   recurrences: readonly Recurrence[],
-  { emit, at }: { readonly emit: Emit; readonly at: Date },
+  context: { readonly emit: Emit; readonly at: Date },
 ): Promise<void> => {
   if (recurrences.length === 0) return
+  const ids = recurrences.map(({ id }) => id)
+  await endOpen(tx, await lockOpenCollections(tx, ids), recurrences, context)
+}
+
+/** The same of charges that are locked already. */
+export const endOpen = async (
+  tx: Queryable,
+  open: readonly Collection[],
+  recurrences: readonly Recurrence[],
+  { emit, at }: { readonly emit: Emit; readonly at: Date },
+): Promise<void> => {
   const endings = new Map(recurrences.map(({ id, ending }) => [id, ending]))
-  const open = await lockOpenCollections(tx, [...endings.keys()])
   const paying = await payingAttempts(tx, open)
   const ended = open
     .filter(({ attempts }) => !attempts.some(({ endToEndId }) => paying.has(endToEndId)))

@@ -4,26 +4,32 @@ import type { EndedPix } from '../received/store.ts'
 import { endedStatuses } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
 import { type Collection, openStatuses, paidCollection, paymentsOf } from './domain.ts'
-import { endCollections } from './ending.ts'
+import { endOpen } from './ending.ts'
 import { collectionEvent } from './events.ts'
-import { changeCollection, isReplaced, lockCollectionsOf } from './store.ts'
+import { changeCollection, isReplaced } from './store.ts'
 
 /**
  * Payments have ended. What settled concludes the charge of its attempt, if it is what that asked for; what did not
  * leaves a charge to the end of its recurrence, which waited for it.
+ *
+ * @param locked the charges that the attempts are of: whoever locks payments locks these before, as all do
  */
 export const hearOfPayments = async (
   tx: Queryable,
   ended: readonly EndedPix[],
+  locked: readonly Collection[],
   { emit, at }: { readonly emit: Emit; readonly at: Date },
 ): Promise<void> => {
   const ends = new Map(
     ended.flatMap((one) => (one.chargeId === null ? [[one.endToEndId, one] as const] : [])),
   )
-  if (ends.size === 0) return
+  const heard = locked.filter(({ attempts }) =>
+    attempts.some(({ endToEndId }) => ends.has(endToEndId)),
+  )
+  if (heard.length === 0) return
   const paid: Collection[] = []
   const unpaid: Collection[] = []
-  for (const one of await lockCollectionsOf(tx, [...ends.keys()])) {
+  for (const one of heard) {
     const settled = paymentsOf(one, ends)
       .filter(({ isSettled }) => isSettled)
       .map(({ endToEndId }) => endToEndId)
@@ -42,5 +48,6 @@ export const hearOfPayments = async (
     open.map(({ recurrenceId }) => recurrenceId),
   )
   const over = recurrences.filter(({ status }) => endedStatuses.has(status))
-  await endCollections(tx, over, { emit, at })
+  const left = open.filter(({ recurrenceId }) => over.some(({ id }) => id === recurrenceId))
+  await endOpen(tx, left, over, { emit, at })
 }

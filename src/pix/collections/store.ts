@@ -115,13 +115,20 @@ export const lockCollectionsOf = async (
   tx: Queryable,
   endToEndIds: readonly string[],
 ): Promise<readonly Collection[]> => {
+  if (endToEndIds.length === 0) return []
   const rows = await tx<Row[]>`
-    select ${columns(tx)} from pix_collections c
-    where (account, txid) in (
-      select account, txid from pix_collection_attempts
-      where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])
-    )
-    order by account, txid for update`
+    select ${columns(tx)} from (
+      select distinct a.account, a.txid
+      from unnest(${textArray(endToEndIds)}::text::text[]) as wanted(id)
+        cross join lateral (
+          select account, txid from pix_collection_attempts where end_to_end_id = wanted.id limit 1
+        ) a
+      order by a.account, a.txid offset 0
+    ) of_attempts
+      cross join lateral (
+        select * from pix_collections
+        where account = of_attempts.account and txid = of_attempts.txid limit 1 for update
+      ) c`
   return whole(tx, rows)
 }
 
@@ -187,6 +194,7 @@ export const wakeCollections = async (
   recurrenceIds: readonly string[],
   at: Date,
 ): Promise<void> => {
+  await lockOpenCollections(tx, recurrenceIds)
   await tx`
     update pix_collections set next_at = ${at}
     where recurrence_id = any(${textArray(recurrenceIds)}::text::text[]) and status = 'CRIADA'

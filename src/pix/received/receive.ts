@@ -39,8 +39,8 @@ export type Receivables = {
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
   /** Payments without an end, and with returns without one, that were begun in this time, the oldest first. */
   readonly open: typeof openWithin
-  /** Locks payments until the transaction ends, so that nobody makes a return of them. */
-  readonly lock: typeof lockReceived
+  /** Locks payments until the transaction ends, so that nobody makes a return of them; what they may pay is locked first. */
+  readonly lock: (tx: Queryable, endToEndIds: readonly string[]) => Promise<void>
   readonly end: (tx: Queryable, ends: readonly IncomingEnd[], at: Date) => Promise<void>
 }
 
@@ -75,20 +75,30 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
   },
   pending: pendingWithin,
   open: openWithin,
-  lock: lockReceived,
+  lock: async (tx, endToEndIds) => {
+    await lockCollectionsOf(tx, endToEndIds)
+    await lockReceived(tx, endToEndIds)
+  },
   end: endReceivables(emit),
 })
 
-/** Needs nothing but where to tell of it: a command uses it, too. */
+/**
+ * Needs nothing but where to tell of it: a command uses it, too. Locks are taken in one order: recurrences, what is charged
+ * for them, payments, other charges, returns.
+ */
 export const endReceivables =
   (emit: Emit): Receivables['end'] =>
   async (tx, ends, at) => {
     const ofPayments = ends.filter(({ returnId }) => returnId === null)
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
+    const collections = await lockCollectionsOf(
+      tx,
+      ofPayments.map(({ endToEndId }) => endToEndId),
+    )
     const paid = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
     const settled = paid.flatMap(({ endToEndId, isSettled }) => (isSettled ? [endToEndId] : []))
-    await hearOfPayments(tx, paid, { emit, at })
+    await hearOfPayments(tx, paid, collections, { emit, at })
     await emit(tx, await eventsOf(tx, settled, returned))
   }
 

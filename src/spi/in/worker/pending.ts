@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, withDeadlockRetries } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
@@ -40,7 +40,7 @@ export const createPending = (deps: PendingDeps): Job => {
     fleet: { sql },
     logger,
     run: async () => {
-      for (const late of await sql.begin((tx) => applyCrossed(tx, deps))) {
+      for (const late of await withDeadlockRetries(sql, (tx) => applyCrossed(tx, deps))) {
         reportLate(late, deps)
       }
       await endMissed(deps)
@@ -64,7 +64,8 @@ const endMissed = async ({ sql, receivables }: PendingDeps): Promise<void> => {
   const nowMs = Date.now()
   const [from, to] = [new Date(nowMs - missedWithinMs), new Date(nowMs - endedWithinMs)]
   const ends = await reportedEnds(sql, await receivables.pending(sql, from, to))
-  if (ends.length > 0) await sql.begin((tx) => receivables.end(tx, ends, new Date(nowMs)))
+  if (ends.length === 0) return
+  await withDeadlockRetries(sql, (tx) => receivables.end(tx, ends, new Date(nowMs)))
 }
 
 export const reportLate = (

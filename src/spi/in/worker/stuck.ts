@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, withDeadlockRetries } from '#src/platform/database/index.ts'
 import { momentOf } from '../../messages/index.ts'
 import { paymentOf } from '../../payments/domain.ts'
 import { messagesOfPayment, paymentMessagesMax } from '../../payments/store.ts'
@@ -24,7 +24,7 @@ export const createStuckWalk = (
     const found = await endsOfAll(sql, ids)
     if (found.length === 0) return
     const stuck = [...new Set(found.map(({ endToEndId }) => endToEndId))]
-    await sql.begin(async (tx) => {
+    await withDeadlockRetries(sql, async (tx) => {
       // A return that was refused may be under way again by now, under its RtrId.
       await receivables.lock(tx, stuck)
       await receivables.end(tx, await endsOfAll(tx, stuck), new Date())
