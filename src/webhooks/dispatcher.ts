@@ -6,17 +6,11 @@ import {
   nothingFound,
   type Round,
 } from '#src/platform/jobs/index.ts'
-import {
-  type Counter,
-  inSpan,
-  isTracing,
-  type Logger,
-  serverOf,
-} from '#src/platform/observe/index.ts'
+import { inSpan, isTracing, type Logger, serverOf } from '#src/platform/observe/index.ts'
 import { afterAttempt } from './domain.ts'
 import { type SentForm, sentBody } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
-import { createOutcomeWriter, type OutcomeWriter } from './outcomes.ts'
+import { createOutcomeWriter, type DeliveryCounter, type OutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 
@@ -38,7 +32,7 @@ export type DispatcherDeps = {
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
   readonly concurrencyMax: number
   readonly timeoutMs: number
-  readonly deliveries: Counter<'event_type' | 'status'>
+  readonly deliveries: DeliveryCounter
   readonly logger: Logger
 }
 
@@ -63,7 +57,7 @@ const leaseMarginSeconds = 30
 export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const { sql, logger } = deps
   const lanes = createLanes(deps.concurrencyMax)
-  const outcomes = createOutcomeWriter(sql, logger)
+  const outcomes = createOutcomeWriter(sql, deps.deliveries, logger)
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
 
@@ -126,7 +120,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
 
 /** Makes one attempt and records what follows from it. */
 const attempt = async (
-  { send, deliveries, concurrencyMax }: DispatcherDeps,
+  { send, concurrencyMax }: DispatcherDeps,
   outcomes: OutcomeWriter,
   delivery: ClaimedDelivery,
   endpoint: ActiveEndpoint,
@@ -139,8 +133,6 @@ const attempt = async (
   )
   const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
   notePace(lane, step.state === 'delivered', concurrencyMax)
-  const status = step.state === 'pending' ? 'failed' : step.state
-  deliveries.inc({ event_type: delivery.type, status })
   outcomes.add({ delivery, url, result, step })
 }
 

@@ -1,8 +1,8 @@
 import type { AppEvent } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
-import { failingMaxMs } from './domain.ts'
+import type { Counter, Logger } from '#src/platform/observe/index.ts'
+import { type DeliveryStep, failingMaxMs } from './domain.ts'
 import { emitEvents } from './events.ts'
 import {
   accountsOf,
@@ -19,8 +19,17 @@ export type OutcomeWriter = {
   readonly watched: Loop
 }
 
-/** Writes outcomes in batches: those that come while one batch is written make the next. */
-export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter => {
+export type DeliveryCounter = Counter<'event_type' | 'status'>
+
+/**
+ * Writes outcomes in batches: those that come while one batch is written make the next. Counts attempts by what was
+ * decided: of another URL than the present one, 410 and a last failure end nothing.
+ */
+export const createOutcomeWriter = (
+  sql: Client,
+  deliveries: DeliveryCounter,
+  logger: Logger,
+): OutcomeWriter => {
   const watched = createLoop('outcomes of webhook attempts')
   let waiting: FinishedAttempt[] = []
   let writing: Promise<void> | undefined
@@ -31,7 +40,8 @@ export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter 
       waiting = []
       const work = watched.begin()
       try {
-        await writeBatch(sql, batch)
+        const decided = await writeBatch(sql, batch)
+        countAttempts(deliveries, batch, decided)
       } catch (error) {
         // The lease ends, and we attempt the deliveries again.
         logger.error({ err: error, count: batch.length }, 'webhook outcomes could not be written')
@@ -56,8 +66,30 @@ export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter 
 
 const operational = (type: string): boolean => type.startsWith('webhook.')
 
-const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promise<void> => {
-  await sql.begin(async (tx) => {
+const countAttempts = (
+  deliveries: DeliveryCounter,
+  batch: readonly FinishedAttempt[],
+  decided: readonly FinishedAttempt[],
+): void => {
+  const steps = new Map(decided.map(({ delivery, step }) => [delivery, step]))
+  for (const { delivery, step } of batch) {
+    deliveries.inc({ event_type: delivery.type, status: statusOf(step, steps.get(delivery)) })
+  }
+}
+
+/** @param decided - undefined: the attempt was overtaken, and its failure ends nothing */
+const statusOf = (step: DeliveryStep, decided: DeliveryStep | undefined): string => {
+  if (step.state === 'delivered') return 'delivered'
+  if (decided?.state !== 'exhausted') return 'failed'
+  return decided.disable ?? 'exhausted'
+}
+
+/** @returns those that decided something, with what follows from them */
+const writeBatch = (
+  sql: Client,
+  batch: readonly FinishedAttempt[],
+): Promise<readonly FinishedAttempt[]> =>
+  sql.begin(async (tx) => {
     const decided = await writeOutcomes(tx, batch)
     const disabled = await judgeEndpoints(tx, verdictsOf(decided), failingMaxMs / 1000)
     const events: AppEvent[] = disabled.map(({ id, reason }) => ({
@@ -75,7 +107,7 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
         data: { delivery_id: id, endpoint_id: endpointId, event_id: eventId, event_type: type },
       })
     }
-    if (events.length === 0) return
+    if (events.length === 0) return decided
     const accounts = await accountsOf(
       tx,
       events.map(({ subject }) => subject),
@@ -86,8 +118,8 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
       return account === undefined ? [] : [{ ...event, account }]
     })
     await emitEvents(tx, news)
+    return decided
   })
-}
 
 /** One outcome per endpoint and URL of the batch: a success among failures counts as success. */
 const verdictsOf = (batch: readonly FinishedAttempt[]): readonly EndpointVerdict[] => {

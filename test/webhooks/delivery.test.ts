@@ -233,6 +233,10 @@ describe('failures', () => {
     })
     const types = watcher.received.map(({ body }) => JSON.parse(body).type).toSorted()
     expect(types).toEqual(['webhook.delivery.exhausted', 'webhook.endpoint.disabled'])
+    const { text } = await hooks.metrics.render()
+    expect(text).toContain(
+      'spigw_webhook_deliveries_total{event_type="pacs.008",status="gone"} 1\n',
+    )
   })
 
   test.each([410, 500])('a late %i of the old URL says nothing of the new one', async (status) => {
@@ -240,6 +244,11 @@ describe('failures', () => {
     const old = receiver(() => answers.promise)
     const present = receiver()
     const id = await hooks.subscribe(old.url)
+    const ends = async () => {
+      const { text } = await hooks.metrics.render()
+      return text.match(/spigw_webhook_deliveries_total.*status="(gone|exhausted)".*/g)
+    }
+    const ended = await ends()
     await emit(database)
     await until(() => old.received.length === 1)
     await database.sql`
@@ -259,6 +268,7 @@ describe('failures', () => {
     })
     await emit(database)
     await until(() => present.received.length === 2)
+    expect(await ends()).toEqual(ended)
   })
 
   test('what the old URL did not take goes to the new one at once, with a full schedule', async () => {

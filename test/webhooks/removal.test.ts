@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { deletedMax } from '#src/platform/database/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { bookOf } from '../../src/webhooks/book.ts'
 import { createOutcomeWriter } from '../../src/webhooks/outcomes.ts'
 import { type ClaimedDelivery, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
@@ -105,7 +106,9 @@ test('nobody is told that a delivery of a removed endpoint failed', async () => 
   await database.sql`
     insert into webhook_endpoints (id, account, url, events)
     values ('whk_all', 'institution', 'https://b.example', '{webhook.*}')`
-  const writer = createOutcomeWriter(database.sql, quietLogger)
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const deliveries = metrics.counter('deliveries_total', 'Deliveries.', ['event_type', 'status'])
+  const writer = createOutcomeWriter(database.sql, deliveries, quietLogger)
   writer.add(failed('whk_1'))
   writer.add(failed('whk_2'))
   await writer.settled()
