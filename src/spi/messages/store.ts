@@ -14,6 +14,7 @@ import {
 import { zstdCompressed } from '#src/platform/runtime/index.ts'
 import {
   type Direction,
+  knownForMs,
   type NewMessage,
   ordersOf,
   predecessorsOf,
@@ -308,6 +309,8 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
       ...change,
       from: [...predecessorsOf(change.status), ...(wasAssumed ? ['ACCEPTED'] : [])],
     }))
+  // What went out before that, the central bank does not know: it was sent for the first time.
+  const knownFrom = new Date(Date.now() - knownForMs)
   return sql`
     wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(wanted)}::text::json)
@@ -320,7 +323,9 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
           else wanted.status end,
         error_code = wanted."errorCode",
         sent_at = case when wanted."sentAt" is null then message.sent_at
-          else coalesce(message.sent_at, message.in_doubt_since, wanted."sentAt") end,
+          else coalesce(message.sent_at,
+            case when message.in_doubt_since >= ${knownFrom} then message.in_doubt_since end,
+            wanted."sentAt") end,
         resource_id = coalesce(wanted."resourceId", message.resource_id)
       from wanted
       where message.id = wanted.id and (message.status = any(wanted."from")

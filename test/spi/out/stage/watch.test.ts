@@ -286,6 +286,35 @@ describe('unanswered payments', () => {
     silent.stop()
   }, 30_000)
 
+  test.each([20, 30])(
+    'what was in doubt for %d hours until it was sent is not SENT for ever',
+    async (hours) => {
+      await rig.pay(1)
+      await age(hours * 3_600_000)
+      await sql`truncate broker_queue`
+      await sql`insert into spi_sendings (message_id, xml) select id, xml from spi_messages`
+      await sql`update spi_messages set in_doubt_since = now() - make_interval(hours => ${hours})`
+      const silent = rawServer(taken)
+      const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+      const sentHoursAgo = async (): Promise<number | undefined> => {
+        const [row] = await sql<{ hours: number }[]>`
+        select round(extract(epoch from now() - sent_at) / 3600)::int as hours
+        from spi_messages where status = 'UNKNOWN' and sent_at is not null`
+        return row?.hours
+      }
+      await running(
+        async () => {
+          while ((await sentHoursAgo()) === undefined) await Bun.sleep(10)
+        },
+        unanswering,
+        { settings, watchTimes: { everyMs: 20, reaskFirstMs: 60_000 }, requeueEveryMs: 20 },
+      )
+      silent.stop()
+      // A day later the central bank would not know it again: it was sent for the first time.
+      expect(await sentHoursAgo()).toBe(hours < 24 ? hours : 0)
+    },
+  )
+
   const inDoubt = {
     settings: {
       requestsMax: 4,
