@@ -15,6 +15,8 @@ export type Chain = {
   readonly rpc: RpcClient
   readonly prover: Prover
   readonly permission: Permission
+  /** How many nodes must say the same. */
+  readonly nodesNeeded: number
   /** Undefined if this process only takes requests. */
   readonly engine: Engine | undefined
 }

@@ -18,6 +18,7 @@ import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
 import { createCustody } from './custody/services.ts'
 import { createAccepted } from './engine/accepted.ts'
+import { nodesNeeded } from './engine/agreement.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
@@ -195,9 +196,11 @@ const openChains = (
       settings: engineSettings(settings, network),
     }
     contexts.set(id, context)
+    const needed = nodesNeeded(context)
     const ledger = createLedgerFollower({
       network,
       rpc,
+      nodesNeeded: needed,
       prover,
       sql,
       logger,
@@ -228,7 +231,7 @@ const openChains = (
     const agreements = createAgreementFollower(contracts)
     const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
-    all.set(id, { network, rpc, prover, permission, engine })
+    all.set(id, { network, rpc, prover, permission, nodesNeeded: needed, engine })
   }
   return { all, contexts }
 }

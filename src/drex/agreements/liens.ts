@@ -7,7 +7,7 @@ import { insertContract } from '../contracts/store.ts'
 import type { Creation } from '../creation.ts'
 import { findContract } from '../directory.ts'
 import { isFinal } from '../domain.ts'
-import { lowestHead } from '../engine/blocks.ts'
+import { commonHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
@@ -203,8 +203,8 @@ const adopt = async (
  * @throws ApiError `lien_not_ready` if the contract is not there yet
  */
 const confirmedWith = async (chain: Chain, contract: Hex): Promise<number> => {
-  const { network, rpc } = chain
-  const head = await reaching(chain, () => lowestHead(rpc))
+  const { network, nodesNeeded, rpc } = chain
+  const head = await reaching(chain, () => commonHead(rpc, nodesNeeded))
   const block = Math.max(0, head - network.confirmations + 1)
   const code = await reaching(chain, () => rpc.call('eth_getCode', contract, quantity(block)))
   if (code !== '0x') return block

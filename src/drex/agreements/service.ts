@@ -4,7 +4,7 @@ import { ApiError, type Caller, type ErrorDefinition } from '#src/platform/http/
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { tryFirst } from '../contracts/steps.ts'
 import type { Creation } from '../creation.ts'
-import { lowestHead } from '../engine/blocks.ts'
+import { commonHead } from '../engine/blocks.ts'
 import type { EngineContext } from '../engine/context.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -85,7 +85,7 @@ export const creationOf = async <K extends Kind>(
   also: (tx: Transaction, steps: ReturnType<typeof sagaOf>) => Promise<void> = async () => {},
 ): Promise<Creation<Of<K>>> => {
   await tryFirst(chain, planned)
-  const head = await reaching(chain, () => lowestHead(chain.rpc))
+  const head = await reaching(chain, () => commonHead(chain.rpc, chain.nodesNeeded))
   const deep = Math.max(0, head - chain.network.confirmations)
   const steps = sagaOf(planned, {
     subject: row.id,

@@ -10,20 +10,31 @@ import type { EngineContext } from './context.ts'
 /** Somebody waits for the head: once a node has told it, the others have so long. */
 const headGraceMs = 1_000
 
+/** Where several tell a head, one alone is not believed: it may lie, and what is remembered by it would never come. */
+const toldMin = 2
+
 /**
- * The lowest head that a node tells: one that is far ahead may lie, and what is remembered by it would never come.
- * @throws RpcFailure if none tells any
+ * The head that so many nodes have reached, at least two where two tell one, and all where fewer tell one: neither a node
+ * that is far ahead nor one that lags behind decides alone.
+ * @param least nodes that have to tell one
+ * @throws RpcFailure if fewer do
  */
-export const lowestHead = async ({ pollBatch }: Pick<RpcClient, 'pollBatch'>): Promise<number> => {
+export const commonHead = async (
+  { pollBatch }: Pick<RpcClient, 'pollBatch'>,
+  nodesNeeded: number,
+  least = 1,
+): Promise<number> => {
   const answers = await pollBatch([{ method: 'eth_blockNumber', params: [] }], {
-    enough: 1,
+    enough: least,
     graceMs: headGraceMs,
   })
   const heads = answers.flatMap(([told]) =>
     told !== undefined && 'result' in told ? [told.result] : [],
   )
-  if (heads.length > 0) return Math.min(...heads)
-  throw new RpcFailure('unreachable', 'no node tells a head')
+  const place = Math.min(heads.length, Math.max(toldMin, nodesNeeded))
+  const head = heads.toSorted((a, b) => b - a)[place - 1]
+  if (head !== undefined && heads.length >= least) return head
+  throw new RpcFailure('unreachable', 'too few nodes tell a head')
 }
 
 /** What blocks are asked for by. */

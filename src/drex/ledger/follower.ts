@@ -6,7 +6,7 @@
 import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { lowestHead } from '../engine/blocks.ts'
+import { commonHead } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { type Hex, wordLength } from '../evm/hex.ts'
@@ -25,6 +25,8 @@ import * as store from './store.ts'
 export type LedgerContext = {
   readonly network: Network
   readonly rpc: RpcClient
+  /** How many nodes must say the same. */
+  readonly nodesNeeded: number
   readonly prover: Prover
   readonly sql: Client
   readonly logger: Logger
@@ -79,10 +81,11 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
     },
   }
 
-  async function positionOf({ network }: LedgerContext): Promise<store.Position> {
+  async function positionOf({ network, nodesNeeded }: LedgerContext): Promise<store.Position> {
     const known = await store.positionOf(sql, network.id)
     if (known !== undefined) return known
-    await store.beginPosition(sql, network.id, network.startBlock - 1, await lowestHead(rpc))
+    const head = await commonHead(rpc, nodesNeeded)
+    await store.beginPosition(sql, network.id, network.startBlock - 1, head)
     const begun = await store.positionOf(sql, network.id)
     if (begun === undefined) throw new Error(`the ledger of ${network.id} has no position`)
     return begun

@@ -6,7 +6,7 @@ import type { NetworkId } from '../config.ts'
 import { ArgumentError, type EventFilter, encodeEventFilter, readAbi } from '../contracts/abi.ts'
 import type { Contracts } from '../contracts/service.ts'
 import type { Creation } from '../creation.ts'
-import { lowestHead } from '../engine/blocks.ts'
+import { commonHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
@@ -54,7 +54,9 @@ export const createStreams = (deps: {
       const filter = filterOf(await readAbi(contract.abi), event, where)
       const chain = chains.require(contract.network as NetworkId, caller.environment)
       const head = await reaching(chain, () =>
-        fromBlock === undefined ? lowestHead(chain.rpc) : chain.rpc.call('eth_blockNumber'),
+        fromBlock === undefined
+          ? commonHead(chain.rpc, chain.nodesNeeded)
+          : chain.rpc.call('eth_blockNumber'),
       )
       if (fromBlock !== undefined && fromBlock > head + 1) {
         const message = `must not be after the next block, ${head + 1}`

@@ -16,7 +16,7 @@ import {
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { isFinal } from '../domain.ts'
-import { lowestHead } from '../engine/blocks.ts'
+import { commonHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import { quantity } from '../evm/hex.ts'
 import { type SagaTerms, type Step, sagaOf } from '../sagas.ts'
@@ -136,7 +136,8 @@ const refuseShallow = async (
   if (blocks.length === 0) return
   const [head, found] = await reaching(chain, () =>
     Promise.all([
-      lowestHead(chain.rpc),
+      // It proves that nothing more can move: one that alone is far ahead must not be the only one to tell it.
+      commonHead(chain.rpc, chain.nodesNeeded, chain.nodesNeeded),
       chain.rpc.batch(
         blocks.map(({ number }) => ({
           method: 'eth_getBlockByNumber',

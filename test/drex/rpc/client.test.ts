@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { lowestHead } from '../../../src/drex/engine/blocks.ts'
+import { commonHead } from '../../../src/drex/engine/blocks.ts'
 import { createRpcClient, type RpcClientOptions } from '../../../src/drex/rpc/client.ts'
 import {
   classifyRpcError,
@@ -105,7 +105,7 @@ describe('JSON-RPC client', () => {
     }
   })
 
-  test('the lowest head is that of those who tell it in a second', async () => {
+  test('the head is that of those who tell it in a second, and none where too few do', async () => {
     const nodes = [createLyingNode(chain), createLyingNode(chain), createLyingNode(chain)] as const
     const [ahead, slow, hanging] = nodes
     try {
@@ -117,12 +117,34 @@ describe('JSON-RPC client', () => {
       })
       hanging.lie(() => new Promise(() => {}))
       const startMs = performance.now()
-      expect(await lowestHead(rpc)).toBe(0)
+      expect(await commonHead(rpc, 2)).toBe(0)
       expect(performance.now() - startMs).toBeLessThan(10_000)
+      const all = client({ urls: nodes.map(({ url }) => url), timeoutMs: 1_000 })
+      expect(await failureOf(commonHead(all, 3, 3))).toBe('unreachable')
     } finally {
       for (const each of nodes) await each.stop()
     }
   })
+
+  for (const [what, needed, heads, head] of [
+    ['one node that is behind', 2, ['0x9', '0x9', '0x1'], 9],
+    ['one node that is ahead', 2, ['0x99', '0x9', '0x8'], 9],
+    ['one node that is ahead, where one is enough', 1, ['0x99', '0x9', '0x8'], 9],
+    ['one of two', 1, ['0x99', '0x9'], 9],
+  ] as const) {
+    test(`${what} does not decide the head`, async () => {
+      const nodes = heads.map(() => createLyingNode(chain))
+      try {
+        for (const [i, result] of heads.entries()) {
+          nodes[i]!.lie(({ method }) => (method === 'eth_blockNumber' ? { result } : undefined))
+        }
+        const rpc = client({ urls: nodes.map(({ url }) => url) })
+        expect(await commonHead(rpc, needed)).toBe(head)
+      } finally {
+        for (const each of nodes) await each.stop()
+      }
+    })
+  }
 
   test('a node that tells nonsense, or what no block proves, is not asked first again', async () => {
     const odd = createLyingNode(chain)
