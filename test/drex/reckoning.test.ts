@@ -121,6 +121,25 @@ test('what another program sends with the key holds up nothing else', async () =
   expect(await bench.balance(bia)).toBe(107n)
 })
 
+test('what is cancelled at once by several, and one of it was sent, is compared once', async () => {
+  bench = await createBench({ isLying: true })
+  const { pay, outsider } = at(bench)
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const all = [
+    await pay(ana, bia, '7.00'),
+    await pay(ana, bia, '1.00'),
+    await pay(ana, bia, '2.00'),
+  ]
+  await Bun.sleep(1_100)
+  await outsider(ana, { nonce: 0, to: bench.admin.token, data: transferData(bia, 700n) })
+  await bench.until(async () => (await bench!.balance(bia)) === 700n)
+  const answers = await Promise.all(
+    all.map((id) => bench!.call('POST', `/v1/drex/transfers/${id}/cancel`)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([409, 200, 200])
+}, 60_000)
+
 test('a fee raised after the copy: the same call under the same nonce is ours, and is not paid again', async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const { pay, reaches, outsider } = at(bench)

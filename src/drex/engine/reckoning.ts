@@ -100,7 +100,7 @@ const createComparisons = (
   const running = new Map<Hex, Promise<void>>()
   const run = async (sender: Hex): Promise<void> => {
     try {
-      await compare(context, sender)
+      await compareOnce(context, sender)
     } catch (err) {
       const { logger, network } = context
       logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
@@ -132,6 +132,19 @@ const createComparisons = (
   }
 }
 
+const underWay = new WeakMap<EngineContext, Map<Hex, Promise<void>>>()
+
+/** Two that ask for the same sender at once wait for one comparison: the second would find taken what the first took. */
+const compareOnce = (context: EngineContext, sender: Hex): Promise<void> => {
+  const all = underWay.get(context) ?? new Map<Hex, Promise<void>>()
+  underWay.set(context, all)
+  const present = all.get(sender)
+  if (present !== undefined) return present
+  const comparison = compare(context, sender).finally(() => all.delete(sender))
+  all.set(sender, comparison)
+  return comparison
+}
+
 /** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
 const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
   const { network, knownNonces, logger, rpc, sql } = context
@@ -153,7 +166,7 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
     // One of ours that can never be mined has its nonce until the sweeper has seen so.
     if (!(await takeFromChain(tx, { network: network.id, sender }, unsent, adopted)))
-      throw new Error('another transaction has the nonce of one that was found')
+      throw new RpcFailure('transient', 'another transaction has the nonce of one that was found')
     return isKnown
   })
   if (isKnown) knownNonces.add(sender)
@@ -175,7 +188,7 @@ export const compareNow = async (context: EngineContext, sender: Hex): Promise<b
     const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
     if (count <= (lane?.next ?? 0)) return true
   }
-  await compare(context, sender)
+  await compareOnce(context, sender)
   return knownNonces.has(sender)
 }
 
