@@ -2,6 +2,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import {
   type Client,
   createGatherer,
+  isRowFault,
   isTransientDatabaseError,
   Writers,
 } from '#src/platform/database/index.ts'
@@ -45,8 +46,6 @@ export type CardWriter = {
   /** The same, with reversals in the same commit. */
   readonly reverse: (change: ReversingChange) => Promise<boolean>
 }
-
-const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
 /** Tell a transaction whose step was written from one whose step another process has taken back, or has done itself. */
 const told = [

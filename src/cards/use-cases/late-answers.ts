@@ -3,6 +3,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import {
   type Client,
   createGatherer,
+  isRowFault,
   isTransientDatabaseError,
   type Transaction,
 } from '#src/platform/database/index.ts'
@@ -53,7 +54,7 @@ export const createLateAnswers = (
     rowsMax: rowsMax,
     writersMax: 1,
     waitingMax: waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
     write: (rows) => attachLateAnswers(sql, rows),
   })
 

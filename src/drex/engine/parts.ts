@@ -1,4 +1,4 @@
-import { isTransientDatabaseError, type Transaction } from '#src/platform/database/index.ts'
+import { isRowFault, type Transaction } from '#src/platform/database/index.ts'
 import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import type { Ended } from './transaction.ts'
@@ -19,7 +19,7 @@ export const inParts = async <Row>(
   try {
     await write(rows)
   } catch (error) {
-    if (isTransientDatabaseError(error)) throw error
+    if (!isRowFault(error)) throw error
     if (rows.length === 1) return onRefused(first, error)
     const middle = rows.length >> 1
     await inParts(rows.slice(0, middle), write, onRefused)

@@ -4,11 +4,7 @@
  * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
  */
 import type { AppEvent } from '#src/events/index.ts'
-import {
-  type Client,
-  isTransientDatabaseError,
-  type Transaction,
-} from '#src/platform/database/index.ts'
+import { type Client, isRowFault, type Transaction } from '#src/platform/database/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -137,7 +133,7 @@ const follow = async (
     course.restMs = restFirstMs
     return page.last.number < to
   } catch (error) {
-    if (isTransientDatabaseError(error)) throw error
+    if (!isRowFault(error)) throw error
     course.restsUntilMs = performance.now() + course.restMs
     course.restMs = Math.min(restMaxMs, 2 * course.restMs)
     const level = error instanceof RpcFailure ? 'warn' : 'error'

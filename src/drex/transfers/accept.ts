@@ -6,7 +6,7 @@
 import {
   type Client,
   createGatherer,
-  isTransientDatabaseError,
+  isRowFault,
   type Queryable,
 } from '#src/platform/database/index.ts'
 import {
@@ -44,7 +44,7 @@ export const createAcceptor = (sql: Client, onWritten: () => void): Accept => {
     rowsMax,
     writersMax: 1,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
     write: async (rows) => {
       const written = await insertAll(sql, rows)
       onWritten()

@@ -1,7 +1,7 @@
 import {
   type Client,
   createGatherer,
-  isTransientDatabaseError,
+  isRowFault,
   looksLikeOne,
   type Queryable,
 } from '#src/platform/database/index.ts'
@@ -119,7 +119,7 @@ export const createMaker = (
     rowsMax,
     writersMax,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
     write: (all) => makeCharges(sql, all),
   })
   const refuse = refuseWhenBusy(

@@ -1,8 +1,4 @@
-import {
-  type Client,
-  createGatherer,
-  isTransientDatabaseError,
-} from '#src/platform/database/index.ts'
+import { type Client, createGatherer, isRowFault } from '#src/platform/database/index.ts'
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { type Presented, presentedAt } from './store.ts'
 
@@ -24,7 +20,7 @@ export const createPayloadReader = (
     rowsMax,
     writersMax: statementsMax,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
     write: async (tokens) => {
       const found = await presentedAt(sql, [...new Set(tokens)])
       return tokens.map((token) => found.get(token))

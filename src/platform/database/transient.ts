@@ -3,14 +3,13 @@
  * connection, transaction rollback (serialization, deadlock), resources, operator intervention, system error.
  */
 const transientClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57', '58'])
+/** lock_not_available; a standby takes no writes until it is promoted. */
+const transientStates: ReadonlySet<string> = new Set(['55P03', '25006'])
 /**
- * lock_not_available; a standby takes no writes until it is promoted. Then what tells of a schema that is not this
- * program's, which an operator mends: a table, column or function that is not there, or no right to it.
+ * A schema that is not this program's, which an operator mends: a table, column or function that is not there, or no
+ * right to it.
  */
-const transientStates: ReadonlySet<string> = new Set([
-  ...['55P03', '25006'],
-  ...['42P01', '42703', '42883', '42501'],
-])
+const schemaStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42501'])
 /** Our own code of a schema that is behind, the driver's, and the system's. */
 const transientCodes: ReadonlySet<string> = new Set([
   'SCHEMA_BEHIND',
@@ -18,15 +17,26 @@ const transientCodes: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
 ])
 
-/** True if the same statements may succeed later: the database is away, and the data is not to blame. */
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined
+
+/**
+ * True if one of the rows that were written together may be to blame, alone: the others are tried without it. So it is
+ * with a right that is missing, too: one row may need a table that the others do not.
+ */
+export const isRowFault = (error: unknown): boolean => {
+  const code = codeOf(error)
+  if (code === undefined) return true
+  if (transientCodes.has(code)) return false
+  return code.length !== 5 || !(transientClasses.has(code.slice(0, 2)) || transientStates.has(code))
+}
+
+/** True if the same statements may succeed later: whoever asked for them may ask again, or lets them wait. */
 export const isTransientDatabaseError = (error: unknown): boolean => {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string')
-    return false
-  const { code } = error
-  return (
-    transientCodes.has(code) ||
-    (code.length === 5 && (transientClasses.has(code.slice(0, 2)) || transientStates.has(code)))
-  )
+  const code = codeOf(error)
+  return code !== undefined && (schemaStates.has(code) || !isRowFault(error))
 }
 
 /**
@@ -39,7 +49,4 @@ const inputStates: ReadonlySet<string> = new Set([
 
 /** True if the value to store or look up is to blame: the same statement fails again. */
 export const isInputDatabaseError = (error: unknown): error is Error & { readonly code: string } =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  inputStates.has(error.code)
+  inputStates.has(codeOf(error) ?? '')

@@ -1,4 +1,4 @@
-import { isTransientDatabaseError } from '../database/transient.ts'
+import { isRowFault } from '../database/transient.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Round } from './job.ts'
 
@@ -37,13 +37,13 @@ export const eachAlone = async <T>(
       await work(item)
       inRow = 0
     } catch (err) {
-      if (isTransientDatabaseError(err)) {
-        transient ??= err
-        if (++inRow === awayMax) break
-      } else {
+      if (isRowFault(err)) {
         const fields = { err, ...idsOf(item) }
         logger.error(fields, 'one failed and is left for later; the others are done')
         await setAside?.(item)
+      } else {
+        transient ??= err
+        if (++inRow === awayMax) break
       }
     }
     if (round?.signal.aborted === false) round.advance()

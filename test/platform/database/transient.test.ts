@@ -1,5 +1,10 @@
 import { afterAll, expect, test } from 'bun:test'
-import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
+import {
+  createGatherer,
+  isRowFault,
+  isTransientDatabaseError,
+  openDatabase,
+} from '#src/platform/database/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
 const database = await createTestDatabase()
@@ -38,7 +43,30 @@ test('a server that is away, stops or ends a transaction is transient', async ()
 
 test('a schema that is not the one of this program is not the fault of the data', async () => {
   for (const text of ['select x from pg_class', 'select from no_table', 'select no_function()']) {
-    expect(isTransientDatabaseError(await errorOf(sql.unsafe(text)))).toBe(true)
+    const error = await errorOf(sql.unsafe(text))
+    expect([isTransientDatabaseError(error), isRowFault(error)]).toEqual([true, true])
+  }
+})
+
+test('a row that needs a right which is missing holds up none that is written with it', async () => {
+  const isStored = (rows: readonly string[], code: string): Promise<readonly boolean[]> =>
+    rows.includes('bad')
+      ? Promise.reject(Object.assign(new Error(code), { code }))
+      : Promise.resolve(rows.map(() => true))
+  const storedBeside = async (code: string): Promise<number> => {
+    const store = createGatherer<string, boolean>({
+      ...{ rowsMax: 100, writersMax: 1, waitingMax: 100 },
+      isRowFault,
+      write: (rows) => isStored(rows, code),
+    })
+    const all = await Promise.allSettled(['a', 'b', 'bad', 'c', 'd'].map(store))
+    return all.filter(({ status }) => status === 'fulfilled').length
+  }
+  for (const code of ['42501', '42P01', '42703', '42883', '23505']) {
+    expect(await storedBeside(code)).toBe(4)
+  }
+  for (const code of ['57P01', '40001', '25006', '55P03', 'SCHEMA_BEHIND', 'ECONNREFUSED']) {
+    expect(await storedBeside(code)).toBe(0)
   }
 })
 

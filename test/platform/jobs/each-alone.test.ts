@@ -43,6 +43,21 @@ test('the round ends where one cannot be set aside, or when it is lost', async (
   expect(done).toEqual(['a'])
 })
 
+test('one that lacks a right, as three in a row do, holds up none behind it', async () => {
+  const [done, aside]: string[][] = [[], []]
+  const denied = Object.assign(new Error('permission denied'), { code: '42501' })
+  await eachAlone(
+    ['a', 'b', 'c', 'd'],
+    (id) => (id === 'd' ? Promise.resolve(done?.push(id)) : Promise.reject(denied)),
+    {
+      idsOf,
+      logger: { error: () => undefined } as never,
+      setAside: async (id) => aside?.push(id),
+    },
+  )
+  expect([done, aside]).toEqual([['d'], ['a', 'b', 'c']])
+})
+
 test('a statement of one item that is broken off each time holds up none behind it', async () => {
   const [done, aside]: string[][] = [[], []]
   const cancelled = Object.assign(new Error('canceling statement'), { code: '57014' })

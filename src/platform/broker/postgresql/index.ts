@@ -3,6 +3,7 @@ import {
   type Client,
   createGatherer,
   type Gate,
+  isRowFault,
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
@@ -142,7 +143,7 @@ const createPublication = (
     writersMax: 2,
     besideMin,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
   })
   return {
     publish: async (messages) => {

@@ -2,6 +2,7 @@ import type { Delivery, TransactionalBroker } from '#src/platform/broker/index.t
 import {
   type Client,
   createGatherer,
+  isRowFault,
   isTransientDatabaseError,
   OverloadedError,
 } from '#src/platform/database/index.ts'
@@ -47,7 +48,7 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
     writersMax: transactionsMax,
     besideMin,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
   })
   return {
     handle: async (batch) => {

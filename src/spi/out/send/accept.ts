@@ -4,7 +4,7 @@ import {
   createGatherer,
   goAlone,
   isNotWhole,
-  isTransientDatabaseError,
+  isRowFault,
   type Queryable,
   type Rider,
   wholeOf,
@@ -54,7 +54,7 @@ export const createAcceptor = (
     rowsMax,
     writersMax,
     waitingMax,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
     write: async (all) => {
       const { stored, refused } = await storeAll(sql, { broker, noteReturn }, all)
       return all.map(({ built: { message } }) => refused.get(message.id) ?? stored.has(message.id))

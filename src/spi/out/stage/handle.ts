@@ -10,6 +10,7 @@ import {
 import {
   type Client,
   createGatherer,
+  isRowFault,
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
@@ -115,7 +116,7 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     writersMax: transactionsMax,
     waitingMax,
     spacingMs,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
   })
   const turns = createTurns(deps)
   const parts = { ...deps, sendings: createSendings(sql), turns, record }

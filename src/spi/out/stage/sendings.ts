@@ -1,7 +1,7 @@
 import {
   type Client,
   createGatherer,
-  isTransientDatabaseError,
+  isRowFault,
   joinedBytes,
   looksLikeOne,
   type Queryable,
@@ -46,7 +46,6 @@ const waitingMax = 5_000
  */
 export const createSendings = (sql: Client): Sendings => {
   const limits = { rowsMax, writersMax, waitingMax, spacingMs }
-  const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
   return {
     begin: createGatherer<Sending, boolean>({
       write: (sendings) => insert(sql, sendings),

@@ -1,9 +1,5 @@
 import type { Delivery } from '#src/platform/broker/index.ts'
-import {
-  type Client,
-  createGatherer,
-  isTransientDatabaseError,
-} from '#src/platform/database/index.ts'
+import { type Client, createGatherer, isRowFault } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { costOf, type InterfaceClient, type Line, lineOf } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
@@ -60,7 +56,7 @@ export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps
       return messages.map(() => undefined)
     },
     ...limits,
-    isRowFault: (error) => !isTransientDatabaseError(error),
+    isRowFault,
   })
   const mayWait: Turns['mayWait'] = (message) =>
     mayWaitOn(message.channel) || ways(message)[0] === 'SECONDARY'
