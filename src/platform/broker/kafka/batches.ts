@@ -15,6 +15,11 @@ export type UnreadBatch = {
 /** First offset and length. */
 const lengthAt = 8
 const beginBytes = 12
+const magicAt = 16
+/** Where message sets, which came before batches, have the time of their message: since magic 1. */
+const setTimestampAt = 18
+/** What we read. Fields behind the length stand elsewhere in every other format. */
+const magicRead = 2
 const attributesAt = 21
 const lastOffsetDeltaAt = 23
 const firstTimestampAt = 27
@@ -40,11 +45,12 @@ export const readBatches = (
 ): readonly (RecordsBatch | UnreadBatch)[] => {
   const batches: (RecordsBatch | UnreadBatch)[] = []
   const sound = new Set<number>()
-  for (let at = 0; bytes.length - at >= headBytes && room.left > 0; ) {
+  for (let at = 0; bytes.length - at > magicAt && room.left > 0; ) {
     const end = at + beginBytes + bytes.readInt32BE(at + lengthAt)
-    if (end > bytes.length || end - at < headBytes) break
+    const isRead = bytes.readInt8(at + magicAt) === magicRead
+    if (end > bytes.length || end - at < (isRead ? headBytes : magicAt + 1)) break
     const batch = bytes.subarray(at, end)
-    batches.push(readOne(batch, room, sound))
+    batches.push(isRead ? readOne(batch, room, sound) : unreadFormat(batch, room))
     at = end
   }
   return batches
@@ -74,6 +80,20 @@ const unread = (batch: Buffer, cause: unknown): UnreadBatch => ({
   lastOffset: batch.readBigInt64BE() + BigInt(batch.readInt32BE(lastOffsetDeltaAt)),
   publishedAt: new Date(Number(batch.readBigInt64BE(firstTimestampAt))),
 })
+
+/** A message of an older format begins with its offset: if others are compressed in it, with that of the last. */
+const unreadFormat = (batch: Buffer, room: { left: number }): UnreadBatch => {
+  room.left -= batch.length
+  const magic = batch.readInt8(magicAt)
+  const hasTime = magic === 1 && batch.length >= setTimestampAt + BigInt64Array.BYTES_PER_ELEMENT
+  const message = `a batch of Kafka has magic ${magic}, and only ${magicRead} is read`
+  return {
+    failure: new PoisonMessageError(unreadableBatch, message),
+    bytes: batch,
+    lastOffset: batch.readBigInt64BE(),
+    publishedAt: hasTime ? new Date(Number(batch.readBigInt64BE(setTimestampAt))) : new Date(),
+  }
+}
 
 const codecOf = (batch: Buffer): number => batch.readInt16BE(attributesAt) & codecBits
 

@@ -145,3 +145,45 @@ test('a batch that says it has more records than we take is not read', () => {
   batch.writeInt32BE(100_001, 57)
   expect(told(batch)).toEqual(['unread 1'])
 })
+
+/** A message as clients before Kafka 0.11 wrote it; `attributes` name the codec of those that are in it. */
+const oldMessage = (magic: number, offset: bigint, value: Buffer, attributes = 0): Buffer => {
+  const head = Buffer.alloc(magic === 1 ? 26 : 18)
+  head.writeBigInt64BE(offset)
+  head.writeInt32BE(head.length + 8 + value.length - 12, 8)
+  head.writeInt8(magic, 16)
+  head.writeInt8(attributes, 17)
+  if (magic === 1) head.writeBigInt64BE(1_500_000_000_000n, 18)
+  const lengths = Buffer.alloc(8)
+  lengths.writeInt32BE(-1)
+  lengths.writeInt32BE(value.length, 4)
+  return Buffer.concat([head, lengths, value])
+}
+
+test.each([0, 1])('a message of magic %i is refused by that name, at its own offset', (magic) => {
+  // In magic 1 those inside count from 0, and the one around them has the offset of the last.
+  const inner = [0n, 1n].map((at) =>
+    oldMessage(magic, magic === 1 ? at : 4n + at, Buffer.from('a')),
+  )
+  const packed = oldMessage(magic, 5n, zlib.gzipSync(Buffer.concat(inner)), 1)
+  const all = Buffer.concat([
+    oldMessage(magic, 3n, Buffer.from('a')),
+    packed,
+    batchOf(small, 'none', 6n),
+  ])
+  expect(told(all)).toEqual(['unread 3', 'unread 5', 'first,second'])
+  const [first] = readBatches(all, room())
+  if (first === undefined || !('failure' in first)) throw new Error('it was read')
+  expect(first.failure).toMatchObject({
+    code: 'unreadable_batch',
+    message: `a batch of Kafka has magic ${magic}, and only 2 is read`,
+  })
+  expect(first.bytes).toEqual(oldMessage(magic, 3n, Buffer.from('a')))
+  if (magic === 1) expect(first.publishedAt).toEqual(new Date(1_500_000_000_000))
+})
+
+test('an old message that is cut off is left for the next answer', () => {
+  const message = oldMessage(1, 3n, Buffer.from('a'))
+  expect(told(message.subarray(0, -1))).toEqual([])
+  expect(told(message.subarray(0, 16))).toEqual([])
+})
