@@ -38,7 +38,7 @@ export const spiMessages = pgTable(
     envelope: text(),
     /** Since when the central bank may have a message although nothing confirmed its sending. */
     inDoubtSince: instant('in_doubt_since'),
-    /** When a payment or return was sent first, if that was long after it was made; null: soon after. */
+    /** When a message was sent first, if that was long after it was made; null: soon after. */
     sentAt: instant('sent_at'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),

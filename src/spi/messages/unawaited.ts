@@ -5,8 +5,8 @@ import { endMessages, type LateAnswer, type LateDeps } from './remembered.ts'
 
 /*
  * That the central bank took a message says no more than that. Some messages nothing answers, unless they are refused: our
- * refusal of a payment, or our answer to a request. Once an hour is over they are ACCEPTED, and a refusal that comes later
- * is told all the same. What answers a request of a mandate or a report does not name its message: that the mandate or
+ * refusal of a payment, or our answer to a request. An hour after they were sent they are ACCEPTED, and a refusal that
+ * comes later is told all the same. What answers a request of a mandate or a report does not name its message: that the mandate or
  * the report tells of it ends it.
  */
 
@@ -49,15 +49,17 @@ export const endUnawaited = async (
   deps: LateDeps,
 ): Promise<{ readonly ended: readonly LateAnswer[]; readonly place: string | undefined }> => {
   const nowMs = Date.now()
+  const hourAgo = new Date(nowMs - refusedWithinMs)
   const rows = await tx<Walked[]>`
     with message as materialized (
-      select id, type from spi_messages
+      select id, type, coalesce(sent_at, in_doubt_since) as late_at from spi_messages
       where status = 'SENT' and id > ${after}::uuid
         and id < ${uuidBound(new Date(nowMs - answeredAfterMs))}::uuid
       order by status, id limit ${walkedMax}
     )
     select id, ${isAnswered(tx)} as "isAnswered",
-      id < ${uuidBound(new Date(nowMs - refusedWithinMs))}::uuid and ${isUnawaited(tx)} as "isOver"
+      id < ${uuidBound(hourAgo)}::uuid and (late_at is null or late_at < ${hourAgo})
+        and ${isUnawaited(tx)} as "isOver"
     from message order by id`
   const changes = rows.flatMap(({ id, isOver, isAnswered }): readonly StatusChange[] => {
     if (isAnswered) return [{ id, status: 'ACCEPTED', detail: 'answered' }]

@@ -91,6 +91,21 @@ test.each([
   expect(await statusOf(old.id)).toBe('REJECTED')
 })
 
+test.each(['sent_at', 'in_doubt_since'])(
+  'the hour of what was sent long after it was made counts from then, by %s',
+  async (column) => {
+    const sentAgo = async (minutes: number): Promise<string> => {
+      const { id } = await sent('camt.029', 30 * 60)
+      const at = new Date(Date.now() - minutes * minuteMs)
+      await sql`update spi_messages set ${sql(column)} = ${at} where id = ${id}`
+      return id
+    }
+    const [old, young] = [await sentAgo(61), await sentAgo(59)]
+    await look()
+    expect([await statusOf(old), await statusOf(young)]).toEqual(['ACCEPTED', 'SENT'])
+  },
+)
+
 test.each([
   ['pacs.008', []],
   ['pacs.004', []],

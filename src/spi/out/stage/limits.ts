@@ -24,12 +24,8 @@ export const createIsLate =
 /** What is sent within this time counts from when it was made: the limits have room for it. */
 const soonMs = 10_000
 
-/** Returns the moment, of a payment or return that is sent now, long after it was made; undefined of others. */
-export const sentLateAt = ({
-  id,
-  type,
-}: Pick<Parameters<IsLate>[0], 'id' | 'type'>): Date | undefined => {
+/** Returns the moment, of a message that is sent now, long after it was made; undefined of others. */
+export const sentLateAt = ({ id }: Pick<Parameters<IsLate>[0], 'id'>): Date | undefined => {
   const now = new Date()
-  const isLong = momentOf(id).getTime() < now.getTime() - soonMs
-  return isLong && answeredTypes.includes(type) ? now : undefined
+  return momentOf(id).getTime() < now.getTime() - soonMs ? now : undefined
 }

@@ -168,7 +168,8 @@ const overdue = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
 
 /** Selects payments and returns sent between two moments, long after they were made. */
 const overdueOfLate = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
-  sent_at >= ${from} and sent_at < ${to}
+  type = any(${textArray(answeredTypes)}::text::text[])
+  and sent_at >= ${from} and sent_at < ${to}
   and (is_scheduled is not true or sent_at < ${scheduledTo})`
 
 /** Begins a statement whose CTE `message` are messages of a status whose answer is overdue; locks them. */

@@ -357,6 +357,30 @@ describe('unanswered payments', () => {
     ])
   })
 
+  test('what nothing answers is never overdue, and keeps when it was sent long after it was made', async () => {
+    await rig.pay(1, {
+      message_type: 'PACS002',
+      params: { original_end_to_end_id: endToEndId(7), status: 'ACSP' },
+    })
+    await age(30 * 3_600_000)
+    await sql`truncate broker_queue`
+    const server = rawServer(taken)
+    const client = interfaceClient({ PRIMARY: server.url }, {}, ispb)
+    await running(
+      async () => {
+        await rig.until('SENT', 1)
+        await Bun.sleep(300)
+      },
+      client,
+      { settings, watchTimes, requeueEveryMs: 20 },
+    )
+    server.stop()
+    expect(await rig.statuses()).toEqual({ SENT: 1 })
+    const [row] = await sql<{ isLate: boolean }[]>`
+      select sent_at > now() - interval '1 minute' as "isLate" from spi_messages`
+    expect(row).toEqual({ isLate: true })
+  })
+
   test('a payment first known to be sent after its limit stays UNKNOWN until it is answered, and so do its events', async () => {
     const bank = await createCentralBank({ longPollMs: 50 })
     const urls = { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }
