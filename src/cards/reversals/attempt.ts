@@ -1,13 +1,14 @@
-import { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
+import { isUncarried, withoutKept } from '../networks/kept.ts'
 import { adviceMessage, originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import { shownMessage } from '../networks/shown.ts'
 import { feesIn, type MovementFees } from '../reconciliation/index.ts'
+import type { ShownMessage } from '../transactions/schema.ts'
 import {
   type Card,
   CardTokenNotFoundError,
@@ -68,8 +69,6 @@ type Result = {
   readonly responseCode: string | undefined
   readonly booking?: Booking
   readonly messages?: EndedReversal['messages']
-  /** The next attempt is made without what was kept of the approval. */
-  readonly leavesKept?: boolean
 }
 
 const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
@@ -157,10 +156,46 @@ const build = (
     : reversalMessage(content, reversal, numbers, pan, beside)
 }
 
+/** What was sent and what came of it; `failed`: the network's dialect cannot carry it, now or later. */
+type Exchanged =
+  | {
+      readonly request: CardMessage
+      readonly asked: ShownMessage
+      readonly exchanged: ExchangeOutcome
+    }
+  | { readonly failed: unknown }
+
+/** @throws what fails by itself while bytes of it may have reached the network */
+const exchangeOnce = async (
+  context: AttemptContext,
+  network: Network,
+  reversal: Reversal,
+  numbers: ReversalNumbers,
+  card: Card,
+): Promise<Exchanged> => {
+  const { content, timeoutMs } = network
+  let request: CardMessage
+  try {
+    request = build(context, network, reversal, numbers, card)
+  } catch (failed) {
+    return { failed }
+  }
+  const asked = shownMessage(request)
+  const follows = isAdviceOf(reversal.reverses)
+    ? undefined
+    : { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
+  try {
+    return { request, asked, exchanged: await network.exchange(request, timeoutMs, follows) }
+  } catch (failed) {
+    if (isUncarried(failed)) return { failed }
+    throw failed
+  }
+}
+
 /**
  * The card number is not used after the call has returned its promise.
  *
- * @throws what fails by itself while bytes of it may have reached the network
+ * @throws as {@link exchangeOnce}
  */
 const send = async (
   context: AttemptContext,
@@ -169,39 +204,34 @@ const send = async (
   numbers: ReversalNumbers,
   card: Card,
 ): Promise<Result> => {
-  const { content, timeoutMs } = network
+  const { logger } = context
   const isAdvice = isAdviceOf(reversal.reverses)
-  /**
-   * The network's dialect cannot carry it, now or later. What was kept of the approval may be why, and money is held: so
-   * it goes out without that. Otherwise people see it in the log, by its age, and when it expires.
-   */
-  const failed = (err: unknown): Result => {
-    const kept = Object.keys(reversal.details?.kept ?? {})
-    context.logger.error(
-      { err, reversal: reversal.id.toString(), kept },
-      kept.length === 0
-        ? 'a reversal could not be built'
-        : 'a reversal could not be built, and is sent without what was kept of the approval',
+  const plain = isAdvice ? undefined : withoutKept(reversal)
+  const spare = { ...card, pan: Uint8Array.from(plain === undefined ? [] : card.pan) }
+  let sent: Exchanged
+  try {
+    sent = await exchangeOnce(context, network, reversal, numbers, card)
+    // Money is held, and what was kept of the approval may be why no message can carry it.
+    if ('failed' in sent && plain !== undefined && isUncarried(sent.failed)) {
+      const kept = Object.keys(reversal.details?.kept ?? {})
+      logger.error(
+        { err: sent.failed, reversal: reversal.id.toString(), kept },
+        'a reversal is sent without what was kept of the approval',
+      )
+      sent = await exchangeOnce(context, network, plain, numbers, spare)
+    }
+  } finally {
+    spare.pan.fill(0)
+  }
+  if ('failed' in sent) {
+    // People see it in the log, by its age, and when it expires.
+    logger.error(
+      { err: sent.failed, reversal: reversal.id.toString() },
+      'a reversal could not be built',
     )
-    return { outcome: 'failed', responseCode: undefined, leavesKept: kept.length > 0 }
+    return { outcome: 'failed', responseCode: undefined }
   }
-  let request: CardMessage
-  try {
-    request = build(context, network, reversal, numbers, card)
-  } catch (err) {
-    return failed(err)
-  }
-  const asked = shownMessage(request)
-  const follows = isAdvice
-    ? undefined
-    : { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
-  let exchanged: ExchangeOutcome
-  try {
-    exchanged = await network.exchange(request, timeoutMs, follows)
-  } catch (err) {
-    if (err instanceof CodecError) return failed(err)
-    throw err
-  }
+  const { request, asked, exchanged } = sent
   if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
   const { response } = exchanged
   const read = isAdvice ? readAdviceAnswer : readAnswer
@@ -215,16 +245,16 @@ const send = async (
 const putBack = async (
   { sql, backoff, holdMs }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
-  { outcome, responseCode, leavesKept = false }: Result,
+  { outcome, responseCode }: Result,
   isUnsent: boolean,
 ): Promise<void> => {
-  const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable' || leavesKept
+  const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable'
   const waitMs = isTransient
     ? Math.random() * holdMs
     : noByteWritten.has(outcome)
       ? Math.random() * backoff.maxMs
       : backoffDelayMs(reversal.attempts, backoff, Math.random)
-  await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode, leavesKept })
+  await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })
 }
 
 /** An original that the network does not know may yet come to it: until its time is over we ask again. */

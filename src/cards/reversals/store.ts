@@ -130,12 +130,10 @@ export const release = async (
     readonly waitMs: number
     readonly isUnsent: boolean
     readonly responseCode: string | undefined
-    readonly leavesKept: boolean
   },
 ): Promise<void> => {
   await sql`
     update card_reversals set attempts = attempts - ${next.isUnsent ? 1 : 0}::int,
-      details = case when ${next.leavesKept}::boolean then details - 'kept' else details end,
       first_attempt_at = case when ${next.isUnsent}::boolean then nullif(first_attempt_at, last_attempt_at)
         else first_attempt_at end,
       response_code = coalesce(${next.responseCode ?? null}, response_code),

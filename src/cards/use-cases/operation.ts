@@ -3,6 +3,7 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
+import { isUncarried, withoutKept } from '../networks/kept.ts'
 import { type CaptureMark, followingMessage, reversalMessage } from '../networks/messages.ts'
 import { connectWaitMsMax } from '../networks/options.ts'
 import { changed } from '../transactions/changes.ts'
@@ -93,20 +94,35 @@ export const perform = async (
 ): Promise<Answer> => {
   const beside = { expiry, profile: context.merchants.get(after.merchantId) }
   const { content } = network
-  const isVoid = operation === 'void' || operation === 'partial_void' || operation === 'release'
+  const name = operation === 'partial_capture' ? 'capture' : operation
+  const isVoid = name === 'void' || name === 'partial_void' || name === 'release'
+  const reverse = (of: CardTransaction, number: Uint8Array): CardMessage =>
+    reversalMessage(content, { ...reversalOf(of, name), attempts: 0 }, numbers, number, beside)
   const build = (): CardMessage => {
-    if (isVoid) {
-      const reversal = { ...reversalOf(after, operation), attempts: 0 }
-      return reversalMessage(content, reversal, numbers, pan, beside)
-    }
+    if (isVoid) return reverse(after, pan)
     const cents = after.operationCents ?? after.amountCents
-    const name = operation === 'partial_capture' ? 'capture' : operation
     const mark = name === 'capture' ? markOf(operation, after) : undefined
     return followingMessage(content, name, pan, after, cents, numbers, beside, mark)
   }
-  const asked = isVoid ? 'reversal' : 'whole'
-  const verdict = await send(context, network, operation, after, pan, build, asked)
-  return written(after, () => settle(context, operation, after, verdict, asPart))
+  const plain = isVoid ? withoutKept(after) : undefined
+  // The first message wipes the card number that it has.
+  const spare = Uint8Array.from(plain === undefined ? [] : pan)
+  try {
+    const verdict = await send(
+      context,
+      network,
+      operation,
+      after,
+      pan,
+      build,
+      isVoid ? 'reversal' : 'whole',
+      false,
+      plain === undefined ? undefined : () => reverse(plain, spare),
+    )
+    return await written(after, () => settle(context, operation, after, verdict, asPart))
+  } finally {
+    spare.fill(0)
+  }
 }
 
 /** What began longer ago is not sent: other processes reverse what they take for abandoned, 15 s after its time. */
@@ -117,6 +133,7 @@ const sendWithinMs = connectWaitMsMax + 1_000
  * process stood still since the transaction was changed; of what fails by itself after that, nobody knows.
  *
  * @param hasSecrets the message has what is stored nowhere
+ * @param buildPlain goes out where the built one cannot be carried
  */
 export const send = async (
   { logger, count, away, now }: Pick<CardContext, 'logger' | 'count' | 'away' | 'now'>,
@@ -127,17 +144,31 @@ export const send = async (
   build: () => CardMessage,
   asked: Asked = 'whole',
   hasSecrets = false,
+  buildPlain?: (() => CardMessage) | undefined,
 ): Promise<Verdict> => {
   let verdict: Verdict
   let message: CardMessage | undefined
+  const exchanged = async (made: () => CardMessage): Promise<Verdict> => {
+    message = made()
+    return exchange(network, message, asked)
+  }
   try {
     const up = network.whenUp()
     if (up !== undefined) await away(up)
     if (now().getTime() - transaction.updatedAt.getTime() > sendWithinMs) {
       verdict = { kind: 'not_sent', why: 'too_late' }
     } else {
-      message = build()
-      const answered = await away(exchange(network, message, asked))
+      const answered = await away(
+        exchanged(build).catch((err: unknown) => {
+          if (buildPlain === undefined || !isUncarried(err)) throw err
+          logger.error(
+            { err, transaction_id: transaction.id },
+            `the message of a card ${operation} is sent without what was kept of the approval`,
+          )
+          message = undefined
+          return exchanged(buildPlain)
+        }),
+      )
       verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
       if (verdict.kind === 'approved' && verdict.unread !== undefined) {
         logger.warn(

@@ -263,8 +263,28 @@ describe('no attempt is used up', () => {
       kept.map(() => ({ status: 'confirmed', attempts: 1 })),
     )
     expect(lines).toMatchObject([{ kept: ['trace'] }, { kept: ['trace'] }])
-    await untilScraped(metrics, 'outcome="failed"} 2')
+    expect((await metrics.render()).text).not.toContain('outcome="failed"')
     expect(rig.simulator.statistics().received).toMatchObject({ '0400': 3 })
+  })
+
+  test('by another part of it that no message can carry: what was kept stays', async () => {
+    const form = contentForm.parse({
+      keep: { trace: { field: 32 } },
+      messages: { reversal: { fields: { 33: { from: 'kept.trace' } } } },
+    })
+    await using rig = await createReversalRig({ content: createContent(ascii, form) })
+    const details = { kept: { trace: '123' } }
+    await rig.insert(
+      reversalOf(1, { currency: 'EUR', details }),
+      reversalOf(2, { terminalId: 'TERMINAL-TOO-LONG', details }),
+    )
+    const { metrics } = rig.engine()
+    await untilScraped(metrics, 'outcome="failed"} 2')
+    const rows = await rig.database.sql`select attempts, details from card_reversals`
+    expect([...rows]).toMatchObject([
+      { attempts: 0, details },
+      { attempts: 0, details },
+    ])
   })
 })
 

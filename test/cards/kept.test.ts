@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+setDefaultTimeout(60_000)
+
+/* What was kept of an approval, and no message can carry now, holds no money. */
+
+let rig: CardsRig
+beforeAll(async () => {
+  const file = join(temporaryDirectory(), 'messages.json')
+  const fields = { 33: { from: 'kept.trace' } }
+  const content = { keep: { trace: { field: 32 } }, messages: { reversal: { fields } } }
+  writeFileSync(file, JSON.stringify({ content }))
+  rig = await createCardsRig({ environment: { CARDGW_NETA_MESSAGES_FILE: file } })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const keep = (id: string, trace: string) => rig.database.sql`
+  update card_transactions set details = ${JSON.stringify({ kept: { trace } })}::text::jsonb where id = ${id}`
+
+test.each(['12345', 'no digits', '123456789012'])(
+  'a void goes out with what was kept, or without: %s',
+  async (trace) => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    await keep(id, trace)
+    const response = await rig.post(`/v1/transactions/${id}/void`)
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { status: 'voided', network_data: { trace } },
+    ])
+    const events = await rig.database.sql<{ sent: string }[]>`
+      select exchange::text as sent from card_events where transaction_id = ${id} and type = 'voided'`
+    expect(events[0]?.sent.includes('12345')).toBe(trace === '12345')
+  },
+)
