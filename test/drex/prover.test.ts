@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createProver } from '../../src/drex/engine/prover.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { RpcFailure } from '../../src/drex/rpc/errors.ts'
 import { quietLogger } from '../support/database.ts'
 
 test('a block that is told and not proven is left alone for twice as long as that took', async () => {
@@ -36,3 +37,32 @@ test('a block that is told and not proven is left alone for twice as long as tha
   await prove('3')
   expect(looks).toEqual({ told: 5, unproven: 5 })
 })
+
+for (const [what, kind, asked] of [
+  ['a block whose receipts no node tells is asked for again at once', 'unreachable', 2],
+  ['a block whose receipts are more than is read is left alone', 'too_large', 1],
+] as const) {
+  test(what, async () => {
+    let looks = 0
+    const prover = createProver({
+      network: { id: 'drex_testnet', validators: [] } as never,
+      rpc: {
+        async call(method: string, hash: Hex) {
+          if (method !== 'eth_getBlockByHash') throw new RpcFailure(kind, '')
+          looks++
+          await Bun.sleep(100)
+          return { hash, transactions: [hash] }
+        },
+        async batch() {
+          throw new RpcFailure(kind, '')
+        },
+        turn: () => {},
+        pollBatch: async () => [],
+      } as never,
+      logger: quietLogger,
+      onUnproven: () => {},
+    })
+    for (let i = 0; i < 2; i++) await prover.prove([`0x${'1'.repeat(64)}`])
+    expect(looks).toBe(asked)
+  })
+}

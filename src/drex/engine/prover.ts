@@ -8,7 +8,7 @@ import { isBlockProven, type ProvenBlock, proveBlock } from '../evm/block-proof.
 import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
-import { passing } from '../rpc/errors.ts'
+import { passing, RpcFailure } from '../rpc/errors.ts'
 import type { RpcRequest } from '../rpc/exchange.ts'
 import type { Block, Method, Receipt, ResultOf } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
@@ -26,7 +26,7 @@ const blocksMax = 64
 const receiptsMax = 20_000
 /** Time after which a node without `eth_getBlockReceipts` is asked for it again. */
 const singlesMs = 60_000
-/** A block that is told and not proven is left alone for twice as long as that took: it may hold more than is read of it. */
+/** A block that is told with its receipts, or with more than is read of them, and not proven is left alone for twice as long as that took. */
 const restTimes = 2
 const restMaxMs = 30_000
 
@@ -52,17 +52,23 @@ export const createProver = ({
   const look = async (hash: Hex): Promise<ProvenBlock | undefined> => {
     const startMs = performance.now()
     const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
-    const first =
+    let isTooLarge = false
+    const receipts =
       block?.hash === hash
-        ? proveBlock(block, (await receiptsOf(block).catch(passing)) ?? [], validators)
+        ? await receiptsOf(block).catch((error: unknown) => {
+            isTooLarge = error instanceof RpcFailure && error.kind === 'too_large'
+            return passing(error)
+          })
         : undefined
+    const first = block?.hash === hash ? proveBlock(block, receipts ?? [], validators) : undefined
     if (first === undefined) rpc.turn()
     const proven = first ?? (await fromAny(rpc, hash, validators))
     if (proven !== undefined) {
       kept.add(proven)
       return proven
     }
-    if (block?.hash === hash) resting.begin(hash, performance.now() - startMs)
+    const isWhole = receipts !== undefined && receipts.length === block?.transactions.length
+    if (isWhole || isTooLarge) resting.begin(hash, performance.now() - startMs)
     onUnproven()
     if (told !== hash) {
       told = hash
