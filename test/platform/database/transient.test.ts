@@ -55,7 +55,9 @@ test('a row that needs a right which is missing holds up none that is written wi
       : Promise.resolve(rows.map(() => true))
   const storedBeside = async (code: string): Promise<number> => {
     const store = createGatherer<string, boolean>({
-      ...{ rowsMax: 100, writersMax: 1, waitingMax: 100 },
+      rowsMax: 100,
+      writersMax: 1,
+      waitingMax: 100,
       isRowFault,
       write: (rows) => isStored(rows, code),
     })
