@@ -22,7 +22,7 @@ const triesMax = 20
 const triedMs = 3_600_000
 /** We count how often items failed, of so many at once; what fails beside them waits until these are over. */
 const failingMax = 1_000
-/** What was passed over is remembered for so long, and no more than so many. */
+/** What was passed over and is not read any more is remembered for so long, and no more than so many. */
 const searchedMs = 31 * dayMs
 
 /**
@@ -155,10 +155,13 @@ const createFailures = (before: readonly Failing[], nowMs: number) => {
     /** Those that the list is read for, and those that somebody may search for. */
     since: (fromMs: number): readonly Failing[] => {
       const kept = [...all.values()]
-      const passed = kept.filter((one) => one.isOver && one.modifiedMs >= nowMs - searchedMs)
+      const searched = kept.filter(
+        ({ isOver, modifiedMs }) =>
+          isOver && modifiedMs < fromMs && modifiedMs >= nowMs - searchedMs,
+      )
       return [
-        ...kept.filter(({ isOver, modifiedMs }) => !isOver && modifiedMs >= fromMs),
-        ...passed.slice(-failingMax),
+        ...searched.slice(-failingMax),
+        ...kept.filter(({ modifiedMs }) => modifiedMs >= fromMs),
       ]
     },
   }

@@ -136,6 +136,20 @@ test('what fails twenty times, and for an hour, is passed over, which is told on
   expect(await remembered()).toEqual([])
 })
 
+test('what was passed over is not tried again while the list is read from before it, however old it is', async () => {
+  listed = tenMinutely(3)
+  failing = new Set(['c2'])
+  for (let i = 0; i < 20; i++) await follow()
+  laterMs = 60 * minuteMs
+  await follow()
+  laterMs = 32 * 1_440 * minuteMs
+  for (let i = 0; i < 20; i++) await follow()
+  laterMs += 60 * minuteMs
+  await follow()
+  expect(tried.get('c2')).toBe(21)
+  expect(told.filter(({ text }) => text.includes('passed over'))).toHaveLength(1)
+})
+
 const remembered = async (): Promise<readonly unknown[]> => {
   const [row] = await sql<{ failing: string | null }[]>`select failing from dict_lists`
   return JSON.parse(row?.failing ?? '[]').map(({ id }: Item) => id)

@@ -2,7 +2,7 @@
 
 /** Who waits for its caller. */
 export type Waiting = {
-  /** Since when, as of the next look, so that no request asks the clock; written here. */
+  /** As of which look, the next one for whoever came after the last, so that no request asks the clock; written here. */
   sinceMs: number
   /** False: it may wait as long as nobody needs its room. */
   readonly isTimed: boolean
@@ -40,10 +40,11 @@ export const createCallers = (nowMs: () => number = () => performance.now()): Ca
   }
   const look = (): void => {
     timer = undefined
-    const lateMs = nowMs() - callerMsMax
+    const atMs = nowMs()
     for (const one of waiting) {
-      if (one.sinceMs > lateMs) break
-      if (one.isTimed) giveUp(one, 'late')
+      // A look that comes late, since the process stood still, is nobody's fault who came just before it.
+      if (one.sinceMs === nextLookMs) one.sinceMs = atMs
+      else if (one.isTimed && one.sinceMs <= atMs - callerMsMax) giveUp(one, 'late')
     }
     if (waiting.size > 0) watch()
   }
@@ -62,7 +63,7 @@ export const createCallers = (nowMs: () => number = () => performance.now()): Ca
     end: (one) => waiting.delete(one),
     makeRoom: () => {
       for (const one of waiting) {
-        if (nowMs() - one.sinceMs < patienceMs) return false
+        if (one.sinceMs === nextLookMs || nowMs() - one.sinceMs < patienceMs) return false
         giveUp(one, 'needed')
         return true
       }

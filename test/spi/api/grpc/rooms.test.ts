@@ -140,6 +140,7 @@ test('calls that wait for their caller hold no room that another needs', async (
   const unended = open('Transform')
   unended.call.write(request)
   await until(isFull)
+  await Bun.sleep(lookEveryMs + 100)
   // Who is asked for something again waits from then on.
   pass(patienceMs - 1)
   expect(await isFull()).toBe(true)
