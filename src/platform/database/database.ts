@@ -47,11 +47,12 @@ const closeTimeoutSeconds = 5
 
 /** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
 export const openDatabase = (options: DatabaseOptions): Database => {
-  const { dsn, name, hosts } = namedConnection(options.dsn)
+  const named = namedConnection(options.dsn)
+  const { dsn, name, hosts } = named
   const sql = tellingOfCommits(
     postgres(dsn, {
       ...hosts,
-      ...watchSilence(options.statementTimeoutMs, options.logger),
+      ...watchSilence({ ...options, ...named }),
       max: options.connectionsMax,
       connect_timeout: connectTimeoutSeconds,
       idle_timeout: idleTimeoutSeconds,

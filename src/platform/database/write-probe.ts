@@ -1,3 +1,4 @@
+import { inTimeOr } from '#src/platform/runtime/index.ts'
 import { createOutageLog, type Logger } from '../observe/index.ts'
 import type { Client } from './database.ts'
 
@@ -11,6 +12,7 @@ export type WriteProbe = {
 const everyMsDefault = 2_000
 /** A write that takes longer is stuck: the disk of the log is full, or a synchronous standby is away. */
 const lateMs = 5_000
+const stuck = 'a write does not end'
 /**
  * Takes space for a row and takes the row back, in one statement, hence one transaction, which commits. The filler is more
  * than a page has room for, and not to be compressed: each row needs new space on the disk.
@@ -54,15 +56,22 @@ export const createWriteProbe = (options: {
   let known: string | undefined
   let isKnown = false
 
+  const refused = (error: unknown, reason: string): void => {
+    known = reason
+    isKnown = true
+    outage.failed(error, { reason })
+  }
   const look = async (): Promise<void> => {
+    const sinceMs = performance.now()
     try {
       await writeOnce(sql)
       known = undefined
       outage.worked()
     } catch (error) {
-      known = refusalOf(error)
-      // Without an answer, the ping tells.
-      if (known !== undefined) outage.failed(error, { reason: known })
+      const isLate = performance.now() - sinceMs > lateMs
+      const reason = refusalOf(error) ?? (isLate ? stuck : undefined)
+      // Without an answer, the ping tells; and what was refused before is refused until a write succeeds.
+      if (reason !== undefined) refused(error, reason)
     }
     isKnown = true
   }
@@ -75,17 +84,24 @@ export const createWriteProbe = (options: {
     }
     return running.ended
   }
+  const beginOrTell = (): void => {
+    if (running === undefined) void begin()
+    else if (performance.now() - running.sinceMs > lateMs) refused(new Error(stuck), stuck)
+  }
   return {
     start: () => {
-      timer ??= setInterval(begin, everyMs)
+      timer ??= setInterval(beginOrTell, everyMs)
       timer.unref()
     },
     stop: () => clearInterval(timer),
-    refusal: async () => {
-      if (!isKnown) await begin()
-      const isLate = running !== undefined && performance.now() - running.sinceMs > lateMs
-      return isLate ? 'a write does not end' : known
-    },
+    refusal: async () =>
+      isKnown
+        ? known
+        : inTimeOr(
+            begin().then(() => known),
+            lateMs,
+            stuck,
+          ),
   }
 }
 
