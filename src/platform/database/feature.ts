@@ -26,11 +26,13 @@ const retryMaxMs = 2_000
  * Starts and stops the database with the process. If the server cannot be reached at the start, or the schema is behind,
  * the process goes on: it reports not ready and tries again, as it does when the server goes away later. Until the schema
  * is this program's, the database is away for everything in the process: a statement on another schema would blame the
- * payment that it is about. A schema that this program does not know ends the start.
+ * payment that it is about. A schema that this program does not know ends the start; one that becomes such later, while
+ * it waits, may become another again.
  */
 export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {
   const { database, logger } = options
   let isCurrent = false
+  let isUnknown = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   const writes = createWriteProbe({ name: options.name, sql: database.sql, logger })
@@ -45,14 +47,16 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     about: { database: options.name },
   })
 
-  const attempt = async (waitMs: number): Promise<void> => {
+  const attempt = async (waitMs: number, isStart: boolean): Promise<void> => {
     try {
       const pending = await bringUpToDate(options)
       isCurrent = pending.length === 0
+      isUnknown = false
       if (isCurrent) outage.worked()
       else outage.failed(new Error('the schema is behind: run trilho migrate'), { pending })
     } catch (error) {
-      if (error instanceof SchemaMismatchError) throw error
+      isUnknown = error instanceof SchemaMismatchError
+      if (isUnknown && isStart) throw error
       outage.failed(error)
     }
     if (isStopped) return
@@ -62,18 +66,14 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
       for (const job of jobs) void job.start()
       return
     }
-    timer = setTimeout(() => {
-      attempt(Math.min(waitMs * 2, retryMaxMs)).catch((error: unknown) => {
-        logger.error(
-          { database: options.name, err: error },
-          'the schema is not one of this program',
-        )
-      })
-    }, waitMs)
+    timer = setTimeout(() => void attempt(Math.min(waitMs * 2, retryMaxMs), false), waitMs)
   }
 
   const health = async (): Promise<HealthCheck> => {
-    if (!isCurrent) return { status: 'down', ready: false, detail: { reason: 'not migrated yet' } }
+    if (!isCurrent) {
+      const reason = isUnknown ? 'the schema is not one of this program' : 'not migrated yet'
+      return { status: 'down', ready: false, detail: { reason } }
+    }
     if (!(await database.ping())) {
       return { status: 'down', ready: false, detail: { reason: 'no answer' } }
     }
@@ -87,7 +87,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     name: options.name,
     start: () => {
       database.gate.close()
-      return attempt(retryFirstMs)
+      return attempt(retryFirstMs, true)
     },
     stop: async () => {
       isStopped = true

@@ -36,7 +36,8 @@ const featureOf = (
     logger: quietLogger,
   })
 
-const health = async (feature: Feature) => (await feature.health?.()) ?? { ready: undefined }
+const health = async (feature: Feature) =>
+  (await feature.health?.()) ?? { ready: undefined, detail: undefined }
 
 const untilReady = async (feature: Feature): Promise<boolean> => {
   const deadline = Date.now() + 40_000
@@ -126,6 +127,26 @@ describe('the database in the life of the process', () => {
       10_000,
       'it hears',
     )
+    await feature.stop?.()
+    await close()
+  })
+
+  test('goes on waiting when the schema becomes one that it does not know', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const wanted = [...known, extra]
+    const feature = featureOf(dsn, { migrateOnStart: false, wanted })
+    await feature.start?.()
+    const foreign = '9999_foreign'
+    await sql`insert into schema_migrations (name, sha256, kind) values (${foreign}, '', 'contract')`
+    const detail = { reason: 'the schema is not one of this program' }
+    await until(
+      async () => Bun.deepEquals((await health(feature)).detail, detail),
+      20_000,
+      'it says so',
+    )
+    await sql`delete from schema_migrations where name = ${foreign}`
+    await migrate(dsn, wanted, quietLogger)
+    expect(await untilReady(feature)).toBe(true)
     await feature.stop?.()
     await close()
   })
