@@ -23,7 +23,7 @@ export type AskMany = (
  */
 export const gathering = (alone: Ask, many: AskMany): Ask => {
   let tokensMax = 1
-  let together: (token: string) => Promise<Outcome> = alone
+  let together: (token: string) => Promise<Outcome | Promise<Outcome>> = alone
 
   const take = (told: string | undefined): void => {
     const taken = told !== undefined && tokensMaxForm.test(told) ? Number(told) : 1
@@ -33,7 +33,7 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
     together =
       next === 1
         ? alone
-        : createGatherer<string, Outcome>({
+        : createGatherer<string, Outcome | Promise<Outcome>>({
             rowsMax: next,
             writersMax: callsMax,
             waitingMax,
@@ -48,14 +48,17 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
     return told
   }
 
-  const askAll = async (tokens: readonly string[]): Promise<readonly Outcome[]> => {
+  const askAll = async (
+    tokens: readonly string[],
+  ): Promise<readonly (Outcome | Promise<Outcome>)[]> => {
     const [only] = tokens
     if (tokens.length === 1 && only !== undefined) return [await outcomeOf(first(only))]
     const all = await many(tokens).catch(() => undefined)
     if (all?.lines.length === tokens.length) return all.lines
     // Whatever it said instead, or if one of them kept it from saying anything.
     take(undefined)
-    return Promise.all(tokens.map((token) => outcomeOf(alone(token))))
+    // Each is answered by itself: one that is slow holds up nobody else.
+    return tokens.map((token) => outcomeOf(alone(token)))
   }
 
   return async (token) => {
