@@ -128,6 +128,7 @@ import m124 from './0124_spi_sent_late.sql' with { type: 'text' }
 import m125 from './0125_pix_receiver_tax_id.sql' with { type: 'text' }
 import m126 from './0126_agreement_of_collections.sql' with { type: 'text' }
 import m127 from './0127_lists_by_each_filter.sql' with { type: 'text' }
+import m128 from './0128_unfilled_agreements.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -258,4 +259,5 @@ export const migrations: readonly Migration[] = [
   { name: '0125_pix_receiver_tax_id', sql: m125 },
   { name: '0126_agreement_of_collections', sql: m126 },
   { name: '0127_lists_by_each_filter', sql: m127 },
+  { name: '0128_unfilled_agreements', sql: m128 },
 ]

@@ -205,6 +205,7 @@ export const structure: readonly string[] = [
   'index pix_collections_of_cycle on pix_collections',
   'index pix_collections_of_receiver on pix_collections',
   'index pix_collections_of_recurrence on pix_collections',
+  'index pix_collections_unfilled on pix_collections',
   'index pix_locations_by_kind on pix_locations',
   'index pix_locations_by_use on pix_locations',
   'index pix_locations_charge on pix_locations',

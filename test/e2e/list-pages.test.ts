@@ -2,7 +2,7 @@
 import { listTransactions } from '#src/cards/transactions/store.ts'
 import { listTransfers } from '#src/drex/transfers/store.ts'
 import { listCharges } from '#src/pix/charges/store.ts'
-import { listCollections } from '#src/pix/collections/store.ts'
+import { fillAgreements, listCollections } from '#src/pix/collections/store.ts'
 import { listLocations } from '#src/pix/locations/store.ts'
 import { listPix } from '#src/pix/received/store.ts'
 import { listRecurrenceLocations, listRecurrences } from '#src/pix/recurrences/store.ts'
@@ -126,6 +126,7 @@ const work = async (sql: Client): Promise<void> => {
     ]) {
       await listCollections(sql, 'a', { ...collections, ...time, ...more })
     }
+    await fillAgreements(sql, listed)
     for (const more of [
       {},
       { txid: 't700' },

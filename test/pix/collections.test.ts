@@ -492,6 +492,15 @@ describe('a charge of a recurrence', () => {
     expect(await listed('convenio=C-7&cpf=45164632481&status=CRIADA')).toEqual([second.txid])
     expect(await listed(`convenio=C-7&idRec=${idRec}`)).toEqual([])
     expect(await listed('convenio=C-8')).toEqual([])
+    // Versions before this one noted no agreement with a charge.
+    await pix.sql`update pix_collections set agreement = null`
+    expect(await listed('convenio=C-7&status=CRIADA')).toEqual([second.txid])
+    await pix.sweep()
+    const kept = await pix.sql<{ txid: string }[]>`
+      select txid from pix_collections where agreement = 'C-7'`
+    expect(kept.map(({ txid }) => txid)).toEqual([second.txid])
+    expect((await pix.sql`select from pix_collections where agreement is null`).count).toBe(0)
+    expect(await listed('convenio=C-7')).toEqual([second.txid])
     expect(await listed('cpf=45164632481')).toEqual(expect.arrayContaining([txid, second.txid]))
     for (const path of [`/cobr/${txid}`, `/rec/${idRec}`]) {
       expect((await call('GET', path, undefined, other.token)).status).toBe(404)

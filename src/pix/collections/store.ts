@@ -1,4 +1,10 @@
-import { constants, type Queryable, rowCount, textArray } from '#src/platform/database/index.ts'
+import {
+  constants,
+  looksLikeOne,
+  type Queryable,
+  rowCount,
+  textArray,
+} from '#src/platform/database/index.ts'
 import { ofTxid } from '../charges/store.ts'
 import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { type Attempt, type Collection, openStatuses } from './domain.ts'
@@ -50,7 +56,7 @@ export const addCollection = async (tx: Queryable, made: Collection): Promise<bo
     insert into pix_collections (account, txid, recurrence_id, agreement, tax_id, status, due_on,
       cycle, amount_cents, content, history, ending, next_at, created_at)
     values (${made.account}, ${made.txid}, ${made.recurrenceId},
-      (select agreement from pix_recurrences where id = ${made.recurrenceId} limit 1),
+      coalesce((select agreement from pix_recurrences where id = ${made.recurrenceId} limit 1), ''),
       ${made.taxId}, ${made.status},
       ${made.dueOn}, ${made.cycle}, ${made.amountCents}, ${JSON.stringify(made.content)},
       ${JSON.stringify(made.history)}, null, ${made.nextAt}, ${made.createdAt})
@@ -233,19 +239,48 @@ const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter
     ${agreement === undefined ? sql`` : sql`where r.agreement = ${agreement}`}`
 }
 
-/** Those of an account, in the order of its own index. */
+/**
+ * Those of an account, in the order of its own index.
+ *
+ * @param isFilled every charge holds the agreement of its recurrence
+ */
 const ofAccount = (
   sql: Queryable,
   account: string,
   { from, to, status, agreement }: CollectionFilter,
+  isFilled: boolean,
 ) => {
-  const by = narrowedBy(sql, { agreement, status })
+  const by = narrowedBy(sql, isFilled ? { agreement, status } : { status })
+  const agreed = sql`cross join lateral (
+    select from pix_recurrences where id = c.recurrence_id and agreement = ${agreement ?? ''}
+    limit 1) r`
   return {
     matching: sql`
-      from pix_collections c
+      from pix_collections c ${isFilled ? sql`` : agreed}
       where c.account = ${account} and c.created_at between ${from} and ${to} ${by.matching}`,
     order: by.order,
   }
+}
+
+/** Whether every charge holds the agreement of its recurrence: those that older versions made do not, until it is filled in. */
+const areFilled = async (sql: Queryable): Promise<boolean> => {
+  const { count } = await sql`
+    select from pix_collections where agreement is null order by agreement limit 1`
+  return count === 0
+}
+
+/** Fills in the agreement of some that older versions made. @returns how many */
+export const fillAgreements = async (sql: Queryable, limit: number): Promise<number> => {
+  const { count } = await sql`
+    with unfilled as materialized (
+      select account, txid, null::text as nothing from pix_collections
+      where agreement is null order by agreement limit ${limit} for update skip locked
+    )
+    update pix_collections c set agreement = coalesce(
+      (select agreement from pix_recurrences where id = c.recurrence_id limit 1), '')
+    from unfilled
+    where ${looksLikeOne(sql)} and c.account = unfilled.account and c.txid = unfilled.txid`
+  return count
 }
 
 /** In the order in which they were made. */
@@ -254,10 +289,10 @@ export const listCollections = async (
   account: string,
   filter: CollectionFilter,
 ): Promise<Listed<Collection>> => {
-  const { recurrenceId, debtorTaxId } = filter
+  const { recurrenceId, debtorTaxId, agreement } = filter
   const { matching, order } =
     recurrenceId === undefined && debtorTaxId === undefined
-      ? ofAccount(sql, account, filter)
+      ? ofAccount(sql, account, filter, agreement === undefined || (await areFilled(sql)))
       : { matching: ofRecurrences(sql, account, filter), order: sql`` }
   const rows = await sql<Row[]>`
     select ${columns(sql)} ${matching} order by ${order} c.created_at, c.txid ${pageOf(sql, filter)}`

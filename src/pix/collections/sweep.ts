@@ -26,6 +26,7 @@ import type { CollectionServiceDeps } from './service.ts'
 import {
   changeCollection,
   dueCollections,
+  fillAgreements,
   lockCollection,
   postponeCollection,
   wakeCollections,
@@ -88,6 +89,11 @@ export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<vo
         (due) => advanceOne(deps, due),
         ({ account, txid }) => postponeCollection(sql, account, txid, triedAgainAt(now())),
       ),
+    async () => {
+      for (let looks = 0; looks < looksMax && round?.signal.aborted !== true; looks++) {
+        if ((await fillAgreements(sql, dueMax)) < dueMax) return
+      }
+    },
   ]
   // Charges have a last chance: what one part meets keeps none of the others from it.
   const failures: unknown[] = []

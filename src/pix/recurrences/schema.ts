@@ -125,7 +125,7 @@ export const pixCollections = pgTable(
     recurrenceId: text('recurrence_id')
       .notNull()
       .references(() => pixRecurrences.id),
-    /** That of the recurrence, which keeps it: charges are listed by it. */
+    /** That of the recurrence, which keeps it: charges are listed by it. Empty: there is none; null: nobody has looked. */
     agreement: text(),
     /** The number of the receiver; with the txid it names the charge in a payment. */
     taxId: text('tax_id').notNull(),
@@ -156,6 +156,7 @@ export const pixCollections = pgTable(
     index('pix_collections_by_agreement')
       .on(table.account, table.agreement, table.createdAt, table.txid)
       .where(sql`agreement is not null`),
+    index('pix_collections_unfilled').on(table.agreement).where(sql`agreement is null`),
     index('pix_collections_of_recurrence').on(table.recurrenceId, table.createdAt, table.txid),
     index('pix_collections_due').on(table.nextAt).where(sql`next_at is not null`),
   ],
