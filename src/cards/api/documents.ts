@@ -111,7 +111,8 @@ const record = z
       description: 'The network never confirmed a reversal: somebody has to ask it.',
     }),
     possible_outcomes: z.array(z.enum(resolutions)).optional().meta({
-      description: 'With needs_attention: how resolveTransaction may end what is under way.',
+      description:
+        'With needs_attention: how resolveTransaction may end what is under way. While its reversal or advice is still sent, nobody can say that it was not done: 409.',
     }),
   })
   .meta({ id: 'CardTransaction' })
