@@ -31,35 +31,43 @@ export const dropExpired = async (
   retained: Retained,
   round?: Lasting,
 ): Promise<readonly string[]> => {
-  const { sql, days, logger } = deps
+  const { sql, days } = deps
   const before = new Date(Date.now() - days * dayMs)
   const [first] = retained.tables
   const dropped: string[] = []
   for (const name of await partitionNames(sql, first)) {
     if (partitionEnd(name) > before || round?.signal.aborted) break
-    if (await holdsOpen(sql, name, retained)) {
-      logger.warn({ partition: name }, 'is past its retention, but holds what is open')
-      continue
+    if (await mayGo(deps, retained, name)) {
+      dropped.push(...(await dropTogether(deps, retained, name, round)))
     }
-    dropped.push(...(await dropTogether(deps, retained, name, round)))
   }
   await emptyDefaults(deps, retained, before, round)
   return dropped
 }
 
-const holdsOpen = async (
-  sql: Client,
-  name: string,
+const mayGo = async (
+  { sql, logger }: Pick<RetentionDeps, 'sql' | 'logger'>,
   { isOpen }: Pick<Retained, 'isOpen'>,
-): Promise<boolean> => (await sql`select from ${sql(name)} where ${isOpen(sql)} limit 1`).count > 0
+  name: string,
+): Promise<boolean> => {
+  const open = await sql`select from ${sql(name)} where ${isOpen(sql)} limit 1`
+  if (open.count === 0) return true
+  logger.warn({ partition: name }, 'is past its retention, but holds what is open')
+  return false
+}
 
-/** The first table's partition goes last: what a failure leaves is found again by it. */
+/**
+ * The first table's partition goes last: what a failure leaves is found again by it. The archive may take hours, in which
+ * somebody may have a message sent again: we ask anew after each step.
+ */
 const dropTogether = async (
-  { sql, archiveDirectory, logger }: RetentionDeps,
-  { tables, keys, beforeGone }: Retained,
+  deps: RetentionDeps,
+  retained: Retained,
   name: string,
   round: Lasting | undefined,
 ): Promise<readonly string[]> => {
+  const { sql, archiveDirectory, logger } = deps
+  const { tables, keys, beforeGone } = retained
   const suffix = name.slice(tables[0].name.length)
   const parts: string[] = []
   for (const table of tables) {
@@ -70,12 +78,14 @@ const dropTogether = async (
     for (const part of parts) {
       await archiveTable({ sql, logger }, { name: part, directory: archiveDirectory }, round)
     }
+    if (!(await mayGo(deps, retained, name))) return []
   }
   if (beforeGone !== undefined) {
     await inKeyOrder(sql, name, keys[tables[0].name] ?? '', async (some) => {
       await beforeGone(sql, some)
       round?.advance()
     })
+    if (!(await mayGo(deps, retained, name))) return []
   }
   for (const part of parts.reverse()) {
     await alterTable(sql, `drop table ${part}`)

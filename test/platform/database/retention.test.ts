@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensurePartitions } from '#src/platform/database/index.ts'
+import { dropExpired, ensurePartitions } from '#src/platform/database/index.ts'
 import { sealEntries } from '#src/platform/http/audit/chain/seal.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { insertMessages, type NewMessage } from '#src/spi/messages/index.ts'
@@ -80,6 +80,32 @@ test('the month goes once nothing in it is open', async () => {
   expect(await forgetMessages(deps)).toContain('spi_messages_p202103')
   expect(await count('spi_messages')).toBe(1)
   expect(await sql`select from spi_message_keys where kind = 'pacs.008'`).toHaveLength(0)
+})
+
+test('a month stays when something in it becomes open while it is archived', async () => {
+  for (const table of messageTables) await ensurePartitions(sql, table, 0, old)
+  const { id } = await stored(old)
+  const file = 'spi_messages_p202103.jsonl.gz'
+  const forgotten: string[] = []
+  const dropped = await dropExpired(
+    { ...deps, archiveDirectory: directory },
+    {
+      tables: messageTables,
+      keys: {
+        spi_messages: 'id',
+        spi_sendings: 'message_id',
+        spi_transactions: 'message_id',
+        spi_history: 'message_id',
+      },
+      isOpen: (sql) => (readdirSync(directory).includes(file) ? sql`true` : sql`false`),
+      beforeGone: async (_, ids) => void forgotten.push(...ids),
+    },
+  )
+  expect(dropped.filter((name) => name.endsWith('_p202103'))).toEqual([])
+  expect(linesIn(file)).toMatchObject([{ id }])
+  expect(await sql`select from spi_messages where id = ${id}`).toHaveLength(1)
+  expect(forgotten).toEqual([])
+  await forgetMessages(deps)
 })
 
 test('rows without a partition of their own go one by one, but for the open ones', async () => {
