@@ -67,7 +67,7 @@ const dropTogether = async (
   round: Lasting | undefined,
 ): Promise<readonly string[]> => {
   const { sql, archiveDirectory, logger } = deps
-  const { tables, keys, beforeGone } = retained
+  const { tables, beforeGone } = retained
   const suffix = name.slice(tables[0].name.length)
   const parts: string[] = []
   for (const table of tables) {
@@ -81,7 +81,7 @@ const dropTogether = async (
     if (!(await mayGo(deps, retained, name))) return []
   }
   if (beforeGone !== undefined) {
-    await inKeyOrder(sql, name, keys[tables[0].name] ?? '', async (some) => {
+    await closedInKeyOrder(retained, sql, name, async (some) => {
       await beforeGone(sql, some)
       round?.advance()
     })
@@ -94,20 +94,20 @@ const dropTogether = async (
   return parts
 }
 
-/** Holds no connection between the parts, as a cursor would. */
-const inKeyOrder = async (
+/** Holds no connection between the parts, as a cursor would. What has become open meanwhile keeps its month, and is left out. */
+const closedInKeyOrder = async (
+  { tables, keys, isOpen }: Retained,
   sql: Client,
   name: string,
-  column: string,
   each: (keys: readonly string[]) => Promise<void>,
 ): Promise<void> => {
-  const key = sql(column)
+  const key = sql(keys[tables[0].name] ?? '')
   let rows: readonly { readonly key: string }[]
   let after: string | undefined
   do {
     rows = await sql<{ key: string }[]>`
       select ${key}::text as key from ${sql(name)}
-      ${after === undefined ? sql`` : sql`where ${key} > ${after}`}
+      where not (${isOpen(sql)}) ${after === undefined ? sql`` : sql`and ${key} > ${after}`}
       order by ${sql(name)}.${key} limit ${deletedMax}`
     after = rows.at(-1)?.key
     await each(rows.map((row) => row.key))
