@@ -13,7 +13,7 @@ const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/e2e/dev', 1],
   ['test/security/schemathesis', 1],
   ['test/clients/generated', 1],
-  ['test/console/', groupFilesMax],
+  ['test/console/', 2 * groupFilesMax],
   // The library of the chain aborts its process now and then.
   ['test/faults/drex', 1],
   ['test/faults/', 6],

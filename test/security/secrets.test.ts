@@ -379,14 +379,15 @@ const useKafka = async (more: Readonly<Record<string, string>>): Promise<Kafkas>
   const { http_url: base } = JSON.parse(line) as { readonly http_url: string }
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   await until(() => kafka.signIns() > 2)
+  await until(async () => (await fetch(`${base}/ready`)).status === 200)
   const said: string[] = []
   const post = (path: string, body: object) =>
     fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) })
   const asked = [
     post('/v1/spi/send', kafkasPayment),
     post('/v1/webhooks', { url: receiver.url, events: ['*'] }),
-    ...['/health', '/ready', '/metrics', '/v1/messages', '/v1/ops/dead-letters', '/v1/audit'].map(
-      (path) => fetch(base + path, { headers }),
+    ...['/health', '/metrics', '/v1/messages', '/v1/ops/dead-letters', '/v1/audit'].map((path) =>
+      fetch(base + path, { headers }),
     ),
   ]
   for (const answer of await Promise.all(asked)) {
