@@ -1,6 +1,6 @@
 import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
-import { noteReturn } from '../pix/index.ts'
+import { attemptsAmong, noteReturn } from '../pix/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import { type Database, withIdleLimit } from '../platform/database/index.ts'
 import { sharedBuckets } from '../platform/http/index.ts'
@@ -84,7 +84,7 @@ export const createPipeline = (
         warnOfClearText(logger, 'SPI_SECONDARY_URL', spi.secondaryUrl, 'payments')
       },
     },
-    createSend({ ispb, sql, broker, revision, sendNow, logger, noteReturn }),
+    createSend({ ispb, sql, broker, revision, sendNow, logger, noteReturn, attemptsAmong }),
     createResend({ sql }),
     createPayments({ ispb, sql, broker, revision, payees: stores.payees, noteReturn }),
     createRecurring({ sql }),

@@ -42,6 +42,7 @@ import { requestRoutes } from './requests/routes.ts'
 import { createRequestService } from './requests/service.ts'
 import { createRecurrences, type Recurrences } from './requests/told.ts'
 
+export { attemptsAmong } from './collections/store.ts'
 export { pixSettings } from './config.ts'
 export { endReceivables } from './received/receive.ts'
 export { noteReturn } from './received/store.ts'

@@ -4,6 +4,7 @@ import type { ChargeTerms } from '../../src/pix/charges/domain.ts'
 import { makeCharges } from '../../src/pix/charges/making.ts'
 import { type ChargeFilter, findCharge, listCharges } from '../../src/pix/charges/store.ts'
 import {
+  attemptsAmong,
   findCollection,
   lockCollection,
   lockCollectionsOf,
@@ -81,6 +82,10 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
   await findCharge(sql, 'ana', txid)
   await findCollection(sql, 'ana', txid)
   await findRecurrence(sql, 'ana', `R${txid}`)
+  await attemptsAmong(
+    sql,
+    txids.map((one) => `E${one}`),
+  )
   await presentedAt(sql, tokens)
   await locationsOf(sql, ids)
   await pixOfCharges(sql, ids)

@@ -116,6 +116,19 @@ export const lockCollection = async (
   return findCollection(tx, account, txid)
 }
 
+/** Those of the ids that attempts have. */
+export const attemptsAmong = async (
+  sql: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await sql<{ id: string }[]>`
+    select wanted.id from unnest(${textArray(endToEndIds)}::text::text[]) as wanted(id)
+      cross join lateral (
+        select from pix_collection_attempts where end_to_end_id = wanted.id limit 1
+      ) a`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Those that the attempts are of, locked in one order. */
 export const lockCollectionsOf = async (
   tx: Queryable,

@@ -64,7 +64,7 @@ export const sendDocument: RouteContract = {
   operation: 'sendPayment',
   summary: 'Send a message to the SPI',
   description: [
-    'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time. A PACS008 or PAIN013 with an `end_to_end_id`, or a PACS004 with a `return_id`, that was sent before is refused (`payment_sent_already`), unless what was sent is refused.',
+    'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time. A PACS008 or PAIN013 with an `end_to_end_id`, or a PACS004 with a `return_id`, that was sent before is refused (`payment_sent_already`), unless what was sent is refused; a PAIN013 with the `end_to_end_id` of an attempt of a `cobr` is refused always.',
     '### Parameters',
     'By `message_type`. Amounts are integers in cents; date-times are UTC with three decimals and `Z`. Where a parameter depends on others, its rule is told with it; what breaks a rule is refused with the pointer of the parameter and the rule.',
     parameterTables(),

@@ -7,7 +7,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { NoteReturn } from '../../payments/service.ts'
 import type { SendNow } from '../stage/index.ts'
 import { sendRoutes } from './routes.ts'
-import { createSendService } from './service.ts'
+import { type AttemptsAmong, createSendService } from './service.ts'
 
 export type SendFeatureDeps = {
   /** Undefined: the endpoint answers 503 and names ISPB. */
@@ -20,6 +20,8 @@ export type SendFeatureDeps = {
   readonly sendNow?: SendNow | undefined
   /** Learns of returns, in their transaction. */
   readonly noteReturn?: NoteReturn
+  /** Knows the charges that are not made here. */
+  readonly attemptsAmong?: AttemptsAmong
   readonly logger: Logger
   /** The real clock when absent. */
   readonly nowMs?: () => number

@@ -6,7 +6,7 @@ import {
   type Revision,
 } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Answered, Caller } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
@@ -36,6 +36,12 @@ type SendOutcome = { readonly ok: true; readonly answered: Answered } | Refused
 
 type BuildOutcome = { readonly ok: true; readonly built: Built } | Refused
 
+/** Those of some EndToEndIds that another part of the gateway asks for payments by. */
+export type AttemptsAmong = (
+  sql: Queryable,
+  endToEndIds: readonly string[],
+) => Promise<ReadonlySet<string>>
+
 export type SendDeps = {
   readonly sql: Client
   readonly broker: TransactionalBroker
@@ -45,6 +51,8 @@ export type SendDeps = {
   readonly sendNow: SendNow | undefined
   /** Undefined: nobody is told of returns. */
   readonly noteReturn?: NoteReturn | undefined
+  /** Undefined: no charges are made but here. */
+  readonly attemptsAmong?: AttemptsAmong | undefined
   readonly logger: Logger
   /** The clock that messages are built and judged by. */
   readonly nowMs?: () => number
@@ -80,7 +88,10 @@ export const createSendService = (deps: SendDeps): SendService => {
     const request = messageType === 'PACS004' ? await completed(sql, asked, first.message) : asked
     const made = request === asked ? first : buildOf(request.params)
     if (!made.ok) return made
-    const problems = brokenRules(messageType, request.params, { ispb, nowMs })
+    const problems = [
+      ...brokenRules(messageType, request.params, { ispb, nowMs }),
+      ...(messageType === 'PAIN013' ? await attemptsIn(deps, made.message) : []),
+    ]
     if (problems.length > 0) return { ok: false, problems }
     const channel = request.channel ?? (await defaultChannel(sql, request))
     return { ok: true, built: builtOf(made.message, { ...request, channel }, ispb) }
@@ -110,6 +121,29 @@ const completed = async (
 ): Promise<SendRequest> => {
   const known = await partiesOfReceived(sql, [...new Set(endToEndIds)])
   return known.length === 0 ? request : { ...request, params: withParties(request.params, known) }
+}
+
+/**
+ * Charges under ids of attempts: what becomes of an attempt is told to who made it, who takes no second charge for it.
+ * Nobody knows an id before its attempt is stored.
+ */
+const attemptsIn = async (
+  { sql, attemptsAmong }: SendDeps,
+  { endToEndIds }: BuiltSuccess,
+): Promise<readonly BuildProblem[]> => {
+  const known = await attemptsAmong?.(sql, endToEndIds)
+  return endToEndIds.flatMap((id, index) =>
+    known?.has(id) === true
+      ? [
+          {
+            pointer: `/charges/${index}/end_to_end_id`,
+            rule: 'unique',
+            message: 'is of an attempt of a cobr, which its receiver has tried again (API Pix)',
+            expected: 'an id of its own',
+          },
+        ]
+      : [],
+  )
 }
 
 const defaultChannel = async (

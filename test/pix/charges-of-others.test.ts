@@ -1,0 +1,46 @@
+/** Charges that the institution sends itself, beside those of the API Pix. */
+import { afterAll, expect, test } from 'bun:test'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { attemptsAmong } from '../../src/pix/index.ts'
+import { createSend } from '../../src/spi/index.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { quietLogger } from '../support/database.ts'
+import { startAutomatic } from './automatic.ts'
+
+const { pix, approved, sent, scheduledCharge, ofCharge, right } = await startAutomatic()
+afterAll(() => pix.database.close())
+const { sql, database } = pix
+const operator = testKey('spi:send')
+const send = createSend({
+  ispb: '12345678',
+  sql,
+  broker: createPostgresBroker({ sql, dsn: database.dsn, logger: quietLogger }),
+  revision: '5.11.1',
+  logger: quietLogger,
+  attemptsAmong,
+})
+const app = testApp(send.routes ?? [], { keys: [operator.record] })
+
+test('an attempt that was refused is not asked for again behind its charge', async () => {
+  const { endToEndId, txid } = await scheduledCharge(await approved())
+  const [draft] = sent()
+  await ofCharge(endToEndId, 'refused', 'AB10')
+  const post = async (path: string, id: string) => {
+    const { params } = draft ?? {}
+    const [{ ultimate_debtor: _, ...one }] = params.charges
+    const debtor = { ...one.debtor, document: '52998224725' }
+    const charges = [{ ...one, debtor, end_to_end_id: id }]
+    const body = { message_type: 'PAIN013', params: { charges } }
+    return app.call('POST', path, { key: operator.key, body })
+  }
+  for (const path of ['/v1/spi/send', '/v1/spi/build']) {
+    const refused = await post(path, endToEndId)
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      errors: [{ pointer: '/params/charges/0/end_to_end_id', rule: 'unique' }],
+    })
+  }
+  expect((await right('GET', `/cobr/${txid}`)).tentativas).toMatchObject([{ status: 'REJEITADA' }])
+  const own = `${endToEndId.slice(0, -1)}${endToEndId.endsWith('A') ? 'B' : 'A'}`
+  expect((await post('/v1/spi/send', own)).status).toBe(202)
+})
