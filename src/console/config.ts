@@ -1,16 +1,8 @@
-import {
-  boolean,
-  defineSettings,
-  integer,
-  type Kind,
-  type SettingValues,
-  setting,
-  url,
-} from '#src/platform/config/index.ts'
+import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
 
-const web = url('http', 'https')
+const web = kind.url('http', 'https')
 
-const traceUrl: Kind<string> = {
+const traceUrl: kind.Kind<string> = {
   ...web,
   expected: `${web.expected} that holds \`{trace_id}\``,
   parse: (value, file) => {
@@ -21,18 +13,18 @@ const traceUrl: Kind<string> = {
 
 /** The console's settings. */
 export const consoleSettings = defineSettings({
-  isEnabled: setting('TRILHO_CONSOLE', boolean(), {
+  isEnabled: setting('TRILHO_CONSOLE', kind.boolean(), {
     default: 'true',
     doc: 'Serves the web console at `/console`: on the listener of `TRILHO_ADMIN_ADDR` where that is set and `TRILHO_TLS_CLIENT_CA_PATH` is not, else on that of `HTTP_ADDR`.',
   }),
-  idleMinutes: setting('TRILHO_CONSOLE_IDLE_MINUTES', integer(1, 1440), {
+  idleMinutes: setting('TRILHO_CONSOLE_IDLE_MINUTES', kind.integer(1, 1440), {
     default: '30',
     doc: 'Minutes without an act of its user after which a session of the console ends.',
   }),
   traceUrl: setting('TRILHO_TRACE_URL', traceUrl, {
     doc: 'Where a trace is looked at, with `{trace_id}` in place of its id, as `https://grafana.example.com/explore?trace={trace_id}`: the console links a payment to it.',
   }),
-  sessionHours: setting('TRILHO_CONSOLE_SESSION_HOURS', integer(1, 168), {
+  sessionHours: setting('TRILHO_CONSOLE_SESSION_HOURS', kind.integer(1, 168), {
     default: '12',
     doc: 'Hours after the sign-in when a session of the console ends, whatever is done in it.',
   }),

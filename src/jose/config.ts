@@ -1,11 +1,4 @@
-import {
-  defineSettings,
-  type Kind,
-  list,
-  path,
-  type SettingValues,
-  setting,
-} from '#src/platform/config/index.ts'
+import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
 import {
   type ConfiguredPin,
   keyManagementAlgorithms,
@@ -19,11 +12,9 @@ const algorithms = [
   ...keyManagementAlgorithms,
 ] as const
 
-const configuredPin = (): Kind<ConfiguredPin> => ({
-  expected: `\`<kid>:<algorithm>\` with ${algorithms.join(', ')}`,
-  from: 'value',
-  mask: (text) => text,
-  parse: (text) => {
+const configuredPin = kind.value(
+  `\`<kid>:<algorithm>\` with ${algorithms.join(', ')}`,
+  (text): ConfiguredPin => {
     const [kid = '', name, ...rest] = text.split(':')
     const algorithm = algorithms.find((candidate) => candidate === name)
     if (kid === '' || kid.length > kidCharsMax || rest.length > 0) {
@@ -32,24 +23,22 @@ const configuredPin = (): Kind<ConfiguredPin> => ({
     if (algorithm === undefined) throw new Error('names no algorithm of RSA keys')
     return { kid, algorithm }
   },
-})
+)
 
-const keySetAddress = (): Kind<string> => ({
-  expected: 'https URL of a key set, or of a folder of key sets with `/` at its end',
-  from: 'value',
-  mask: (text) => text,
-  parse: checkJkuEntry,
-})
+const keySetAddress = kind.value(
+  'https URL of a key set, or of a folder of key sets with `/` at its end',
+  checkJkuEntry,
+)
 
 /** The algorithm of each key, and whose tokens are verified. */
 export const joseSettings = defineSettings({
-  algorithms: setting('TRILHO_JOSE_ALGORITHMS', list(configuredPin()), {
+  algorithms: setting('TRILHO_JOSE_ALGORITHMS', kind.list(configuredPin), {
     doc: 'Algorithms of single RSA keys, as `<kid>:<algorithm>`; the others use RS256 and RSA-OAEP-256.',
   }),
-  jkuAllowed: setting('TRILHO_JOSE_JKU_ALLOWED', list(keySetAddress()), {
+  jkuAllowed: setting('TRILHO_JOSE_JKU_ALLOWED', kind.list(keySetAddress), {
     doc: 'Addresses that tokens may name in `jku`: a key set, or with `/` at the end all below. Their keys are trusted.',
   }),
-  pinnedKeys: setting('TRILHO_JOSE_KEYS_PATH', path(), {
+  pinnedKeys: setting('TRILHO_JOSE_KEYS_PATH', kind.path(), {
     doc: 'File with the public keys of others (JWK set) by which tokens are verified; read again when it changes.',
   }),
 })

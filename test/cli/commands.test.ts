@@ -4,12 +4,11 @@ import { iso8583Inspector } from '#src/cards/index.ts'
 import { type Program, runCli } from '#src/cli/index.ts'
 import {
   defineSettings,
-  integer,
   loadSettings,
   platformSettings,
-  secret,
   setting,
 } from '#src/platform/config/index.ts'
+import { integer, secret } from '#src/platform/config/kinds.ts'
 import { databaseSettings } from '#src/platform/database/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import { commandHere } from '../support/command-here.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defineSettings, integer, type SettingValues, setting } from '#src/platform/config/index.ts'
+import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   createJob,
@@ -26,23 +26,23 @@ import { claimDue, expire, findOver, type Limits } from './store.ts'
 
 /** How long and how often reversals are sent. */
 export const reversalSettings = defineSettings({
-  expiryHours: setting('CARDGW_REVERSAL_EXPIRY_HOURS', integer(1, 720), {
+  expiryHours: setting('CARDGW_REVERSAL_EXPIRY_HOURS', kind.integer(1, 720), {
     default: '24',
     doc: 'Hours after which a reversal that no network confirmed is given up and needs attention.',
   }),
-  attemptsMax: setting('CARDGW_REVERSAL_ATTEMPTS_MAX', integer(1, 100_000), {
+  attemptsMax: setting('CARDGW_REVERSAL_ATTEMPTS_MAX', kind.integer(1, 100_000), {
     default: '1000',
     doc: 'Times a reversal is sent before it is given up; a network that is down uses none. What was sent before it began, as a void by its caller, counts once, and is sent once more at least.',
   }),
-  backoffMaxSeconds: setting('CARDGW_REVERSAL_BACKOFF_MAX_SECONDS', integer(1, 3_600), {
+  backoffMaxSeconds: setting('CARDGW_REVERSAL_BACKOFF_MAX_SECONDS', kind.integer(1, 3_600), {
     default: '300',
     doc: 'Longest time between two attempts of one reversal, seconds.',
   }),
-  windowSeconds: setting('CARDGW_REVERSAL_WINDOW_SECONDS', integer(1, 86_400), {
+  windowSeconds: setting('CARDGW_REVERSAL_WINDOW_SECONDS', kind.integer(1, 86_400), {
     default: '120',
     doc: 'Seconds during which a message may still arrive at the network: a reversal whose original the network does not know is sent again at their end, and only then done. Twice the time-out at least.',
   }),
-  inFlightMax: setting('CARDGW_REVERSAL_IN_FLIGHT', integer(1, 1_024), {
+  inFlightMax: setting('CARDGW_REVERSAL_IN_FLIGHT', kind.integer(1, 1_024), {
     default: '16',
     doc: 'Reversals that one process sends to one network at the same time.',
   }),

@@ -1,23 +1,5 @@
-export { type DatabaseUrl, databaseUrl, parseDatabaseUrl } from './database-url.ts'
-export {
-  boolean,
-  decimal,
-  hostPort,
-  integer,
-  type Kind,
-  type ListenAddress,
-  list,
-  listenAddress,
-  oneOf,
-  type Pem,
-  pairs,
-  path,
-  pem,
-  secret,
-  secretUrl,
-  text,
-  url,
-} from './kinds.ts'
+export * as kind from './kinds.ts'
+export { type DatabaseUrl, type ListenAddress, type Pem, parseDatabaseUrl } from './kinds.ts'
 export {
   type EffectiveSetting,
   type Environment,

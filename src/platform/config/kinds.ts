@@ -20,51 +20,40 @@ export type ListenAddress = {
 /** PEM text, and the file it came from so that a feature can watch it for renewal. */
 export type Pem = { readonly text: string; readonly path: string | undefined }
 
-export const show = (text: string): string => text
+const show = (text: string): string => text
 const hide = (): string => '***'
 
-export const text = (options: { pattern?: RegExp; expected?: string } = {}): Kind<string> => ({
-  expected: options.expected ?? 'text',
+/** A kind that stands in its variable alone, and may be shown as it is. */
+export const value = <T>(expected: string, parse: (text: string) => T): Kind<T> => ({
+  expected,
   from: 'value',
   mask: show,
-  parse: (value) => {
-    if (options.pattern !== undefined && !options.pattern.test(value)) {
-      throw new Error('has another form')
-    }
-    return value
-  },
+  parse,
 })
 
-export const integer = (min: number, max: number): Kind<number> => ({
-  expected: `whole number from ${min} to ${max}`,
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number')
-    const number = Number(value)
-    if (number < min || number > max) throw new Error('is out of range')
-    return number
-  },
-})
+export const text = (options: { pattern?: RegExp; expected?: string } = {}): Kind<string> =>
+  value(options.expected ?? 'text', (given) => {
+    if (options.pattern?.test(given) === false) throw new Error('has another form')
+    return given
+  })
 
-export const decimal = (min: number, max: number): Kind<number> => ({
-  expected: `number from ${min} to ${max}`,
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    if (!/^-?\d{1,12}(\.\d{1,12})?$/.test(value)) throw new Error('is not a number')
-    const number = Number(value)
-    if (number < min || number > max) throw new Error('is out of range')
-    return number
-  },
-})
+const number = (what: string, form: RegExp, min: number, max: number): Kind<number> =>
+  value(`${what} from ${min} to ${max}`, (given) => {
+    if (!form.test(given)) throw new Error(`is not a ${what}`)
+    const found = Number(given)
+    if (found < min || found > max) throw new Error('is out of range')
+    return found
+  })
 
-export const boolean = (): Kind<boolean> => ({
-  expected: '`true` or `false`',
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    switch (value.toLowerCase()) {
+export const integer = (min: number, max: number): Kind<number> =>
+  number('whole number', /^-?\d{1,15}$/, min, max)
+
+export const decimal = (min: number, max: number): Kind<number> =>
+  number('number', /^-?\d{1,12}(\.\d{1,12})?$/, min, max)
+
+export const boolean = (): Kind<boolean> =>
+  value('`true` or `false`', (given) => {
+    switch (given.toLowerCase()) {
       case 'true':
       case '1':
         return true
@@ -74,19 +63,14 @@ export const boolean = (): Kind<boolean> => ({
       default:
         throw new Error('is neither true nor false')
     }
-  },
-})
+  })
 
-export const oneOf = <const T extends string>(...values: readonly T[]): Kind<T> => ({
-  expected: values.map((value) => `\`${value}\``).join(', '),
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    const found = values.find((candidate) => candidate === value)
+export const oneOf = <const T extends string>(...values: readonly T[]): Kind<T> =>
+  value(values.map((one) => `\`${one}\``).join(', '), (given) => {
+    const found = values.find((candidate) => candidate === given)
     if (found === undefined) throw new Error('is not one of the values')
     return found
-  },
-})
+  })
 
 /** Comma-separated items, at most `itemsMax`, none twice. */
 export const list = <T>(item: Kind<T>, itemsMax = 64): Kind<readonly T[]> => ({
@@ -112,37 +96,29 @@ export const list = <T>(item: Kind<T>, itemsMax = 64): Kind<readonly T[]> => ({
 const addressForm = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))?:(\d{1,5})$/
 
 /** `:8080` (all interfaces), `127.0.0.1:8080`, `host:8080`, `[::1]:8080`. Port 0 asks for a free one. */
-export const listenAddress = (): Kind<ListenAddress> => ({
-  expected: '`:8080`, `127.0.0.1:8080` or `[::1]:8080`',
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    const found = addressForm.exec(value)
+export const listenAddress = (): Kind<ListenAddress> =>
+  value('`:8080`, `127.0.0.1:8080` or `[::1]:8080`', (given) => {
+    const found = addressForm.exec(given)
     if (found === null) throw new Error('is not a listen address')
     const port = Number(found[3])
     if (port > 65_535) throw new Error('names a port above 65535')
     return { host: found[1] ?? found[2], port }
-  },
-})
+  })
 
 /** `host:port` of a server to connect to. */
-export const hostPort = (): Kind<string> => ({
-  expected: '`host:port`',
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    const found = addressForm.exec(value)
+export const hostPort = (): Kind<string> =>
+  value('`host:port`', (given) => {
+    const found = addressForm.exec(given)
     const port = Number(found?.[3] ?? 0)
     if (found === null || (found[1] ?? found[2]) === undefined) throw new Error('is not host:port')
     if (port < 1 || port > 65_535) throw new Error('names a port outside 1 to 65535')
-    return value
-  },
-})
+    return given
+  })
 
 const urlBegin = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)/i
 
 /** A text with a scheme in its parts, whatever they hold: of several `@` before the path the last ends the user's part. */
-export const urlParts = (value: string) => {
+const urlParts = (value: string) => {
   const [begin = '', scheme = '', authority = ''] = urlBegin.exec(value) ?? []
   const rest = begin === '' ? '' : value.slice(begin.length)
   const hostsAt = authority.lastIndexOf('@') + 1
@@ -159,7 +135,7 @@ const maskedUrl = (value: string, shownPath = show): string => {
 }
 
 /** A kind of URL whose mask shows nothing of what does not parse: nobody knows what is the secret in it. */
-export const secretUrlOf = (
+const secretUrlOf = (
   kind: Pick<Kind<string>, 'expected' | 'parse'>,
   shownPath: (path: string) => string,
 ): Kind<string> => ({
@@ -176,14 +152,11 @@ export const secretUrlOf = (
 })
 
 /** An address, or a network in CIDR notation. */
-export const network = (): Kind<string> => ({
-  ...text(),
-  expected: '`address` or `address/bits`',
-  parse: (value) => {
-    if (!isNetwork(value)) throw new Error('is neither an address nor a network')
-    return value
-  },
-})
+export const network = (): Kind<string> =>
+  value('`address` or `address/bits`', (given) => {
+    if (!isNetwork(given)) throw new Error('is neither an address nor a network')
+    return given
+  })
 
 /** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
@@ -206,15 +179,68 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
 export const secretUrl = (...protocols: readonly string[]): Kind<string> =>
   secretUrlOf(url(...protocols), (path) => (path.length > 1 ? `/${hide()}` : path))
 
-export const path = (): Kind<string> => ({
-  expected: 'path of a file or directory',
-  from: 'value',
-  mask: show,
-  parse: (value) => {
-    if (value.includes('\0')) throw new Error('holds a zero byte')
+const schemes = ['postgres://', 'postgresql://']
+const hostForm = /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:,\s]*)(?::(\d{1,5}))?$/
+const hostsMax = 16
+const targetParameter = 'target_session_attrs'
+/** What writes payments is no use on a standby, so the others that libpq knows are refused. */
+const targets = ['any', 'read-write', 'primary'] as const
+
+export type DatabaseUrl = {
+  /** The same connection string for each host. */
+  readonly servers: readonly [string, ...string[]]
+  /** Only a server that takes writes will do, as `target_session_attrs` says; the default with several hosts. */
+  readonly isPrimary: boolean
+}
+
+/**
+ * A connection string as libpq knows it, with one host or several (`h1:5432,h2`).
+ *
+ * @throws Error with what is wrong
+ */
+export const parseDatabaseUrl = (value: string): DatabaseUrl => {
+  const { scheme, user, hosts: authority, rest } = urlParts(value)
+  if (!schemes.includes(scheme)) throw new Error('is not a URL of PostgreSQL')
+  const hosts = authority.split(',')
+  if (hosts.length > hostsMax) throw new Error(`names more than ${hostsMax} hosts`)
+  for (const host of hosts) {
+    const found = hostForm.exec(host)
+    if (found === null || (host === '' && hosts.length > 1))
+      throw new Error(`has a host that is none`)
+    if (Number(found[1] ?? 1) < 1 || Number(found[1] ?? 1) > 65_535) {
+      throw new Error('names a port outside 1 to 65535')
+    }
+  }
+  const [place = '', query = ''] = rest.split(/\?(.*)/s)
+  const parameters = query.split('&').filter((one) => one !== '')
+  const others = parameters.filter((one) => !one.startsWith(`${targetParameter}=`))
+  const [given] = parameters.filter((one) => !others.includes(one))
+  const named = given?.slice(targetParameter.length + 1) ?? (hosts.length > 1 ? 'primary' : 'any')
+  const target = targets.find((one) => one === named)
+  if (target === undefined) {
+    throw new Error(`has a ${targetParameter} that is none of ${targets.join(', ')}`)
+  }
+  const ending = `${place}${others.length === 0 ? '' : `?${others.join('&')}`}`
+  const servers = hosts.map((host) => scheme + user + host + ending)
+  if (servers.some((one) => URL.parse(one) === null)) throw new Error('is not a URL')
+  return { servers: servers as [string, ...string[]], isPrimary: target !== 'any' }
+}
+
+/** A connection string of PostgreSQL, of one host or several. */
+export const databaseUrl = (): Kind<string> => {
+  const parse = (value: string): string => {
+    parseDatabaseUrl(value)
     return value
-  },
-})
+  }
+  const expected = 'URL with `postgres://`, of one host or several (`h1:5432,h2:5432`)'
+  return secretUrlOf({ expected, parse }, show)
+}
+
+export const path = (): Kind<string> =>
+  value('path of a file or directory', (given) => {
+    if (given.includes('\0')) throw new Error('holds a zero byte')
+    return given
+  })
 
 export const secret = (charactersMin = 1): Kind<string> => ({
   expected: charactersMin > 1 ? `secret of at least ${charactersMin} characters` : 'secret',

@@ -2,29 +2,31 @@ import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  defineSettings,
+  type Environment,
+  loadSettings,
+  platformSettings,
+  problemsTable,
+  setting,
+  settingsMarkdown,
+} from '#src/platform/config/index.ts'
+import {
   boolean,
   databaseUrl,
   decimal,
-  defineSettings,
-  type Environment,
   hostPort,
   integer,
   type Kind,
   list,
   listenAddress,
-  loadSettings,
   oneOf,
   pairs,
   pem,
-  platformSettings,
-  problemsTable,
   secret,
   secretUrl,
-  setting,
-  settingsMarkdown,
   text,
   url,
-} from '#src/platform/config/index.ts'
+} from '#src/platform/config/kinds.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const directory = temporaryDirectory()

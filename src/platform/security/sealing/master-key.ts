@@ -1,4 +1,4 @@
-import type { Kind } from '#src/platform/config/index.ts'
+import type { Kind } from '#src/platform/config/kinds.ts'
 
 const keyBytes = 32
 /** Fewer distinct octets than this do not come from a random source. */

@@ -1,9 +1,7 @@
 import {
-  boolean,
   defineSettings,
+  kind,
   type ListenAddress,
-  listenAddress,
-  pem,
   type SettingProblem,
   type SettingValues,
   setting,
@@ -12,22 +10,22 @@ import { hasTls, isHere, listenerTlsProblems } from '#src/platform/security/inde
 
 /** The gRPC listener. */
 export const grpcSettings = defineSettings({
-  address: setting('GRPC_ADDR', listenAddress(), {
+  address: setting('GRPC_ADDR', kind.listenAddress(), {
     default: ':9090',
     doc: 'gRPC listen address; without TLS a port alone means this machine only.',
   }),
-  certificate: setting('GRPC_TLS_CERT_PATH', pem(), {
+  certificate: setting('GRPC_TLS_CERT_PATH', kind.pem(), {
     doc: 'Certificate chain of the gRPC listener; read again when it changes.',
   }),
-  key: setting('GRPC_TLS_KEY_PATH', pem(), { doc: 'Private key of that certificate.' }),
-  clientCa: setting('GRPC_TLS_CLIENT_CA_PATH', pem(), {
+  key: setting('GRPC_TLS_KEY_PATH', kind.pem(), { doc: 'Private key of that certificate.' }),
+  clientCa: setting('GRPC_TLS_CLIENT_CA_PATH', kind.pem(), {
     doc: 'Authorities of client certificates; when set, gRPC clients must have one.',
   }),
-  plaintextAllowed: setting('GRPC_PLAINTEXT_ALLOWED', boolean(), {
+  plaintextAllowed: setting('GRPC_PLAINTEXT_ALLOWED', kind.boolean(), {
     default: 'false',
     doc: 'Serves gRPC without TLS to other machines too: for a mesh or proxy that adds it.',
   }),
-  reflectionEnabled: setting('GRPC_REFLECTION_ENABLED', boolean(), {
+  reflectionEnabled: setting('GRPC_REFLECTION_ENABLED', kind.boolean(), {
     default: 'false',
     doc: 'Tells any gRPC client what can be called, without a key.',
   }),
