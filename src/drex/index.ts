@@ -35,7 +35,14 @@ import { healthOf } from './health.ts'
 import { createHeld } from './held.ts'
 import { createLedgerFollower } from './ledger/follower.ts'
 import { createStatements } from './ledger/statement.ts'
-import { countUnproven, watchHeads, watchHeld, watchLedger, watchOpen } from './metrics.ts'
+import {
+  countFeeLimits,
+  countUnproven,
+  watchHeads,
+  watchHeld,
+  watchLedger,
+  watchOpen,
+} from './metrics.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createOperations } from './operations/service.ts'
 import { createPermission } from './permission.ts'
@@ -161,6 +168,7 @@ const openChains = (
   { wallets, tokens, tellings }: Shared,
 ) => {
   const unproven = countUnproven({ metrics })
+  const feeLimits = countFeeLimits({ metrics })
   const contexts = new Map<NetworkId, EngineContext>()
   const all = new Map<NetworkId, Chain>()
   for (const [id, network] of configuredNetworks(settings, networksFile(settings))) {
@@ -180,6 +188,7 @@ const openChains = (
       sql,
       logger,
       explainRevert,
+      onFeeLimit: () => feeLimits.inc({ network: id }),
       ...tellings,
       signers: createSigners({
         signerFor: (address) =>

@@ -57,6 +57,12 @@ export const countUnproven = ({ metrics }: Pick<Watched, 'metrics'>) =>
     'network',
   ])
 
+/** Counts what can be neither replaced nor cancelled now: where that lasts, a nonce is stuck until fees fall. */
+export const countFeeLimits = ({ metrics }: Pick<Watched, 'metrics'>) =>
+  metrics.counter('drex_fee_limits_total', 'Replacements that the limits of fees did not allow.', [
+    'network',
+  ])
+
 /** Counts open transactions by network and state: the first sign of a chain that stands still. */
 export const watchOpen = ({ metrics, sql }: Watched, networks: readonly NetworkId[]): void => {
   metrics.gauge(

@@ -133,6 +133,7 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   for (const { max_fee } of await bumps()) {
     expect(BigInt(max_fee)).toBeLessThanOrEqual(25n * gwei)
   }
+  expect(await bench.scrape()).toMatch(/drex_fee_limits_total\{network="drex_testnet"\} [1-9]/)
   await mineAt(15n * gwei)
   await reached(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)

@@ -57,7 +57,7 @@ test('what was replaced while it was signed is not replaced: no fee of the call 
   const transaction = (await inFlightById(sql, row!.id))!
   const network = { id: 'drex_testnet', chainId: 1, gasPolicy: 'legacy' }
   const fees = { feeMax: 10n ** 18n, tipMax: 10n ** 18n, totalMax: 10n ** 30n }
-  const current = { maxFee: 3n * gwei, tip: 3n * gwei }
+  const asked = { least: 3n * gwei, lasting: 3n * gwei, tip: 3n * gwei }
   const replaceWhile = (kind: 'bump' | 'cancel', nth: number, sign: () => Promise<unknown>) => {
     const signers = {
       sign: async () => {
@@ -66,7 +66,7 @@ test('what was replaced while it was signed is not replaced: no fee of the call 
       },
     }
     const context = { network, sql, settings: { fees }, signers } as unknown as EngineContext
-    return replace(context, transaction, { kind, current, over: undefined })
+    return replace(context, transaction, { kind, asked, over: undefined })
   }
   const raised = await replaceWhile('bump', 1, async () => {
     expect(await cancel(id)).toBe(200)

@@ -14,8 +14,9 @@ import {
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { createChain } from '../../src/simulators/chain/index.ts'
+import { createLyingNode } from '../drex/lying-node.ts'
 import { sendOutside } from '../drex/outside.ts'
-import { createAdmin, currencyAbi } from '../drex/support.ts'
+import { adminAddress, createAdmin, currencyAbi } from '../drex/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
@@ -326,6 +327,59 @@ const heldTransfer = async () => {
   await chain.stop()
 }
 
+const gwei = 10n ** 9n
+
+/** Fees beyond the limits of a transfer that is sent; then its block, with receipts that are not the block's. */
+const feesAndForgeries = async () => {
+  const chain = await createChain({
+    mining: 'manual',
+    gasPrice: gwei,
+    balances: { [adminAddress]: 10n ** 20n },
+  })
+  const node = createLyingNode(chain)
+  const admin = await createAdmin(chain, gwei)
+  await using gateway = await inTrouble({
+    DREX_TESTNET_RPC_URLS: node.url,
+    DREX_TESTNET_TOKEN: admin.token,
+    DREX_TESTNET_GAS_POLICY: 'eip1559',
+    DREX_FEE_MAX_GWEI: '25',
+  })
+  const wallet = async (): Promise<Hex> => {
+    const made = await gateway.call('POST', '/v1/wallets', { type: 'managed', label: 'test' })
+    const address = String(made['address']).toLowerCase() as Hex
+    await admin.currency('enableAccount', address)
+    return address
+  }
+  const mineAt = async (baseFee: bigint): Promise<void> => {
+    await chain.request('hardhat_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`])
+    await chain.mine()
+  }
+  const [from, to] = [await wallet(), await wallet()]
+  await admin.currency('mint', from, 1_000n)
+  await chain.request('hardhat_setBalance', [from, '0x8ac7230489e80000'])
+  await mineAt(10n * gwei)
+  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
+  const { transfer_id } = await gateway.call('POST', '/v1/drex/transfers', body)
+  const status = async () =>
+    (await gateway.call('GET', `/v1/drex/transfers/${transfer_id}`))['status']
+  while ((await status()) !== 'broadcast') await Bun.sleep(100)
+  const dear = setInterval(() => void mineAt(100n * gwei), 2_000)
+  await gateway.fire('TrilhoFeesAtLimit')
+  clearInterval(dear)
+  node.lie(async ({ method }, answer) => {
+    const outcome = await answer()
+    if (!/Receipts?$/.test(method) || !('result' in outcome) || outcome.result === null)
+      return outcome
+    const forged = (each: object) => ({ ...each, cumulativeGasUsed: '0x1' })
+    const told = outcome.result as object | object[]
+    return { result: Array.isArray(told) ? told.map(forged) : forged(told) }
+  })
+  await mineAt(10n * gwei)
+  await gateway.fire('TrilhoBlocksUnproven')
+  await node.stop()
+  await chain.stop()
+}
+
 const skipped = isLong ? noPrometheus : ' [skipped: TRILHO_LONG]'
 
 describe.concurrent('alerts fire in the trouble that they are for', () => {
@@ -335,6 +389,7 @@ describe.concurrent('alerts fire in the trouble that they are for', () => {
     ['the bank takes and never answers, refuses and mumbles', hostileBank],
     ['Kafka is away', kafkaAway],
     ['a wallet has paid elsewhere', heldTransfer],
+    ['fees rise, and then a node forges', feesAndForgeries],
     ['a card network is away, a chain and a receiver stand still', cardsAndChain],
   ])(`%s${skipped}`, (_, provoke) => provoke())
 })

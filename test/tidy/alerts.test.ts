@@ -73,6 +73,10 @@ const cases: Readonly<Record<string, Case>> = {
     ],
   },
   TrilhoTransactionsHeld: { 'drex_transactions_held{network="drex_testnet"}': ['1x50', '0x50'] },
+  TrilhoFeesAtLimit: { 'drex_fee_limits_total{network="drex_testnet"}': ['0+1x50', '7x50'] },
+  TrilhoBlocksUnproven: {
+    'drex_blocks_unproven_total{network="drex_testnet"}': ['0+1x50', '7x50'],
+  },
   TrilhoWebhooksFail: {
     'spigw_webhook_deliveries_total{status="exhausted"}': ['0+1x50', '7x50', first],
   },

@@ -1,7 +1,7 @@
 /** What may be signed at which fee: within the limits, and paid for by the sender's own coin. */
 import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
-import { currentFees } from './fees.ts'
+import { currentFees, offerOf } from './fees.ts'
 import { supplyGas } from './gas-supply.ts'
 import * as lanes from './lane-store.ts'
 import type { Offer } from './sign.ts'
@@ -29,29 +29,25 @@ export const afford = async (
 ): Promise<readonly Offer[]> => {
   const { network, rpc, settings, sql } = context
   if (passed.length === 0) return []
-  const fees = await currentFees(network.gasPolicy, rpc, settings.fees)
-  const fee = ({ gasLimit }: Passed) => (fees?.maxFee ?? 0n) * gasLimit
-  const cost = (each: Passed) => fee(each) + each.transaction.value
-  const tooHigh = passed.filter((each) => fees === undefined || fee(each) > settings.fees.totalMax)
-  if (tooHigh.length > 0) {
-    await store.defer(
-      sql,
-      tooHigh.map(({ transaction }) => transaction.id),
-      feeRetryMs,
-      feeTooHigh,
-    )
+  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const offers: Offer[] = []
+  const tooHigh: string[] = []
+  for (const each of passed) {
+    const fees = offerOf(asked, each.gasLimit, settings.fees)
+    if (fees === undefined) tooHigh.push(each.transaction.id)
+    else offers.push({ ...each, fees })
   }
-  if (fees === undefined) return []
-  const offers = passed.filter((each) => !tooHigh.includes(each)).map((each) => ({ ...each, fees }))
-  if (fees.maxFee === 0n) return offers
-  return payable(context, offers, cost)
+  if (tooHigh.length > 0) await store.defer(sql, tooHigh, feeRetryMs, feeTooHigh)
+  return asked.least === 0n ? offers : payable(context, offers)
 }
+
+const costOf = ({ fees, gasLimit, transaction }: Offer): bigint =>
+  fees.maxFee * gasLimit + transaction.value
 
 /** Counts each sender's coin down, in the order of its transactions, below what is in flight already. */
 const payable = async (
   context: EngineContext,
   offers: readonly Offer[],
-  cost: (offer: Offer) => bigint,
 ): Promise<readonly Offer[]> => {
   const { network, rpc, sql } = context
   const senders = sendersOf(offers)
@@ -74,12 +70,12 @@ const payable = async (
       unknown.push(id)
       continue
     }
-    const isEnough = coin >= cost(offer)
+    const isEnough = coin >= costOf(offer)
     ;(isEnough ? affordable : poor).push(offer)
-    if (isEnough) left.set(sender, coin - cost(offer))
+    if (isEnough) left.set(sender, coin - costOf(offer))
   }
   if (unknown.length > 0) await store.defer(sql, unknown, store.retryMs)
-  await refusePoor(context, poor, { affordable, bound, cost })
+  await refusePoor(context, poor, { affordable, bound })
   return affordable
 }
 
@@ -90,17 +86,15 @@ const refusePoor = async (
   {
     affordable,
     bound,
-    cost,
   }: {
     readonly affordable: readonly Offer[]
     readonly bound: ReadonlyMap<Hex, bigint>
-    readonly cost: (offer: Offer) => bigint
   },
 ): Promise<void> => {
   const needs = new Map<Hex, bigint>()
   for (const offer of poor) {
     const { sender } = offer.transaction
-    const [need, before] = [cost(offer), needs.get(sender) ?? 0n]
+    const [need, before] = [costOf(offer), needs.get(sender) ?? 0n]
     needs.set(sender, need > before ? need : before)
   }
   const supplied = await supplyGas(context, needs)

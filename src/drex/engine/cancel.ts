@@ -22,13 +22,13 @@ export const cancelInFlight = async (
   audit: AuditEntry,
 ): Promise<boolean> => {
   const { network, rpc, settings, sql } = context
-  const current = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
   for (let tries = 0; tries < triesMax; tries++) {
     const transaction = await store.inFlightById(sql, id)
     if (transaction === undefined) return false
     const over = attemptStore.newestOf(await attemptStore.attemptsOf(sql, [id])).get(id)
     if (over?.kind === 'cancel') return true
-    const attempt = await replace(context, transaction, { kind: 'cancel', current, over }, (tx) =>
+    const attempt = await replace(context, transaction, { kind: 'cancel', asked, over }, (tx) =>
       writeAudit(tx, audit),
     )
     if (attempt === undefined) continue

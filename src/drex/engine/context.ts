@@ -30,6 +30,8 @@ export type EngineContext = {
   /** Which senders' nonces this process has compared with the chain. */
   readonly knownNonces: KnownNonces
   readonly knownCode: KnownCode
+  /** Counts a replacement that the limits of fees do not allow. */
+  readonly onFeeLimit: () => void
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */

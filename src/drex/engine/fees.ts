@@ -5,7 +5,14 @@ import { type AttemptFees, bumpedFees } from '../domain.ts'
 import type { Fees } from '../evm/transaction.ts'
 import type { RpcClient } from '../rpc/client.ts'
 
-const noFees: AttemptFees = { maxFee: 0n, tip: 0n }
+/** What the network asks for now, in wei per unit of gas. */
+export type AskedFees = {
+  /** Base fee and tip: a block takes nothing below it. */
+  readonly least: bigint
+  /** What lasts for some blocks. */
+  readonly lasting: bigint
+  readonly tip: bigint
+}
 
 /** In wei. */
 export type FeeLimits = {
@@ -21,21 +28,18 @@ export type FeeLimits = {
 const roomPercent = 162n
 const withRoom = (limit: bigint): bigint => (limit * 100n) / roomPercent
 
-/**
- * Fees a fresh transaction should offer now. What a node advises is a stranger's word: it is cut to the limits.
- * @returns undefined if the network asks for more than the limits allow
- */
+/** What a node advises is a stranger's word: a tip is cut to its limit. */
 export const currentFees = async (
   policy: GasPolicy,
   rpc: RpcClient,
-  { feeMax, tipMax }: FeeLimits,
-): Promise<AttemptFees | undefined> => {
+  { tipMax }: FeeLimits,
+): Promise<AskedFees> => {
   switch (policy) {
     case 'zero':
-      return noFees
+      return { least: 0n, lasting: 0n, tip: 0n }
     case 'legacy': {
       const price = await rpc.call('eth_gasPrice')
-      return price > feeMax ? undefined : { maxFee: price, tip: price }
+      return { least: price, lasting: price, tip: price }
     }
     case 'eip1559': {
       const [block, advised] = await Promise.all([
@@ -44,13 +48,29 @@ export const currentFees = async (
       ])
       const base = block?.baseFeePerGas ?? 0n
       const tip = smaller(advised, withRoom(tipMax))
-      const least = base + tip
-      if (least > feeMax) return undefined
       // Twice the base fee is enough for about six full blocks, each of which raises it by an eighth.
-      const maxFee = smaller(least + base, withRoom(feeMax))
-      return { maxFee: maxFee < least ? least : maxFee, tip }
+      return { least: base + tip, lasting: base + tip + base, tip }
     }
   }
+}
+
+/** The most per unit of gas that both limits allow a transaction of so much gas. */
+const limitOf = ({ feeMax, totalMax }: FeeLimits, gasLimit: bigint): bigint =>
+  gasLimit === 0n ? feeMax : smaller(feeMax, totalMax / gasLimit)
+
+/**
+ * Fees that a fresh transaction of so much gas offers: with room for replacements, as far as the network takes that.
+ * @returns undefined if the network asks for more than the limits allow
+ */
+export const offerOf = (
+  { least, lasting, tip }: AskedFees,
+  gasLimit: bigint,
+  limits: FeeLimits,
+): AttemptFees | undefined => {
+  const limit = limitOf(limits, gasLimit)
+  if (least > limit) return undefined
+  const maxFee = smaller(lasting, withRoom(limit))
+  return { maxFee: maxFee < least ? least : maxFee, tip }
 }
 
 export const feesFor = (policy: GasPolicy, fees: AttemptFees): Fees => {
@@ -65,21 +85,20 @@ export const feesFor = (policy: GasPolicy, fees: AttemptFees): Fees => {
 
 /**
  * Fees of a replacement.
- *
- * @param current what the network asks now; undefined if that is beyond the limits
- * @returns undefined if there is no fee to raise, or it has reached a limit
+ * @returns undefined if there is no fee to raise, or the limits do not allow a higher one
  */
 export const nextFees = (
   policy: GasPolicy,
   previous: AttemptFees & { readonly gasLimit: bigint },
-  current: AttemptFees | undefined,
+  asked: AskedFees,
   limits: FeeLimits,
 ): AttemptFees | undefined => {
   // At a price of zero no replacement can offer more, so the same bytes are sent again.
-  if (policy === 'zero' || current === undefined) return undefined
-  const { feeMax, totalMax } = limits
-  const next = bumpedFees(previous, current, feeMax)
-  if (next === undefined || next.maxFee * previous.gasLimit > totalMax) return undefined
+  if (policy === 'zero') return undefined
+  const current = offerOf(asked, previous.gasLimit, limits)
+  if (current === undefined) return undefined
+  const next = bumpedFees(previous, current, limitOf(limits, previous.gasLimit))
+  if (next === undefined) return undefined
   return policy === 'legacy' || next.tip <= limits.tipMax ? next : undefined
 }
 

@@ -3,12 +3,11 @@
  * missing nonces, and takes up everything after a crash.
  */
 import type { Queryable } from '#src/platform/database/index.ts'
-import type { AttemptFees } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
-import { currentFees, feesFor, nextFees } from './fees.ts'
+import { type AskedFees, currentFees, feesFor, nextFees, offerOf } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as lanes from './lane-store.ts'
 import { createLostNonces } from './lost-nonces.ts'
@@ -76,7 +75,7 @@ const resendables = async (
 ): Promise<readonly Sendable[]> => {
   const { network, rpc, settings } = context
   const newest = attemptStore.newestOf(attempts)
-  const current = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
   // A wallet's replacements come one after another; one wallet's signer does not hold up another's.
   const bySender = Map.groupBy(open, ({ sender }) => sender)
   const replaced = await Promise.all(
@@ -84,7 +83,7 @@ const resendables = async (
       const sendables: Sendable[] = []
       for (const transaction of own) {
         const attempt = newest.get(transaction.id)
-        const replacement = await bumped(context, transaction, attempt, current)
+        const replacement = await bumped(context, transaction, attempt, asked)
         const raw = replacement?.raw ?? attempt?.raw ?? transaction.raw
         if (raw !== undefined) sendables.push({ id: transaction.id, raw })
       }
@@ -99,13 +98,13 @@ const bumped = async (
   context: EngineContext,
   transaction: OpenTransaction,
   attempt: attemptStore.Attempt | undefined,
-  current: AttemptFees | undefined,
+  asked: AskedFees,
 ): Promise<attemptStore.Attempt | undefined> => {
   const { network, logger, heads } = context
-  if (transaction.status !== 'broadcast' || current === undefined) return undefined
+  if (transaction.status !== 'broadcast') return undefined
   if (network.gasPolicy === 'zero' || !heads.hasMovedSince(transaction.id)) return undefined
   const kind = attempt?.kind === 'cancel' ? 'cancel' : 'bump'
-  return replace(context, transaction, { kind, current, over: attempt }).catch((error: unknown) => {
+  return replace(context, transaction, { kind, asked, over: attempt }).catch((error: unknown) => {
     logger.warn({ transaction: transaction.id, err: error }, 'not replaced')
     return undefined
   })
@@ -114,8 +113,7 @@ const bumped = async (
 type Replacement = {
   /** The same call, or zero to the sender itself. */
   readonly kind: 'bump' | 'cancel'
-  /** What the network asks now; undefined if that is beyond the limits. */
-  readonly current: AttemptFees | undefined
+  readonly asked: AskedFees
   /** The newest bytes, as they were read; undefined: its first. */
   readonly over: attemptStore.Attempt | undefined
 }
@@ -128,14 +126,15 @@ type Replacement = {
 export const replace = async (
   context: EngineContext,
   transaction: OpenTransaction,
-  { kind, current, over }: Replacement,
+  { kind, asked, over }: Replacement,
   alongside?: (tx: Queryable) => Promise<void>,
 ): Promise<attemptStore.Attempt | undefined> => {
   const { network, settings } = context
   const isCancel = kind === 'cancel'
   const gasLimit = isCancel ? cancelGas : (transaction.gasLimit ?? cancelGas)
   const { maxFee = 0n, tip = 0n } = over ?? transaction
-  const fees = nextFees(network.gasPolicy, { maxFee, tip, gasLimit }, current, settings.fees)
+  const fees = nextFees(network.gasPolicy, { maxFee, tip, gasLimit }, asked, settings.fees)
+  if (fees === undefined && network.gasPolicy !== 'zero') context.onFeeLimit()
   if (transaction.nonce === undefined || fees === undefined) return undefined
   const unsigned: UnsignedTransaction = {
     chainId: network.chainId,
@@ -190,7 +189,8 @@ const fill = async (
   end: number,
 ): Promise<number> => {
   const { network, rpc, settings, signers, sql } = context
-  const fees = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const fees = offerOf(asked, cancelGas, settings.fees)
   if (fees === undefined) return 0
   const sendables: Sendable[] = []
   const sent = await lanes.sentBetween(sql, network.id, sender, from, end)
