@@ -72,14 +72,7 @@ export type { Pacs002 } from './messages/pacs.002/index.ts'
 export { returnsMax } from './messages/pacs.004/build.ts'
 export type { Pacs004, PaymentReturn } from './messages/pacs.004/index.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './messages/pacs.008/build.ts'
-export type {
-  Account,
-  CreditTransfer,
-  Pacs008,
-  Party,
-  Remittance,
-  Tax,
-} from './messages/pacs.008/read.ts'
+export type { Account, CreditTransfer, Pacs008 } from './messages/pacs.008/read.ts'
 export { chargesMax } from './messages/pain.013/build.ts'
 export { findMetadata, type MessageMetadata } from './metadata.ts'
 export type { Projected } from './projecting/projection.ts'

@@ -115,6 +115,30 @@ export class Params {
     return value === undefined || value === null ? undefined : this.items(name, value, max)
   }
 
+  /** What each of a list of objects says or, where there is no list, what these parameters say themselves. */
+  each<T>(name: string, max: number, readOne: (params: Params) => T): readonly T[] {
+    const items = this.optionalList(name, max)
+    if (items === undefined) return [readOne(this)]
+    const all: T[] = []
+    for (const item of items) {
+      all.push(readOne(item))
+      item.done()
+    }
+    return all
+  }
+
+  /** Refuses items of a list that repeat a value of an earlier one; `values` holds one for each item, in order. */
+  refuseRepeated(list: string, name: string, values: readonly string[]): void {
+    const known = new Set<string>()
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] ?? ''
+      if (value !== '' && known.has(value)) {
+        this.refuse(`${list}/${i}/${name}`, 'unique', 'is the same in another item')
+      }
+      known.add(value)
+    }
+  }
+
   /** One text, or an array of one to `max`; none if it is absent. */
   texts(name: string, form: Form, max: number): readonly string[] {
     const value = this.fields[name]
@@ -172,19 +196,4 @@ export class Params {
   private pointer(): string {
     return this.parent === undefined ? '' : `${this.parent.pointer()}/${this.step}`
   }
-}
-
-/** Refuses items that repeat a value of an earlier item; `values` holds one value for each item, in order. */
-export const refuseRepeated = (
-  items: readonly Params[],
-  name: string,
-  values: readonly string[],
-): void => {
-  const known = new Set<string>()
-  values.forEach((value, i) => {
-    if (value !== '' && known.has(value)) {
-      items[i]?.refuse(name, 'unique', 'is the same in another item')
-    }
-    known.add(value)
-  })
 }

@@ -1,6 +1,6 @@
 import type { XmlDocument } from '#codecs/xml'
 import type { Builder } from '../building/builder.ts'
-import type { Revision, VersionEntry } from '../catalogue/revisions.ts'
+import { type Revision, steady, type VersionEntry } from '../catalogue/revisions.ts'
 import type { BusinessHeader } from '../envelope.ts'
 import type { Projection } from '../projecting/projection.ts'
 import type { MessageReader } from '../reader.ts'
@@ -31,6 +31,24 @@ export type MessageDefinition<Known extends string = string> = {
   readonly facts: MessageFacts<Known>
   readonly exchange: MessageExchange<Known>
 }
+
+/** What is known of the versions of a type that has had one alone. */
+export const ofOneVersion = <const Type extends string>(
+  type: Type,
+  version: string,
+  schema: string,
+  revisionsOf = steady,
+) => {
+  const file = `${type}.xsd`
+  const [versions, schemas] = [{ [version]: file }, { [file]: schema }]
+  return { type, revisions: revisionsOf(version), versions, schemas }
+}
+
+/** We look for nothing in it beyond what every message has. */
+export const noFacts = { transaction: null, checks: [], rules: null, answers: null } as const
+
+/** Participants do not send it through us, and it has no business view. */
+export const onlyRead = { builder: null, projection: null, facts: noFacts } as const
 
 type TypedHeader = {
   readonly type: string

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts, ofOneVersion } from '../definition.ts'
 import schema from './admi.002.xsd' with { type: 'text' }
 import { builder } from './build.ts'
 
 /** admi.002, MessageReject: a message is refused. */
 export const admi002 = {
-  type: 'admi.002',
-  revisions: steady('1.5'),
-  versions: { '1.5': 'admi.002.xsd' },
-  schemas: { 'admi.002.xsd': schema },
+  ...ofOneVersion('admi.002', '1.5', schema),
   read: messageReader('admi.002', 'admi.002.001.01', {
     reference: text('RltdRef/Ref'),
     reason: text('Rsn/RjctgPtyRsn'),
@@ -21,9 +17,8 @@ export const admi002 = {
   builder,
   projection: null,
   facts: {
-    transaction: null,
+    ...noFacts,
     checks: ['refused_reference'],
-    rules: null,
     answers: { about: 'message', isRefusal: true },
   },
   exchange: { role: 'with_spi', tokens: null, answeredWith: null },

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './camt.014.xsd' with { type: 'text' }
 
 /** camt.014, ReturnMember: a participant joined, changed or left. */
 export const camt014 = {
-  type: 'camt.014',
-  revisions: steady('1.6'),
-  versions: { '1.6': 'camt.014.xsd' },
-  schemas: { 'camt.014.xsd': schema },
+  ...ofOneVersion('camt.014', '1.6', schema),
   read: messageReader('camt.014', 'RtrMmb', {
     messageHeader,
     participantIspb: text('RptOrErr/Rpt/MmbId/ClrSysMmbId/MmbId'),
@@ -21,8 +17,6 @@ export const camt014 = {
     legalName: text('PtyRoleIdSD1/FullLglNm'),
     role: text('PtyRoleIdSD1/RolePlyr/PtyRole/Prtry'),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

@@ -1,6 +1,6 @@
 import { oldestKnown } from '../../catalogue/revisions.ts'
 import { messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { assignment, cancellationProcessing } from '../parts.ts'
 import { builder } from './build.ts'
 import schema11 from './camt.029.1.1.xsd' with { type: 'text' }
@@ -30,9 +30,9 @@ export const camt029 = {
   builder,
   projection: null,
   facts: {
+    ...noFacts,
     transaction: 'OrgnlPmtInfAndSts',
     checks: ['some_transaction', 'end_to_end_id', { accepted: ['ACCR'], refused: 'RJCR' }],
-    rules: null,
     answers: { about: 'transaction', to: ['camt.055'] },
   },
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'admi.004' },

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { many, messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { groupHeader } from '../parts.ts'
 import schema from './camt.052.xsd' with { type: 'text' }
 
 /** camt.052, BankToCustomerAccountReport: a file of entries is ready. */
 export const camt052 = {
-  type: 'camt.052',
-  revisions: steady('1.3'),
-  versions: { '1.3': 'camt.052.xsd' },
-  schemas: { 'camt.052.xsd': schema },
+  ...ofOneVersion('camt.052', '1.3', schema),
   read: messageReader('camt.052', 'BkToCstmrAcctRpt', {
     groupHeader,
     reports: many('Rpt+', {
@@ -21,8 +17,6 @@ export const camt052 = {
       hash: text('AddtlRptInf'),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

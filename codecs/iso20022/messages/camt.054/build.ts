@@ -78,23 +78,15 @@ type Notification = { readonly xml: Piece; readonly endToEndId: string }
 export const builder: Builder = {
   root: 'BkToCstmrDbtCdtNtfctn',
   build: (params, draft) => {
-    const items = params.optionalList('notifications', notificationsMax)
-    const notifications =
-      items === undefined
-        ? [notificationOf(params, draft, draft.messageId)]
-        : items.map((item) => itemOf(item, draft))
+    const notifications = params.each('notifications', notificationsMax, (one) =>
+      notificationOf(one, draft, one === params ? draft.messageId : messageId(draft)),
+    )
     params.done()
     return {
       xml: [groupHeader(draft), ...notifications.map(({ xml }) => xml)],
       ids: notifications.map(({ endToEndId }) => endToEndId),
     }
   },
-}
-
-const itemOf = (item: Params, draft: Draft): Notification => {
-  const one = notificationOf(item, draft, messageId(draft))
-  item.done()
-  return one
 }
 
 const notificationOf = (params: Params, draft: Draft, ownId: string): Notification => {

@@ -1,6 +1,6 @@
 import { oldestKnown } from '../../catalogue/revisions.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { account, groupHeader, person, proxiedAccount, tax } from '../parts.ts'
 import { builder } from './build.ts'
 import schema115 from './camt.054.1.15.xsd' with { type: 'text' }
@@ -82,11 +82,6 @@ export const camt054 = {
   }),
   builder,
   projection: null,
-  facts: {
-    transaction: 'Ntry',
-    checks: ['some_transaction', 'booked_id', 'amount'],
-    rules: null,
-    answers: null,
-  },
+  facts: { ...noFacts, transaction: 'Ntry', checks: ['some_transaction', 'booked_id', 'amount'] },
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

@@ -1,16 +1,12 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts, ofOneVersion } from '../definition.ts'
 import { assignment, cancellationProcessing } from '../parts.ts'
 import { builder } from './build.ts'
 import schema from './camt.055.xsd' with { type: 'text' }
 
 /** camt.055, CustomerPaymentCancellationRequest: a scheduled charge is to be cancelled, or was. */
 export const camt055 = {
-  type: 'camt.055',
-  revisions: steady('1.1'),
-  versions: { '1.1': 'camt.055.xsd' },
-  schemas: { 'camt.055.xsd': schema },
+  ...ofOneVersion('camt.055', '1.1', schema),
   read: messageReader('camt.055', 'CstmrPmtCxlReq', {
     assignment,
     cancellation: one('Undrlyg/OrgnlPmtInfAndCxl', {
@@ -27,10 +23,9 @@ export const camt055 = {
   builder,
   projection: null,
   facts: {
+    ...noFacts,
     transaction: 'OrgnlPmtInfAndCxl',
     checks: ['some_transaction', 'end_to_end_id'],
-    rules: null,
-    answers: null,
   },
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'camt.029' },
 } as const satisfies MessageDefinition

@@ -1,15 +1,12 @@
 import { seenAt510 } from '../../catalogue/revisions.ts'
 import { messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { groupHeader } from '../parts.ts'
 import schema from './camt.060.xsd' with { type: 'text' }
 
 /** camt.060, AccountReportingRequest: asks for entries, balances or one entry. */
 export const camt060 = {
-  type: 'camt.060',
-  revisions: seenAt510('1.9'),
-  versions: { '1.9': 'camt.060.xsd' },
-  schemas: { 'camt.060.xsd': schema },
+  ...ofOneVersion('camt.060', '1.9', schema, seenAt510),
   read: messageReader('camt.060', 'AcctRptgReq', {
     groupHeader,
     /** The entry that is asked for. */
@@ -25,8 +22,6 @@ export const camt060 = {
     }),
     balanceType: text('RptgReq/ReqdBalTp?/CdOrPrtry/Prtry'),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'camt.054' },
 } as const satisfies MessageDefinition

@@ -1,6 +1,6 @@
 import { type Builder, groupHeader } from '../../building/builder.ts'
 import { codeForm, type Form, forms, listForm, textForm } from '../../building/forms.ts'
-import { type Params, refuseRepeated } from '../../building/params.ts'
+import type { Params } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
 
@@ -34,17 +34,9 @@ export const builder: Builder = {
       draft.version,
       ({ raisedBy }) => raisedBy.includes('R') || raisedBy.length === 0,
     )
-    const items = params.optionalList('transactions', statusesMax)
-    const statuses =
-      items === undefined
-        ? [statusOf(params, reasons)]
-        : items.map((item) => {
-            const status = statusOf(item, reasons)
-            item.done()
-            return status
-          })
+    const statuses = params.each('transactions', statusesMax, (one) => statusOf(one, reasons))
     const instructions = statuses.map(({ instructionId }) => instructionId)
-    refuseRepeated(items ?? [], 'original_end_to_end_id', instructions)
+    params.refuseRepeated('transactions', 'original_end_to_end_id', instructions)
     params.done()
     return {
       xml: [groupHeader(draft), ...statuses.map(({ xml }) => xml)],

@@ -3,7 +3,7 @@ import { codeLists } from '../../codes/lists.ts'
 import { jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { code, type Field, many, messageReader, text, texts } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { groupHeader } from '../parts.ts'
 import { builder } from './build.ts'
 import schema114 from './pacs.002.1.14.xsd' with { type: 'text' }
@@ -101,6 +101,7 @@ export const pacs002 = {
   builder,
   projection: wholeProjection('pix_status', readForView, pixStatus),
   facts: {
+    ...noFacts,
     transaction: 'TxInfAndSts',
     checks: [
       'some_transaction',
@@ -108,7 +109,6 @@ export const pacs002 = {
       'original_instruction_id',
       { accepted, refused: rejected, reasons: codeLists.status_reason },
     ],
-    rules: null,
     answers: {
       about: 'payment_or_return',
       to: ['pacs.008', 'pacs.002'],

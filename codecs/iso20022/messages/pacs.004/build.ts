@@ -2,7 +2,7 @@ import { formatCents } from '../../amount.ts'
 import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
 import { codeForm, forms, textForm } from '../../building/forms.ts'
 import { returnId } from '../../building/identifiers.ts'
-import { type Params, refuseRepeated } from '../../building/params.ts'
+import type { Params } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
 
@@ -36,27 +36,16 @@ type Return = { readonly xml: Piece; readonly id: string; readonly original: str
 export const builder: Builder = {
   root: 'PmtRtr',
   build: (params, draft) => {
-    const items = params.optionalList('transactions', returnsMax)
-    const returns =
-      items === undefined ? [returnOf(params, draft)] : items.map((item) => itemOf(item, draft))
-    refuseRepeated(
-      items ?? [],
-      'return_id',
-      returns.map(({ id }) => id),
-    )
+    const returns = params.each('transactions', returnsMax, (one) => returnOf(one, draft))
+    const ids = returns.map(({ id }) => id)
+    params.refuseRepeated('transactions', 'return_id', ids)
     params.done()
-    const count = String(items?.length ?? 1)
+    const count = String(returns.length)
     return {
       xml: [groupHeader(draft, header({ count })), ...returns.map(({ xml }) => xml)],
       ids: returns.map(({ original }) => original),
     }
   },
-}
-
-const itemOf = (item: Params, draft: Draft): Return => {
-  const one = returnOf(item, draft)
-  item.done()
-  return one
 }
 
 const returnOf = (params: Params, draft: Draft): Return => {

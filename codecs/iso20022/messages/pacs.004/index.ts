@@ -3,7 +3,7 @@ import { codeLists } from '../../codes/lists.ts'
 import { jsonAmount, jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { builder } from './build.ts'
 import schema from './pacs.004.xsd' with { type: 'text' }
 
@@ -83,10 +83,9 @@ export const pacs004 = {
   builder,
   projection: wholeProjection('pix_return', read, pixReturn),
   facts: {
+    ...noFacts,
     transaction: 'TxInf',
     checks: ['some_transaction', 'count', 'end_to_end_id', 'return_id', 'amount', 'return_reason'],
-    rules: null,
-    answers: null,
   },
   exchange: { role: 'moves_money', tokens: null, answeredWith: 'pacs.002' },
 } as const satisfies MessageDefinition

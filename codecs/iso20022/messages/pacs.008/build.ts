@@ -3,7 +3,7 @@ import { type Builder, type Draft, groupHeader } from '../../building/builder.ts
 import { cashOf, remittanceOf } from '../../building/cash.ts'
 import { codeForm, type Form, forms, listForm, textForm } from '../../building/forms.ts'
 import { endToEndId } from '../../building/identifiers.ts'
-import { type Params, refuseRepeated } from '../../building/params.ts'
+import type { Params } from '../../building/params.ts'
 import { taxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
@@ -102,7 +102,7 @@ export const builder: Builder = {
     const shared: Shared = { draft, edition, instrument, rules: its, serviceLevel }
     const transactions = items.map((item) => transactionOf(item, shared))
     const ids = transactions.map(({ id }) => id)
-    refuseRepeated(items, 'end_to_end_id', ids)
+    params.refuseRepeated('transactions', 'end_to_end_id', ids)
     params.done()
     const group = header({ count: String(items.length), priority, serviceLevel })
     return { xml: [groupHeader(draft, group), ...transactions.map(({ xml }) => xml)], ids }

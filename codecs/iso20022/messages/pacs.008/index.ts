@@ -1,5 +1,5 @@
 import { inferred, weak } from '../../catalogue/revisions.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { builder } from './build.ts'
 import schema113 from './pacs.008.1.13.xsd' with { type: 'text' }
 import schema115 from './pacs.008.1.15.xsd' with { type: 'text' }
@@ -36,10 +36,10 @@ export const pacs008 = {
   builder,
   projection,
   facts: {
+    ...noFacts,
     transaction: 'CdtTrfTxInf',
     checks: ['some_transaction', 'count', 'end_to_end_id', 'amount'],
     rules,
-    answers: null,
   },
   exchange: { role: 'moves_money', tokens: 1, answeredWith: 'pacs.002' },
 } as const satisfies MessageDefinition

@@ -1,5 +1,5 @@
 import { absent, type XmlDocument } from '#codecs/xml'
-import { type BusinessHeader, readDefinition, readEnvelope } from '../../envelope.ts'
+import { readDefinition, readEnvelope } from '../../envelope.ts'
 import { layout } from '../../layout.ts'
 import type { MessageReader, Money, Slots } from '../../reader.ts'
 
@@ -19,74 +19,12 @@ import type { MessageReader, Money, Slots } from '../../reader.ts'
  *
  * Versions: `InstrId` since 1.16, `Tax` since 1.15; the others are in every version read.
  */
-export type Pacs008 = {
-  readonly type: 'pacs.008'
-  readonly version: string
-  readonly header: BusinessHeader
-  readonly groupHeader: {
-    readonly messageId: string
-    readonly creationDateTime: string
-    readonly numberOfTransactions: string
-    readonly settlementMethod: string
-    readonly instructionPriority: string
-    readonly serviceLevel: string
-  }
-  readonly transactions: readonly CreditTransfer[]
-}
+export type Pacs008 = ReturnType<typeof readPacs008>
 
 /** One `CdtTrfTxInf`. Amounts are cents; date-times are the message's own text (UTC, three decimals). */
-export type CreditTransfer = {
-  readonly instructionId: string | null
-  readonly endToEndId: string
-  readonly transactionId: string | null
-  readonly amount: Money
-  readonly acceptanceDateTime: string
-  readonly chargeBearer: string
-  readonly localInstrument: string
-  readonly initiatingPartyDocument: string | null
-  readonly debtor: Party
-  readonly debtorAccount: Account
-  readonly debtorAgentIspb: string
-  readonly creditorAgentIspb: string
-  readonly creditor: Party
-  readonly creditorAccount: Account
-  readonly purpose: string
-  readonly tax: Tax | null
-  readonly remittance: Remittance | null
-}
+export type CreditTransfer = Pacs008['transactions'][number]
 
-/** `name` is null if the message gives none: the SPI's `Cdtr` never has one. */
-export type Party = {
-  readonly name: string | null
-  readonly document: string
-}
-
-export type Account = {
-  readonly id: string
-  readonly branch: string | null
-  readonly type: string
-  /** The PIX key; only a creditor's account has one. */
-  readonly proxyId: string | null
-}
-
-/** The tax split of a payment between two companies (catalogue 5.12 and later). */
-export type Tax = {
-  readonly referenceNumber: string
-  readonly records: readonly {
-    readonly type: string
-    readonly category: string
-    readonly amount: Money
-  }[]
-}
-
-export type Remittance = {
-  readonly unstructured: string | null
-  readonly structured: {
-    readonly documentType: string
-    readonly issuerIspb: string
-    readonly adjustments: readonly { readonly amount: Money; readonly reason: string }[]
-  } | null
-}
+export type Account = CreditTransfer['creditorAccount']
 
 const message = layout(
   'FIToFICstmrCdtTrf(GrpHdr(MsgId CreDtTm NbOfTxs SttlmInf/SttlmMtd PmtTpInf(InstrPrty SvcLvl/Prtry)) CdtTrfTxInf+)',
@@ -206,11 +144,11 @@ export const readPacs008 = (
   xml: XmlDocument,
   version: string,
   payments?: PaymentNodes[],
-): Pacs008 => {
+) => {
   const { header, document } = readEnvelope(reader, xml)
   const found = reader.find(document, message)
   return {
-    type: 'pacs.008',
+    type: 'pacs.008' as const,
     version,
     header,
     groupHeader: {
@@ -230,7 +168,7 @@ export const readPacs008 = (
   }
 }
 
-const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer => ({
+const readTransaction = (reader: MessageReader, found: Slots) => ({
   instructionId: reader.optionalText(found[inTransaction.instructionId]),
   endToEndId: reader.text(found[inTransaction.endToEndId]),
   transactionId: reader.optionalText(found[inTransaction.transactionId]),
@@ -252,6 +190,7 @@ const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer =>
   debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
   creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
   creditor: {
+    /** Null: the message gives none. The SPI's `Cdtr` never has one. */
     name: reader.optionalText(found[inTransaction.creditorName]),
     document: reader.text(found[inTransaction.creditorDocument]),
   },
@@ -259,6 +198,7 @@ const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer =>
     id: reader.text(found[inTransaction.creditorAccount]),
     branch: reader.optionalText(found[inTransaction.creditorBranch]),
     type: reader.text(found[inTransaction.creditorAccountType]),
+    /** The PIX key; only a creditor's account has one. */
     proxyId: reader.optionalText(found[inTransaction.proxy]),
   },
   purpose: reader.text(found[inTransaction.purpose]),
@@ -266,7 +206,8 @@ const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer =>
   remittance: readRemittance(reader, found),
 })
 
-const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null => {
+/** The tax split of a payment between two companies (catalogue 5.12 and later). */
+const readTax = (reader: MessageReader, foundInTransaction: Slots) => {
   const node = foundInTransaction[inTransaction.tax] ?? absent
   if (node === absent) return null
   const found = reader.find(node, taxLayout)
@@ -283,7 +224,7 @@ const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null =
   }
 }
 
-const readRemittance = (reader: MessageReader, found: Slots): Remittance | null => {
+const readRemittance = (reader: MessageReader, found: Slots) => {
   if (found[inTransaction.remittance] === absent) return null
   const structured = found[inTransaction.structured] ?? absent
   return {
@@ -292,10 +233,7 @@ const readRemittance = (reader: MessageReader, found: Slots): Remittance | null 
   }
 }
 
-const readStructured = (
-  reader: MessageReader,
-  node: number,
-): NonNullable<Remittance['structured']> => {
+const readStructured = (reader: MessageReader, node: number) => {
   const found = reader.find(node, structuredLayout)
   return {
     documentType: reader.text(found[inStructured.documentType]),

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { flag, many, messageReader, money, one } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { groupHeader, mandate, processingSteps } from '../parts.ts'
 import schema from './pain.009.xsd' with { type: 'text' }
 
 /** pain.009, MandateInitiationRequest: asks payers to authorise recurring charges. */
 export const pain009 = {
-  type: 'pain.009',
-  revisions: steady('1.1'),
-  versions: { '1.1': 'pain.009.xsd' },
-  schemas: { 'pain.009.xsd': schema },
+  ...ofOneVersion('pain.009', '1.1', schema),
   read: messageReader('pain.009', 'MndtInitnReq', {
     groupHeader,
     mandates: many('Mndt+', {
@@ -18,8 +14,6 @@ export const pain009 = {
       processing: many('SplmtryData/Envlp/MndtPrcgDtls+', processingSteps),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'pain.012' },
 } as const satisfies MessageDefinition

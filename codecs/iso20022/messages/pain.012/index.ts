@@ -1,6 +1,6 @@
 import { oldestKnown } from '../../catalogue/revisions.ts'
 import { flag, many, messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, onlyRead } from '../definition.ts'
 import { mandate, mandateHeader, processingSteps } from '../parts.ts'
 import schema13 from './pain.012.1.3.xsd' with { type: 'text' }
 import schema14 from './pain.012.1.4.xsd' with { type: 'text' }
@@ -31,8 +31,6 @@ export const pain012 = {
       status: text('SplmtryData?/Envlp/MndtSts?'),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

@@ -2,7 +2,7 @@ import { formatCents } from '../../amount.ts'
 import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
 import { codeForm, forms, textForm } from '../../building/forms.ts'
 import { endToEndId } from '../../building/identifiers.ts'
-import { type Params, refuseRepeated } from '../../building/params.ts'
+import type { Params } from '../../building/params.ts'
 import { chargeTaxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
@@ -43,7 +43,7 @@ export const builder: Builder = {
     const items = params.list('charges', chargesMax)
     const charges = items.map((item) => chargeOf(item, draft))
     const ids = charges.map(({ id }) => id)
-    refuseRepeated(items, 'end_to_end_id', ids)
+    params.refuseRepeated('charges', 'end_to_end_id', ids)
     params.done()
     const count = String(items.length)
     const xml = [groupHeader(draft, header({ count })), ...charges.map((one) => one.xml)]

@@ -1,16 +1,12 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts, ofOneVersion } from '../definition.ts'
 import { account, person, tax } from '../parts.ts'
 import { builder } from './build.ts'
 import schema from './pain.013.xsd' with { type: 'text' }
 
 /** pain.013, CreditorPaymentActivationRequest: charges are scheduled. */
 export const pain013 = {
-  type: 'pain.013',
-  revisions: steady('2.2'),
-  versions: { '2.2': 'pain.013.xsd' },
-  schemas: { 'pain.013.xsd': schema },
+  ...ofOneVersion('pain.013', '2.2', schema),
   read: messageReader('pain.013', 'CdtrPmtActvtnReq', {
     groupHeader: one('GrpHdr', {
       messageId: text('MsgId'),
@@ -46,10 +42,9 @@ export const pain013 = {
   builder,
   projection: null,
   facts: {
+    ...noFacts,
     transaction: 'PmtInf',
     checks: ['some_transaction', 'count', 'end_to_end_id', 'amount'],
-    rules: null,
-    answers: null,
   },
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'pain.014' },
 } as const satisfies MessageDefinition

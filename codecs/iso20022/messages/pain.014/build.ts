@@ -1,6 +1,6 @@
 import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
 import { codeForm, type Form, forms, listForm } from '../../building/forms.ts'
-import { type Params, refuseRepeated } from '../../building/params.ts'
+import type { Params } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { codeLists } from '../../codes/lists.ts'
 
@@ -31,17 +31,9 @@ export const builder: Builder = {
   root: 'CdtrPmtActvtnReqStsRpt',
   build: (params, draft) => {
     const reasons = listForm(codeLists.charge_refusal, draft.version)
-    const items = params.optionalList('transactions', answersMax)
-    const answers =
-      items === undefined
-        ? [answerOf(params, draft, reasons)]
-        : items.map((item) => {
-            const one = answerOf(item, draft, reasons)
-            item.done()
-            return one
-          })
+    const answers = params.each('transactions', answersMax, (one) => answerOf(one, draft, reasons))
     const ids = answers.map(({ original }) => original)
-    refuseRepeated(items ?? [], 'original_end_to_end_id', ids)
+    params.refuseRepeated('transactions', 'original_end_to_end_id', ids)
     params.done()
     const header = groupHeader(draft, noOrganisation)
     return { xml: message({ header, answers: answers.map(({ xml }) => xml) }), ids }

@@ -1,6 +1,6 @@
 import { oldestKnown } from '../../catalogue/revisions.ts'
 import { many, messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts } from '../definition.ts'
 import { builder } from './build.ts'
 import schema23 from './pain.014.2.3.xsd' with { type: 'text' }
 import schema24 from './pain.014.2.4.xsd' with { type: 'text' }
@@ -33,9 +33,9 @@ export const pain014 = {
   builder,
   projection: null,
   facts: {
+    ...noFacts,
     transaction: 'OrgnlPmtInfAndSts',
     checks: ['some_transaction', 'end_to_end_id', { accepted: ['ACSP'], refused: 'RJCT' }],
-    rules: null,
     answers: { about: 'transaction', to: ['pain.013'] },
   },
   exchange: { role: 'between_participants', tokens: null, answeredWith: 'admi.004' },

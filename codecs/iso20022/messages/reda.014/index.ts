@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.014.xsd' with { type: 'text' }
 
 /** reda.014, PartyCreationRequest: registers an indirect participant. */
 export const reda014 = {
-  type: 'reda.014',
-  revisions: steady('1.3'),
-  versions: { '1.3': 'reda.014.xsd' },
-  schemas: { 'reda.014.xsd': schema },
+  ...ofOneVersion('reda.014', '1.3', schema),
   read: messageReader('reda.014', 'PtyCreReq', {
     messageHeader,
     requesterIspb: text('Pty/PtyId/Id/Id/PrtryId/Id'),
@@ -18,8 +14,6 @@ export const reda014 = {
     attributeName: text('Pty/MktSpcfcAttr/Nm'),
     participantDocument: text('Pty/MktSpcfcAttr/Val'),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'reda.016' },
 } as const satisfies MessageDefinition

@@ -1,14 +1,10 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts, ofOneVersion, onlyRead } from '../definition.ts'
 import schema from './reda.016.xsd' with { type: 'text' }
 
 /** reda.016, PartyStatusAdvice: the answer to a reda.014, reda.022 or reda.031. */
 export const reda016 = {
-  type: 'reda.016',
-  revisions: steady('1.5'),
-  versions: { '1.5': 'reda.016.xsd' },
-  schemas: { 'reda.016.xsd': schema },
+  ...ofOneVersion('reda.016', '1.5', schema),
   read: messageReader('reda.016', 'PtyStsAdvc', {
     messageHeader: one('MsgHdr', {
       messageId: text('MsgId'),
@@ -22,12 +18,10 @@ export const reda016 = {
     settlementAgentIspb: text('PtySts/SysPtyId?/RspnsblPtyId?/Id/PrtryId/Id'),
     settlementAgentIssuer: text('PtySts/SysPtyId?/RspnsblPtyId?/Id/PrtryId/Issr'),
   }),
-  builder: null,
-  projection: null,
+  ...onlyRead,
   facts: {
-    transaction: null,
+    ...noFacts,
     checks: ['answered_reference'],
-    rules: null,
     answers: { about: 'message', isRefusal: false },
   },
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.017.xsd' with { type: 'text' }
 
 /** reda.017, PartyReport: the deadline to confirm an indirect participant. */
 export const reda017 = {
-  type: 'reda.017',
-  revisions: steady('1.2'),
-  versions: { '1.2': 'reda.017.xsd' },
-  schemas: { 'reda.017.xsd': schema },
+  ...ofOneVersion('reda.017', '1.2', schema),
   read: messageReader('reda.017', 'PtyRpt', {
     messageHeader,
     participantIspb: text('RptOrErr/PtyRpt/PtyId/Id/Id/PrtryId/Id'),
@@ -17,8 +13,6 @@ export const reda017 = {
     attributeName: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Nm'),
     deadline: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Val'),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { many, messageReader, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.022.xsd' with { type: 'text' }
 
 /** reda.022, PartyModificationRequest: a participant changes its registered data. */
 export const reda022 = {
-  type: 'reda.022',
-  revisions: steady('1.4'),
-  versions: { '1.4': 'reda.022.xsd' },
-  schemas: { 'reda.022.xsd': schema },
+  ...ofOneVersion('reda.022', '1.4', schema),
   read: messageReader('reda.022', 'PtyModReq', {
     messageHeader,
     participantIspb: text('SysPtyId/Id/Id/PrtryId/Id'),
@@ -29,8 +25,6 @@ export const reda022 = {
       }),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'reda.016' },
 } as const satisfies MessageDefinition

@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { many, messageReader, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, ofOneVersion, onlyRead } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.041.xsd' with { type: 'text' }
 
 /** reda.041, PartyActivityAdvice: the registered data of a participant has changed. */
 export const reda041 = {
-  type: 'reda.041',
-  revisions: steady('1.7'),
-  versions: { '1.7': 'reda.041.xsd' },
-  schemas: { 'reda.041.xsd': schema },
+  ...ofOneVersion('reda.041', '1.7', schema),
   read: messageReader('reda.041', 'PtyActvtyAdvc', {
     messageHeader,
     participantIspb: text('PtyActvty/Chng/PtyId/Id/Id/PrtryId/Id'),
@@ -20,8 +16,6 @@ export const reda041 = {
       newValue: text('NewFldVal'),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: { transaction: null, checks: [], rules: null, answers: null },
+  ...onlyRead,
   exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
 } as const satisfies MessageDefinition

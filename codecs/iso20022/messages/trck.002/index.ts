@@ -1,15 +1,11 @@
-import { steady } from '../../catalogue/revisions.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
-import type { MessageDefinition } from '../definition.ts'
+import { type MessageDefinition, noFacts, ofOneVersion, onlyRead } from '../definition.ts'
 import { account, groupHeader, proxiedAccount } from '../parts.ts'
 import schema from './trck.002.xsd' with { type: 'text' }
 
 /** trck.002, PaymentStatusTrackerReport: transfers settled within one institution. */
 export const trck002 = {
-  type: 'trck.002',
-  revisions: steady('1.1'),
-  versions: { '1.1': 'trck.002.xsd' },
-  schemas: { 'trck.002.xsd': schema },
+  ...ofOneVersion('trck.002', '1.1', schema),
   read: messageReader('trck.002', 'PmtStsTrckrRpt', {
     groupHeader,
     status: text('TrckrStsAndTx/TxSts/Sts'),
@@ -29,13 +25,7 @@ export const trck002 = {
       creditorAccount: one('CdtrAcct', proxiedAccount),
     }),
   }),
-  builder: null,
-  projection: null,
-  facts: {
-    transaction: 'Tx',
-    checks: ['some_transaction', 'given_end_to_end_id'],
-    rules: null,
-    answers: null,
-  },
+  ...onlyRead,
+  facts: { ...noFacts, transaction: 'Tx', checks: ['some_transaction', 'given_end_to_end_id'] },
   exchange: { role: 'tracked', tokens: 1, answeredWith: 'camt.025' },
 } as const satisfies MessageDefinition
