@@ -129,6 +129,8 @@ import m125 from './0125_pix_receiver_tax_id.sql' with { type: 'text' }
 import m126 from './0126_agreement_of_collections.sql' with { type: 'text' }
 import m127 from './0127_lists_by_each_filter.sql' with { type: 'text' }
 import m128 from './0128_unfilled_agreements.sql' with { type: 'text' }
+import m129 from './0129_pix_received_by_returns.sql' with { type: 'text' }
+import m130 from './0130_pix_received_returned_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -260,4 +262,6 @@ export const migrations: readonly Migration[] = [
   { name: '0126_agreement_of_collections', sql: m126 },
   { name: '0127_lists_by_each_filter', sql: m127 },
   { name: '0128_unfilled_agreements', sql: m128 },
+  { name: '0129_pix_received_by_returns', sql: m129 },
+  { name: '0130_pix_received_returned_replaced', sql: m130 },
 ]

@@ -226,9 +226,9 @@ export const pixReceived = pgTable(
     index('pix_received_by_payer')
       .on(table.account, table.payerTaxId, table.settledAt)
       .where(sql`settled_at is not null`),
-    index('pix_received_returned')
-      .on(table.account, table.settledAt, table.endToEndId)
-      .where(sql`settled_at is not null and has_returns`),
+    index('pix_received_by_returns')
+      .on(table.account, table.hasReturns, table.settledAt, table.endToEndId)
+      .where(sql`settled_at is not null`),
   ],
 )
 

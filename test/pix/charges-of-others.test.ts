@@ -7,7 +7,8 @@ import { testApp, testKey } from '../support/app.ts'
 import { quietLogger } from '../support/database.ts'
 import { startAutomatic } from './automatic.ts'
 
-const { pix, approved, sent, scheduledCharge, ofCharge, right } = await startAutomatic()
+const { pix, call, violated, approved, sent, scheduledCharge, ofCharge, right } =
+  await startAutomatic()
 afterAll(() => pix.database.close())
 const { sql, database } = pix
 const operator = testKey('spi:send')
@@ -43,4 +44,19 @@ test('an attempt that was refused is not asked for again behind its charge', asy
   expect((await right('GET', `/cobr/${txid}`)).tentativas).toMatchObject([{ status: 'REJEITADA' }])
   const own = `${endToEndId.slice(0, -1)}${endToEndId.endsWith('A') ? 'B' : 'A'}`
   expect((await post('/v1/spi/send', own)).status).toBe(202)
+})
+
+test('charges of a debtor with more recurrences than are read are asked for by recurrence', async () => {
+  const idRec = await approved()
+  const list = (query: string) =>
+    call('GET', `/cobr?inicio=2026-03-01T00:00:00Z&fim=2026-03-03T00:00:00Z&${query}`)
+  const ofDebtor = await list('cpf=45164632481')
+  expect([ofDebtor.status, ofDebtor.json.parametros?.cpf]).toEqual([200, '45164632481'])
+  await sql`
+    insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
+      created_at)
+    select 'R' || n, account, tax_id, receiver_name, debtor_tax_id, terms, history, created_at
+    from pix_recurrences cross join generate_series(1, 1000) n where id = ${idRec}`
+  expect(violated(await list('cpf=45164632481'))).toEqual([400, 'CobRConsultaInvalida', 'cpf'])
+  expect((await list(`cpf=45164632481&idRec=${idRec}`)).status).toBe(200)
 })

@@ -6,6 +6,8 @@ import { type ChargeFilter, findCharge, listCharges } from '../../src/pix/charge
 import {
   attemptsAmong,
   findCollection,
+  hasTooMany,
+  listCollections,
   lockCollection,
   lockCollectionsOf,
 } from '../../src/pix/collections/store.ts'
@@ -13,7 +15,13 @@ import { listLocations, locationsOf } from '../../src/pix/locations/store.ts'
 import { itemsMax } from '../../src/pix/pages.ts'
 import { presentedAt } from '../../src/pix/payloads/store.ts'
 import { openWithin, pendingWithin } from '../../src/pix/received/pending.ts'
-import { endReceived, lockNamed, lockReceived, pixOfCharges } from '../../src/pix/received/store.ts'
+import {
+  endReceived,
+  listPix,
+  lockNamed,
+  lockReceived,
+  pixOfCharges,
+} from '../../src/pix/received/store.ts'
 import { receiversOf } from '../../src/pix/receivers/store.ts'
 import { findRecurrence, lockRecurrence } from '../../src/pix/recurrences/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
@@ -63,6 +71,15 @@ const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] =
   ]
 })
 
+const received = { payerTaxId: undefined, txid: undefined, hasTxid: undefined }
+/** Nearly all of what ana has received was given back, and nothing of bia's. */
+const receivedLists = [
+  { ...received, hasReturns: true },
+  { ...received, hasReturns: false },
+  { ...received, hasTxid: true, hasReturns: true },
+]
+const ofAny = { recurrenceId: undefined, status: undefined, agreement: undefined }
+
 class Undone extends Error {}
 
 const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> => {
@@ -76,6 +93,14 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
     const locations = { ...everything, page: 0, kind: undefined }
     for (const isUsed of [undefined, true, false]) {
       await listLocations(sql, account, { ...locations, isUsed })
+    }
+    for (const filter of receivedLists) {
+      await listPix(sql, account, { ...everything, page: 0, ...filter })
+    }
+    for (const debtorTaxId of ['45164632481', '15231470190']) {
+      const filter = { ...everything, page: 0, debtorTaxId, ...ofAny }
+      await hasTooMany(sql, account, filter)
+      if (debtorTaxId === '45164632481') await listCollections(sql, account, filter)
     }
   }
   const [txid = ''] = txids
@@ -164,7 +189,8 @@ const store = async (sql: Client): Promise<Made> => {
     from pix_charges order by created_at;
     insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
       created_at)
-    select 'R' || txid, account, tax_id, 'Ana', '12345678909', '{}', '[]', created_at
+    select 'R' || txid, account, tax_id, 'Ana',
+      case when txid like '00%' then '45164632481' else '15231470190' end, '{}', '[]', created_at
     from pix_charges;
     insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
       amount_cents, content, history, created_at)
@@ -176,6 +202,11 @@ const store = async (sql: Client): Promise<Made> => {
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
       payer_tax_id, status, received_at)
     select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', now()
+    from pix_charges;
+    insert into pix_received (end_to_end_id, account, key, amount_cents, payer_tax_id, status,
+      received_at, settled_at, has_returns)
+    select 'S' || txid, account, key, 100, '12345678909', 'LIQUIDADO', now(), created_at,
+      (account = 'ana') = (txid not like '000%')
     from pix_charges;`),
   )
   const rows = await sql<{ id: string; txid: string; token: string }[]>`

@@ -10,7 +10,7 @@ import { type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { objectionToFar } from '../due/domain.ts'
-import { paymentUnderWay, pixErrors } from '../errors.ts'
+import { paymentUnderWay, pixErrors, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
@@ -43,8 +43,10 @@ import {
   type CollectionFilter,
   changeCollection,
   findCollection,
+  hasTooMany,
   listCollections,
   lockCollection,
+  recurrencesMax,
 } from './store.ts'
 import { collectionView } from './view.ts'
 
@@ -106,7 +108,10 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
       return view
     },
     list: async (account, filter) => {
-      const { items, total } = await inSnapshot(sql, (tx) => listCollections(tx, account, filter))
+      const { items, total } = await inSnapshot(sql, async (tx) => {
+        if (await hasTooMany(tx, account, filter)) throw tooMany(filter)
+        return listCollections(tx, account, filter)
+      })
       const parametros = parametersOf(filter, total)
       return { parametros, cobsr: await shown(items) }
     },
@@ -118,6 +123,14 @@ const paidIds = (collections: readonly Collection[]): readonly string[] =>
   collections.flatMap(({ attempts }) =>
     attempts.flatMap(({ endToEndId, status }) => (status === 'PAGA' ? [endToEndId] : [])),
   )
+
+const tooMany = ({ refusal, debtorTaxId: valor = '' }: Asked<CollectionFilter>): ApiError => {
+  const razao = `O devedor tem mais de ${recurrencesMax} recorrências: consulte por idRec.`
+  const propriedade = valor.length === cpfDigits ? 'cpf' : 'cnpj'
+  return violates(refusal, [{ razao, propriedade, valor }])
+}
+
+const cpfDigits = 11
 
 const noCollection = (): ApiError =>
   new ApiError(pixErrors.cobr_nao_encontrado, 'Cobrança não encontrada para o txid informado.')

@@ -227,25 +227,36 @@ export type CollectionFilter = ListRequest & {
   readonly agreement: string | undefined
 }
 
+/** How many recurrences of a debtor have their charges put in one order. */
+export const recurrencesMax = 1_000
+
+/** A charge is made after its recurrence. */
+const recurrencesOfDebtor = (
+  sql: Queryable,
+  account: string,
+  { debtorTaxId = '', to }: CollectionFilter,
+) => sql`
+  select id, agreement from pix_recurrences
+  where account = ${account} and debtor_tax_id between ${debtorTaxId} and ${debtorTaxId}
+    and created_at <= ${to}
+  order by debtor_tax_id, created_at, id limit ${rowCount(sql, recurrencesMax + 1)}`
+
 /** Those of a recurrence, or of the recurrences of a debtor: each by its own index. */
 const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter) => {
   const { recurrenceId, debtorTaxId, status, agreement } = filter
   const recurrences =
     recurrenceId === undefined
-      ? sql`
-        select id, agreement from pix_recurrences
-        where account = ${account} and debtor_tax_id between ${debtorTaxId ?? ''} and ${debtorTaxId ?? ''}
-        order by debtor_tax_id, created_at, id`
+      ? recurrencesOfDebtor(sql, account, filter)
       : sql`
         select id, agreement from pix_recurrences
-        where id = ${recurrenceId}
+        where id = ${recurrenceId} and account = ${account}
           ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}`
   return sql`
     from (${recurrences} offset 0) r
       cross join lateral (
         select * from pix_collections
         where recurrence_id between r.id and r.id
-          and created_at between ${filter.from} and ${filter.to} and account = ${account}
+          and created_at between ${filter.from} and ${filter.to}
           ${status === undefined ? sql`` : sql`and status = ${status}`}
         order by recurrence_id, created_at, txid limit ${rowCount(sql, itemsMax + 1)}
       ) c
@@ -296,7 +307,21 @@ export const fillAgreements = async (sql: Queryable, limit: number): Promise<num
   return count
 }
 
-/** In the order in which they were made. */
+/** Whether a debtor has more recurrences than the charges of which are listed together. */
+export const hasTooMany = async (
+  sql: Queryable,
+  account: string,
+  filter: CollectionFilter,
+): Promise<boolean> => {
+  const { recurrenceId, debtorTaxId } = filter
+  if (recurrenceId !== undefined || debtorTaxId === undefined) return false
+  const { count } = await sql`
+    select from (${recurrencesOfDebtor(sql, account, filter)}) counted
+    offset ${rowCount(sql, recurrencesMax)}`
+  return count > 0
+}
+
+/** In the order in which they were made; none where there are more than a list may hold. */
 export const listCollections = async (
   sql: Queryable,
   account: string,
@@ -307,8 +332,9 @@ export const listCollections = async (
     recurrenceId === undefined && debtorTaxId === undefined
       ? ofAccount(sql, account, filter, agreement === undefined || (await areFilled(sql)))
       : { matching: ofRecurrences(sql, account, filter), order: sql`` }
+  const total = await countOf(sql, matching)
+  if (total > itemsMax) return { items: [], total }
   const rows = await sql<Row[]>`
     select ${columns(sql)} ${matching} order by ${order} c.created_at, c.txid ${pageOf(sql, filter)}`
-  const total = await countOf(sql, matching)
   return { items: await whole(sql, rows), total }
 }

@@ -321,16 +321,17 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
 /** In the order of their settlement. */
 const matching = (sql: Queryable, account: string, filter: PixFilter) => {
   const { txid, hasTxid, hasReturns, payerTaxId } = filter
+  const named = { '(txid is not null)': hasTxid }
+  const returned = { has_returns: hasReturns }
   const by = narrowedBy(sql, {
     txid,
     payer_tax_id: payerTaxId,
-    '(txid is not null)': hasTxid,
+    // Few have returns.
+    ...(hasReturns === true ? { ...returned, ...named } : { ...named, ...returned }),
   })
-  const returned = hasReturns === true ? sql`and has_returns` : sql`and not has_returns`
   return sql`
     from pix_received p where account = ${account}
       and settled_at between ${filter.from} and ${filter.to}
-      ${hasReturns === undefined ? sql`` : returned}
       ${by.matching}
     order by ${by.order} settled_at, end_to_end_id`
 }

@@ -1,0 +1,2 @@
+-- expand
+DROP INDEX "pix_received_returned";
