@@ -18,6 +18,12 @@ export const deadLetterHeaders = {
 /** Why a batch of Kafka whose records nobody can read is in `dlq`: its letter holds the batch, and no message. */
 export const unreadableBatch = 'unreadable_batch'
 
+/** Why an answer of a counterparty is in `dlq` that nobody can cut into messages; a colon and what is wrong may follow. */
+export const unreadableAnswer = 'answer_unreadable'
+
+/** Error codes, up to their colon, of letters that hold no message. */
+export const codesOfNoMessage: readonly string[] = [unreadableBatch, unreadableAnswer]
+
 /**
  * Bytes that a letter holds at most. Each is tried when the broker has refused a letter with more: what we publish at
  * all, what fits a topic with Kafka's own limit, and what fits any.

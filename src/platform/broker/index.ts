@@ -1,5 +1,5 @@
 export { brokerProblems, brokerSettings } from './config.ts'
-export { deadLetterHeaders, deadLetterOf, letterBytesMax } from './dead-letter.ts'
+export { deadLetterHeaders, deadLetterOf, letterBytesMax, unreadableAnswer } from './dead-letter.ts'
 export { createDeadLetters } from './dead-letter-routes.ts'
 export {
   BrokerUnavailableError,

@@ -219,18 +219,24 @@ test('one that holds a beginning only is not retried, alone or with others, and 
   expect(left).toMatchObject([{ id: cut, headers: { [deadLetterHeaders.cutFrom]: '99' } }])
 })
 
-test('a batch that cannot be read is no message: it is not retried, alone or with others, and stays', async () => {
-  const batch = await bury('unreadable_batch', 'spi.outbound')
-  const refused = await asked('POST', `/${batch}/retry`)
-  expect([refused.status, refused.body.detail]).toEqual([
-    422,
-    'It holds a batch that cannot be read, and no message: it can only be thrown away.',
-  ])
-  expect((await asked('POST', '/retry', { code: 'unreadable_batch' })).body).toEqual({ retried: 0 })
-  expect(await openDeadLetters(database.sql).ids(10)).toEqual([])
-  expect((await asked('GET')).body.dead_letters).toMatchObject([{ id: batch }])
-  expect((await asked('DELETE', `/${batch}`)).status).toBe(204)
-})
+test.each([
+  ['a batch', 'unreadable_batch'],
+  ['an answer', 'answer_unreadable:multipart_truncated'],
+])(
+  '%s that cannot be read is no message: it is not retried, alone or with others, and stays',
+  async (_, code) => {
+    const batch = await bury(code, 'spi.outbound')
+    const refused = await asked('POST', `/${batch}/retry`)
+    expect([refused.status, refused.body.detail]).toEqual([
+      422,
+      'It holds what cannot be read, and no message: it can only be thrown away.',
+    ])
+    expect((await asked('POST', '/retry', { code })).body).toEqual({ retried: 0 })
+    expect(await openDeadLetters(database.sql).ids(10)).toEqual([])
+    expect((await asked('GET')).body.dead_letters).toMatchObject([{ id: batch }])
+    expect((await asked('DELETE', `/${batch}`)).status).toBe(204)
+  },
+)
 
 test('an id beyond any is not there; who may only read does nothing', async () => {
   const id = await bury('unreadable')

@@ -7,7 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
-import { deadLetterHeaders, unreadableBatch } from '../dead-letter.ts'
+import { codesOfNoMessage, deadLetterHeaders } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
 import { createLanes } from './lanes.ts'
 import { insertMessages } from './publish.ts'
@@ -101,9 +101,10 @@ const originOf = ({ headers }: Pick<KeptLetter, 'headers'>): string => {
       'It holds only the beginning of its message: it can only be thrown away.',
     )
   }
-  if (headers[deadLetterHeaders.errorCode] === unreadableBatch) {
+  const [code = ''] = headers[deadLetterHeaders.errorCode]?.split(':', 1) ?? []
+  if (codesOfNoMessage.includes(code)) {
     throw new LetterStaysError(
-      'It holds a batch that cannot be read, and no message: it can only be thrown away.',
+      'It holds what cannot be read, and no message: it can only be thrown away.',
     )
   }
   return origin
@@ -237,7 +238,8 @@ const oldest = (sql: Queryable, limit: number, { errorCode, topic }: LettersOf =
   select id, key from broker_dead_letters
   where headers ->> ${deadLetterHeaders.topic} is not null
     and headers ->> ${deadLetterHeaders.cutFrom} is null
-    and headers ->> ${deadLetterHeaders.errorCode} is distinct from ${unreadableBatch}
+    and split_part(coalesce(headers ->> ${deadLetterHeaders.errorCode}, ''), ':', 1)
+      <> all(${textArray(codesOfNoMessage)}::text::text[])
     ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
     ${topic === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.topic} = ${topic}`}
   order by id limit ${limit}`

@@ -1,4 +1,4 @@
-import { deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
+import { deadLetterHeaders, topics, unreadableAnswer } from '#src/platform/broker/index.ts'
 import type { UncutAnswerError } from '../../link/errors.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type InboundMessage, inboundHeaders, inboundTopics, inboundXmlOf } from './message.ts'
@@ -12,7 +12,6 @@ const answerHeaders = {
 
 const group = 'spi-pull'
 const headerCharactersMax = 8_192
-const code = 'answer_unreadable'
 const refusedCode = 'message_not_published'
 
 /** What goes to `dlq`, with a value of so many bytes at most: the broker may take less than we publish. */
@@ -53,7 +52,7 @@ export const answerLetter = (
     [answerHeaders.headers]: JSON.stringify([...answer.headers]).slice(0, headerCharactersMax),
     [inboundHeaders.channel]: channel,
     [inboundHeaders.receivedAt]: new Date().toISOString(),
-    ...aboutLetter(channel, `${code}:${reason}`, attempt),
+    ...aboutLetter(channel, `${unreadableAnswer}:${reason}`, attempt),
   }
   return letterWith(digest, answer.body, about)
 }
