@@ -1,6 +1,6 @@
 import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { askGateway, curlOf, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { callGateway, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { forge } from './forge.ts'
 
@@ -37,23 +37,12 @@ const selfSigned = async (): Promise<string> => {
 /** Imports a certificate for QR codes and one for the security header at the first start, and lists them. */
 export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/certificates`
-  const authorization = `Bearer ${gateway.apiKey}`
-  const list = async (): Promise<string> => {
-    const response = await askGateway(`${url}?ispb=${ispb}`, { headers: { authorization } })
-    return response.text()
-  }
+  const list = () => callGateway(gateway.apiKey, 'GET', `${url}?ispb=${ispb}`)
   for (const type of ['SPB', 'QRC']) {
-    if ((await list()).includes(`"type":"${type}"`)) continue
-    const content = await selfSigned()
-    const body = JSON.stringify({ ispb: ispb, type, format: 'pem', content })
-    await gateway.writeSample('certificate.json', body)
-    const headers = { authorization, 'content-type': 'application/json' }
-    const response = await askGateway(url, { method: 'POST', headers, body })
-    if (!response.ok) throw new Error(`importing a certificate failed with ${response.status}`)
+    if ((await list()).output.includes(`"type":"${type}"`)) continue
+    const body = { ispb, type, format: 'pem', content: await selfSigned() }
+    await gateway.writeSample('certificate.json', JSON.stringify(body))
+    await callGateway(gateway.apiKey, 'POST', url, body)
   }
-  return {
-    title: 'Certificates, with the days they are valid',
-    command: `${curlOf(url)} -H 'Authorization: ${authorization}' '${url}?ispb=${ispb}'`,
-    output: await list(),
-  }
+  return { title: 'Certificates, with the days they are valid', ...(await list()) }
 }

@@ -116,6 +116,13 @@ export const withDatabase = async <T>(
   }
 }
 
+/** Works in the database of DATABASE_DSN. @throws SettingsError, or Error when it is not set */
+export const inDatabase = async <T>(
+  program: Program,
+  io: Io,
+  use: (sql: Client) => Promise<T>,
+): Promise<T> => withDatabase(demandDatabase(program.load(io.env)), io, use)
+
 /** The features of a command that starts none of them, so that nobody calls them. */
 export const idleFeatures = (
   { version }: Program,

@@ -23,11 +23,10 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandDatabase,
   demandSettings,
+  inDatabase,
   print,
   UsageError,
-  withDatabase,
 } from './command.ts'
 import type { Io, Program } from './program.ts'
 
@@ -70,12 +69,6 @@ const nameOf = (args: CommandArguments): ListName => {
   return name
 }
 
-/** With the database of DATABASE_DSN. */
-const within = <T>(io: Io, program: Program, use: (sql: Client) => Promise<T>): Promise<T> => {
-  const dsn = demandDatabase(program.load(io.env))
-  return withDatabase(dsn, io, use)
-}
-
 /** As every process has them. */
 const listsIn = async (sql: Client): Promise<Lists> => {
   const lists = createLists()
@@ -88,7 +81,7 @@ const asOfText = ({ source, asOf }: Provenance): string => `as of ${asOf}: ${sou
 const show: Action = (args, io, program) => {
   const name = nameOf(args)
   const wanted = args.positionals[2]
-  return within(io, program, async (sql) => {
+  return inDatabase(program, io, async (sql) => {
     const lists = await listsIn(sql)
     if (name === 'holidays') return showHolidays(lists, wanted, args, io)
     const { all, provenance } = lists.participants()
@@ -133,7 +126,7 @@ const refresh: Action = async (args, io, program) => {
   const found = await find(name, args, outsideReader(io, program))
   const { items, changesFrom } = takers[name](found.text)
   const list = { source: found.source, asOf: found.asOf, items }
-  return within(io, program, async (sql) => {
+  return inDatabase(program, io, async (sql) => {
     const changes = await changesFrom(sql)
     await storeList(sql, name, list, commandActor())
     const { source, asOf } = list

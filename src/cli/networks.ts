@@ -6,10 +6,9 @@ import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandDatabase,
+  inDatabase,
   print,
   UsageError,
-  withDatabase,
 } from './command.ts'
 import type { Io } from './program.ts'
 
@@ -34,8 +33,7 @@ that is another, where payments would be made once more. The audit log has an en
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    const dsn = demandDatabase(program.load(io.env))
-    return withDatabase(dsn, io, (sql) => action(sql, args, io))
+    return inDatabase(program, io, (sql) => action(sql, args, io))
   },
 }
 

@@ -1,5 +1,5 @@
 import { rebuildRecurring } from '#src/spi/index.ts'
-import { type Command, demandDatabase, exitCodes, print, withDatabase } from './command.ts'
+import { type Command, inDatabase, print } from './command.ts'
 import { inProgress } from './progress.ts'
 
 /** Derives what is projected from stored messages again. */
@@ -14,17 +14,15 @@ message that is not kept any more stays as it is.`,
   options: { json: { doc: 'One JSON object.' } },
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {
-    const dsn = demandDatabase(program.load(io.env))
-    const done = await withDatabase(dsn, io, (sql) =>
+    const done = await inDatabase(program, io, (sql) =>
       inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress)),
     )
-    print(
+    return print(
       args,
       io,
       done,
       () =>
         `${done.messages} messages: ${done.mandates} mandates and ${done.charges} charges rebuilt, ${done.changed} of them changed, ${done.removed} removed, ${done.kept} left as they were`,
     )
-    return exitCodes.ok
   },
 }

@@ -9,12 +9,11 @@ import {
 import {
   type Command,
   type CommandArguments,
-  demandDatabase,
   exitCodes,
+  inDatabase,
   print,
   readDocument,
   UsageError,
-  withDatabase,
 } from './command.ts'
 import type { Io } from './program.ts'
 
@@ -36,8 +35,7 @@ It changes nothing, and may be stopped and begun again at any time.`,
   positionalsMax: 1,
   run: async (args, io, program) => {
     const source = await sourceOf(args, io)
-    const dsn = demandDatabase(program.load(io.env))
-    const found = await withDatabase(dsn, io, (sql) => reconcile(sql, source))
+    const found = await inDatabase(program, io, (sql) => reconcile(sql, source))
     const { differences, figures } = found
     const isAlike = differences.length === 0 && figures.every((one) => one.differences.length === 0)
     print(args, io, found, () => {

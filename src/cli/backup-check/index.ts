@@ -5,6 +5,7 @@ import {
   type BookLine,
   bookCountedMax,
   type Check,
+  checkOf,
   type Feature,
 } from '#src/platform/lifecycle/index.ts'
 import {
@@ -98,14 +99,14 @@ const checkAudit = async (
   { auditRetentionDays: retentionDays }: LoadedProgram,
   io: Io,
 ): Promise<Check> => {
-  const name = 'Audit log'
+  const check = checkOf('Audit log')
   const { entries, head, findings } = await inProgress(io, 'links of the audit log', (onProgress) =>
     verifyAudit(sql, { retentionDays, onProgress }),
   )
   const detail = `${entries} entries are as they were sealed${head === undefined ? '' : `, the last link is ${head}`}`
-  if (findings.length === 0) return { name, status: 'ok', detail }
+  if (findings.length === 0) return check.ok(detail)
   const fix = 'trilho audit verify names each; restore from another copy'
-  return { name, status: 'failed', detail: `${findings.length} findings`, fix }
+  return check.failed(`${findings.length} findings`, fix)
 }
 
 /** Without its key a copy can neither sign nor send. */
@@ -113,18 +114,18 @@ const checkSealed = async (features: readonly Feature[], io: Io): Promise<readon
   const checks: Check[] = []
   for (const { sealed } of features) {
     if (sealed === undefined) continue
-    const name = `Sealed ${sealed.what}`
+    const check = checkOf(`Sealed ${sealed.what}`)
     try {
       const { readable, unreadable } = await inProgress(io, sealed.what, () => sealed.verify())
       const detail = `${readable} can be opened`
-      if (unreadable === 0) checks.push({ name, status: 'ok', detail })
+      if (unreadable === 0) checks.push(check.ok(detail))
       else {
         const fix = 'set the TRILHO_MASTER_KEY of the time of the copy'
-        checks.push({ name, status: 'failed', detail: `${detail}, ${unreadable} cannot`, fix })
+        checks.push(check.failed(`${detail}, ${unreadable} cannot`, fix))
       }
     } catch (error) {
       const fix = 'set the TRILHO_MASTER_KEY of the time of the copy'
-      checks.push({ name, status: 'failed', detail: reasonOf(error), fix })
+      checks.push(check.failed(reasonOf(error), fix))
     }
   }
   return checks

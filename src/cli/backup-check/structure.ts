@@ -1,5 +1,5 @@
 import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import { isClient } from '../doctor/database.ts'
 import { reasonOf } from '../doctor/reason.ts'
 
@@ -8,39 +8,35 @@ export const checkSchema = async (
   dsn: string,
   migrations: readonly Migration[],
 ): Promise<Check> => {
-  const name = 'Schema'
+  const check = checkOf('Schema')
   try {
     const pending = await pendingMigrations(dsn, migrations)
-    if (pending.length === 0) return { name, status: 'ok', detail: 'every migration is there' }
+    if (pending.length === 0) return check.ok('every migration is there')
     const isEmpty = pending.length === migrations.length
-    return {
-      name,
-      status: 'failed',
-      detail: isEmpty ? 'it is empty' : `${pending.length} migrations are missing`,
-      fix: 'restore again, or check with the version that made the copy',
-    }
+    return check.failed(
+      isEmpty ? 'it is empty' : `${pending.length} migrations are missing`,
+      'restore again, or check with the version that made the copy',
+    )
   } catch (error) {
     const fix = 'check DATABASE_DSN, and check with the version that made the copy'
-    return { name, status: 'failed', detail: reasonOf(error), fix }
+    return check.failed(reasonOf(error), fix)
   }
 }
 
 /** Whoever works on the copy already sends what it thinks is open. */
 export const checkAlone = async (sql: Client): Promise<Check> => {
-  const name = 'Nobody works on it'
+  const check = checkOf('Nobody works on it')
   const rows = await sql<{ application: string }[]>`
     select distinct coalesce(nullif(application_name, ''), usename, '?') as application
     from pg_stat_activity
     where datname = current_database() and ${isClient(sql)}
       and application_name <> current_setting('application_name')
     order by 1`
-  if (rows.length === 0) return { name, status: 'ok', detail: 'there is no other session' }
-  return {
-    name,
-    status: 'failed',
-    detail: `sessions of ${rows.map(({ application }) => application).join(', ')}`,
-    fix: 'stop every gateway until the books are reconciled',
-  }
+  if (rows.length === 0) return check.ok('there is no other session')
+  return check.failed(
+    `sessions of ${rows.map(({ application }) => application).join(', ')}`,
+    'stop every gateway until the books are reconciled',
+  )
 }
 
 /** Indexes and constraints by their names. Those of a partition are there, and valid, with those of its table. */
@@ -64,7 +60,7 @@ export const checkConstraints = async (
   sql: Client,
   structure: readonly string[],
 ): Promise<Check> => {
-  const name = 'Indexes and constraints'
+  const check = checkOf('Indexes and constraints')
   const rows = await sql<{ what: string }[]>`
     select 'index ' || indexrelid::regclass as what from pg_index
     where not indisvalid and indrelid::regclass::text !~ '^pg_' and indexrelid in (
@@ -78,18 +74,16 @@ export const checkConstraints = async (
     ...structure.filter((what) => !there.has(what)).map((what) => `no ${what}`),
     ...rows.map(({ what }) => `${what} is not valid`),
   ]
-  if (faults.length === 0) return { name, status: 'ok', detail: 'all are there, and valid' }
-  return {
-    name,
-    status: 'failed',
-    detail: faults.join(', '),
-    fix: 'restore again; the output of psql or pg_restore names what failed',
-  }
+  if (faults.length === 0) return check.ok('all are there, and valid')
+  return check.failed(
+    faults.join(', '),
+    'restore again; the output of psql or pg_restore names what failed',
+  )
 }
 
 /** A sequence that is behind its table gives numbers out again. */
 export const checkSequences = async (sql: Client): Promise<Check> => {
-  const name = 'Sequences'
+  const check = checkOf('Sequences')
   const owned = await sql<{ sequence: string; table: string; column: string }[]>`
     select seq.oid::regclass::text as sequence, dep.refobjid::regclass::text as table,
       att.attname as column
@@ -105,13 +99,11 @@ export const checkSequences = async (sql: Client): Promise<Check> => {
     )
     if (row?.isBehind) behind.push(sequence)
   }
-  if (behind.length === 0) return { name, status: 'ok', detail: 'none is behind its table' }
-  return {
-    name,
-    status: 'failed',
-    detail: `behind their tables: ${behind.join(', ')}`,
-    fix: 'restore again with the sequences, or setval each to the largest number of its table',
-  }
+  if (behind.length === 0) return check.ok('none is behind its table')
+  return check.failed(
+    `behind their tables: ${behind.join(', ')}`,
+    'restore again with the sequences, or setval each to the largest number of its table',
+  )
 }
 
 /** A large table is read in parts, so that a statement ends and progress shows. */
@@ -122,7 +114,7 @@ export const checkPages = async (
   sql: Client,
   onProgress: (pages: number, total: number) => void,
 ): Promise<Check> => {
-  const name = 'Pages'
+  const check = checkOf('Pages')
   const tables = await sql<{ table: string; pages: number }[]>`
     select oid::regclass::text as table,
       (pg_relation_size(oid) / current_setting('block_size')::int)::int as pages
@@ -142,7 +134,7 @@ export const checkPages = async (
         )
       } catch (error) {
         const fix = 'restore from another copy, and have the disk looked at'
-        return { name, status: 'failed', detail: `${table}: ${reasonOf(error)}`, fix }
+        return check.failed(`${table}: ${reasonOf(error)}`, fix)
       }
       done += to - from
       onProgress(done, total)
@@ -150,11 +142,9 @@ export const checkPages = async (
   }
   const [row] = await sql<{ on: string }[]>`select current_setting('data_checksums') as on`
   const detail = `all ${total} of ${tables.length} tables can be read`
-  if (row?.on === 'on') return { name, status: 'ok', detail: `${detail}, with checksums` }
-  return {
-    name,
-    status: 'warning',
-    detail: `${detail}; the cluster has no checksums`,
-    fix: 'initdb --data-checksums, or pg_checksums --enable while the server is stopped',
-  }
+  if (row?.on === 'on') return check.ok(`${detail}, with checksums`)
+  return check.warning(
+    `${detail}; the cluster has no checksums`,
+    'initdb --data-checksums, or pg_checksums --enable while the server is stopped',
+  )
 }

@@ -1,6 +1,11 @@
 /** The card networks and the token vault of `dev`: in this process, on loopback. */
 import type { Environment } from '#src/platform/config/index.ts'
-import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  callGateway,
+  type Demo,
+  type DemoGateway,
+  type Feature,
+} from '#src/platform/lifecycle/index.ts'
 import {
   createCardNetwork,
   createTestVault,
@@ -8,7 +13,6 @@ import {
   findFraming,
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
-import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
 export type DevCardNetworks = {
@@ -88,4 +92,4 @@ const post = (
   wanted: number,
   body?: object,
 ): Promise<Pick<Demo, 'command' | 'output'>> =>
-  call(apiKey, 'POST', `${cardsUrl}/v1/transactions/${path}`, body, wanted)
+  callGateway(apiKey, 'POST', `${cardsUrl}/v1/transactions/${path}`, body, wanted)

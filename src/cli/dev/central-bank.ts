@@ -2,7 +2,7 @@
 import type { Environment } from '#src/platform/config/index.ts'
 import {
   askGateway,
-  curlOf,
+  callGateway,
   type Demo,
   type DemoGateway,
   type Feature,
@@ -13,7 +13,6 @@ import {
   createCentralBank,
   payingPsp,
 } from '#src/simulators/central-bank/index.ts'
-import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
 export type DevCentralBank = {
@@ -97,7 +96,7 @@ export const paymentDemos = async (
 
 const payOut = async (gateway: DemoGateway, ispb: string): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/spi/send`
-  const { command, output } = await call(gateway.apiKey, 'POST', url, paymentFrom(ispb))
+  const { command, output } = await callGateway(gateway.apiKey, 'POST', url, paymentFrom(ispb))
   const { end_to_end_ids: ids } = JSON.parse(output) as {
     readonly end_to_end_ids: readonly string[]
   }
@@ -108,19 +107,17 @@ const payOut = async (gateway: DemoGateway, ispb: string): Promise<Demo> => {
 
 /** The receiver's answer is accepted by the central bank, too: only then is the money here. */
 const received = async (gateway: DemoGateway, endToEndId: string): Promise<Demo> => {
-  const output = await settled(gateway, endToEndId, 'OUTBOUND', 'pacs.002', 'ACCEPTED')
-  return {
-    title: `A payment of 10.50 from ${payingPsp} comes in and is accepted`,
-    command: `${curlOf(gateway.httpUrl)} -H 'Authorization: Bearer ${gateway.apiKey}' ${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`,
-    output,
-  }
+  await settled(gateway, endToEndId, 'OUTBOUND', 'pacs.002', 'ACCEPTED')
+  const url = `${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`
+  const title = `A payment of 10.50 from ${payingPsp} comes in and is accepted`
+  return { title, ...(await callGateway(gateway.apiKey, 'GET', url)) }
 }
 
 /** A part of what was received is given back to the payer. */
 const givenBack = async (gateway: DemoGateway, endToEndId: string): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/pix/payments/${endToEndId}/refunds`
   const asked = { amount: refundCents, reason: 'MD06' }
-  const { command, output } = await call(gateway.apiKey, 'POST', url, asked)
+  const { command, output } = await callGateway(gateway.apiKey, 'POST', url, asked)
   const messages = await settled(gateway, endToEndId, 'OUTBOUND', 'pacs.004', 'ACCEPTED')
   return {
     title: `3.00 of it are given back to ${payingPsp}`,

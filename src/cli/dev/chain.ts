@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#src/platform/config/index.ts'
-import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { callGateway, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
 import {
   createIssuer,
   createKeptChain,
@@ -11,7 +11,6 @@ import {
   type KeptChain,
   setAsideText,
 } from '#src/simulators/chain/index.ts'
-import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
 export type DevChain = {
@@ -88,7 +87,7 @@ const fundWallets = async (
   httpUrl: string,
   apiKey: string,
 ): Promise<readonly string[]> => {
-  const listed = await call(apiKey, 'GET', `${httpUrl}/v1/wallets?limit=200`)
+  const listed = await callGateway(apiKey, 'GET', `${httpUrl}/v1/wallets?limit=200`)
   const { wallets } = JSON.parse(listed.output) as { readonly wallets: readonly Wallet[] }
   const addresses: string[] = []
   for (const label of labels) {
@@ -102,7 +101,10 @@ const fundWallets = async (
 }
 
 const newWallet = async (httpUrl: string, apiKey: string, label: string): Promise<string> => {
-  const { output } = await call(apiKey, 'POST', `${httpUrl}/v1/wallets`, { type: 'managed', label })
+  const { output } = await callGateway(apiKey, 'POST', `${httpUrl}/v1/wallets`, {
+    type: 'managed',
+    label,
+  })
   const { address } = JSON.parse(output) as Wallet
   return address
 }
@@ -115,11 +117,11 @@ export const transferDemo = async (
   if (from === undefined || to === undefined) return []
   const url = `${httpUrl}/v1/drex/transfers`
   const body = { from_wallet: from, to_wallet: to, amount: '150.00', network, reference: 'demo' }
-  const asked = await call(apiKey, 'POST', url, body)
+  const asked = await callGateway(apiKey, 'POST', url, body)
   const { transfer_id: id } = JSON.parse(asked.output) as { readonly transfer_id: string }
   const deadline = performance.now() + waitMs
   for (;;) {
-    const { output } = await call(apiKey, 'GET', `${url}/${id}`)
+    const { output } = await callGateway(apiKey, 'GET', `${url}/${id}`)
     const { status, tx_hash } = JSON.parse(output) as Readonly<Record<string, string>>
     if (status === 'confirmed') {
       return [{ title: `A transfer of digital currency, by now confirmed as ${tx_hash}`, ...asked }]

@@ -1,9 +1,13 @@
 /** A charge of the API Pix, from its making to its payment, for the start of `trilho dev`. */
 import { randomBytes } from 'node:crypto'
-import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  callGateway,
+  type Demo,
+  type DemoGateway,
+  type Feature,
+} from '#src/platform/lifecycle/index.ts'
 import { drawText } from '#src/qrcodes/index.ts'
 import { payingPsp } from '#src/simulators/central-bank/index.ts'
-import { call } from './call.ts'
 import { canPay, type DevCentralBank } from './central-bank.ts'
 
 const receiver = {
@@ -25,8 +29,8 @@ export const chargeDemo = async (
   if (payIn === undefined || payCode === undefined || !canPay(features)) return []
   const txid = randomBytes(16).toString('hex')
   const url = `${pixUrl}/pix/v2/cob/${txid}`
-  await call(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)
-  const { output } = await call(apiKey, 'PUT', url, {
+  await callGateway(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)
+  const { output } = await callGateway(apiKey, 'PUT', url, {
     calendario: { expiracao: 3600 },
     valor: { original: '37.00' },
     chave: receiver.key,
@@ -49,7 +53,7 @@ const concluded = async (
 ): Promise<Pick<Demo, 'command' | 'output'>> => {
   const endMs = performance.now() + timeoutMs
   for (;;) {
-    const shown = await call(apiKey, 'GET', url)
+    const shown = await callGateway(apiKey, 'GET', url)
     const { status } = JSON.parse(shown.output) as { readonly status: string }
     if (status === 'CONCLUIDA') return shown
     if (performance.now() > endMs) throw new Error(`the charge was not paid: ${shown.output}`)

@@ -1,8 +1,12 @@
 /** The directory of Pix keys of `dev`, in this process, and a payment by one of its keys. */
 import type { Environment } from '#src/platform/config/index.ts'
-import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  callGateway,
+  type Demo,
+  type DemoGateway,
+  type Feature,
+} from '#src/platform/lifecycle/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
-import { call } from './call.ts'
 import { canPay, type DevCentralBank, settled } from './central-bank.ts'
 import { isSet } from './environment.ts'
 
@@ -41,14 +45,14 @@ export const keyDemo = async (
 ): Promise<readonly Demo[]> => {
   if (key === undefined || payIn === undefined || !canPay(features)) return []
   const url = `${gateway.httpUrl}/v1/pix/payments`
-  const { command, output } = await call(gateway.apiKey, 'POST', url, {
+  const { command, output } = await callGateway(gateway.apiKey, 'POST', url, {
     key,
     amount: 1_050,
     debtor,
   })
   const { end_to_end_id: id } = JSON.parse(output) as { readonly end_to_end_id: string }
   await settled(gateway, id, 'OUTBOUND', 'pacs.008', 'ACCEPTED')
-  const paid = await call(gateway.apiKey, 'GET', `${url}/${id}`)
+  const paid = await callGateway(gateway.apiKey, 'GET', `${url}/${id}`)
   const title = `A payment of 10.50 to the Pix key ${key} is looked up, sent and accepted`
   return [{ title, command, output: `${output}\n${paid.output}` }]
 }

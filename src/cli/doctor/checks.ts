@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Environment, ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { readKeyFile } from '#src/platform/security/index.ts'
 import { reasonOf } from './reason.ts'
@@ -26,6 +26,7 @@ const checkPort = ({
   readonly name: string
   readonly address: ListenAddress
 }): Check => {
+  const check = checkOf(name)
   const where = `${address.host ?? 'all interfaces'}, port ${address.port}`
   try {
     Bun.listen({
@@ -33,14 +34,12 @@ const checkPort = ({
       port: address.port,
       socket: { data: () => {} },
     }).stop(true)
-    return { name, status: 'ok', detail: `${where} is free` }
+    return check.ok(`${where} is free`)
   } catch (error) {
-    return {
-      name,
-      status: 'warning',
-      detail: `${where} cannot be opened: ${reasonOf(error)}`,
-      fix: `stop what listens there (a running gateway, perhaps), or set ${name}`,
-    }
+    return check.warning(
+      `${where} cannot be opened: ${reasonOf(error)}`,
+      `stop what listens there (a running gateway, perhaps), or set ${name}`,
+    )
   }
 }
 
@@ -50,16 +49,13 @@ export const checkKeys = async (
   dsn: string | undefined,
   logger: Logger,
 ): Promise<Check> => {
-  const name = 'API keys'
+  const check = checkOf('API keys')
   if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, logger)
   if (apiKeysFile === undefined) {
-    return {
-      name,
-      status: 'warning',
-      detail:
-        'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
-      fix: 'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
-    }
+    return check.warning(
+      'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
+      'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
+    )
   }
   try {
     const { keys } = await readKeyFile(apiKeysFile)
@@ -71,20 +67,15 @@ export const checkKeys = async (
     const absent = existsSync(apiKeysFile) ? '' : `; ${apiKeysFile} does not exist`
     const detail = `${alive.length} of ${keys.length} keys are active${absent}`
     return alive.length > 0
-      ? { name, status: 'ok', detail }
-      : { name, status: 'warning', detail, fix: 'create one with trilho keys create' }
+      ? check.ok(detail)
+      : check.warning(detail, 'create one with trilho keys create')
   } catch (error) {
-    return {
-      name,
-      status: 'failed',
-      detail: reasonOf(error),
-      fix: `correct ${apiKeysFile} or its rights`,
-    }
+    return check.failed(reasonOf(error), `correct ${apiKeysFile} or its rights`)
   }
 }
 
 const checkKeyTable = async (dsn: string, logger: Logger): Promise<Check> => {
-  const name = 'API keys'
+  const check = checkOf('API keys')
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   try {
     const [row] = await database.sql<{ alive: number; all: number }[]>`
@@ -94,11 +85,11 @@ const checkKeyTable = async (dsn: string, logger: Logger): Promise<Check> => {
       from api_keys`
     const detail = `${row?.alive ?? 0} of ${row?.all ?? 0} keys in the database are active`
     return (row?.alive ?? 0) > 0
-      ? { name, status: 'ok', detail }
-      : { name, status: 'warning', detail, fix: 'create one with trilho keys create' }
+      ? check.ok(detail)
+      : check.warning(detail, 'create one with trilho keys create')
   } catch (error) {
     const detail = `those of the database cannot be read: ${reasonOf(error)}`
-    return { name, status: 'warning', detail, fix: 'see what is said of the database' }
+    return check.warning(detail, 'see what is said of the database')
   } finally {
     await database.close()
   }
@@ -113,11 +104,11 @@ export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly
     .catch(() => '')
   const soft = /^Max open files\s+(\d+)/m.exec(text)?.[1]
   if (soft === undefined) return []
-  const name = 'Open files'
+  const check = checkOf('Open files')
   const detail = `this process may have ${soft}`
-  if (Number(soft) >= filesMin) return [{ name, status: 'ok', detail }]
+  if (Number(soft) >= filesMin) return [check.ok(detail)]
   const fix = `raise it to ${filesMin} or more: ulimit -n, LimitNOFILE= of systemd`
-  return [{ name, status: 'warning', detail: `${detail}, each connection is one`, fix }]
+  return [check.warning(`${detail}, each connection is one`, fix)]
 }
 
 const requestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
@@ -132,9 +123,9 @@ export const checkRequests = (env: Environment): Check => {
   const set = env[requestsVariable] ?? ''
   const isTaken = /^\d+$/.test(set) && Number(set) >= 1 && Number(set) <= requestsMax
   const most = isTaken ? Number(set) : requestsDefault
-  const name = 'Requests to others'
+  const check = checkOf('Requests to others')
   const detail = `a process makes ${most} at once`
-  if (most >= requestsMin) return { name, status: 'ok', detail }
+  if (most >= requestsMin) return check.ok(detail)
   const fix = `set ${requestsVariable} to ${requestsMin} where serve is started`
-  return { name, status: 'warning', detail: `${detail}, the others wait`, fix }
+  return check.warning(`${detail}, the others wait`, fix)
 }

@@ -5,7 +5,7 @@ import {
   pendingMigrations,
   writeOnce,
 } from '#src/platform/database/index.ts'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { checkPooler } from './pooler.ts'
 import { reasonOf } from './reason.ts'
@@ -13,7 +13,7 @@ import { reasonOf } from './reason.ts'
 const versionMin = 140_000
 /** More than one round trip can explain. */
 const skewWarnedMs = 1_000
-const name = 'Database'
+const check = checkOf('Database')
 
 export type DatabaseToCheck = {
   readonly dsn: string
@@ -34,23 +34,17 @@ export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly 
         current_setting('server_version') as version`
     if ((row?.number ?? 0) < versionMin) {
       const detail = `PostgreSQL ${row?.version} is too old`
-      return [{ name, status: 'failed', detail, fix: 'use PostgreSQL 14 or newer' }]
+      return [check.failed(detail, 'use PostgreSQL 14 or newer')]
     }
     const pooler = await checkPooler(dsn, logger)
     const pending = await pendingMigrations(dsn, migrations)
     const schema: Check =
       pending.length === 0
-        ? {
-            name,
-            status: 'ok',
-            detail: `PostgreSQL ${row?.version} answers, the schema is up to date`,
-          }
-        : {
-            name,
-            status: 'warning',
-            detail: `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
-            fix: 'trilho migrate, or let serve do it at its start',
-          }
+        ? check.ok(`PostgreSQL ${row?.version} answers, the schema is up to date`)
+        : check.warning(
+            `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
+            'trilho migrate, or let serve do it at its start',
+          )
     const rights = pending.length > 0 ? [] : [await checkRights(sql, migrations)]
     return [
       schema,
@@ -72,7 +66,7 @@ const unreachable = (error: unknown): Check => {
   const fix = detail.includes('unsupported startup parameter')
     ? 'PgBouncer is between: add statement_timeout to its ignore_startup_parameters, or connect directly'
     : 'check DATABASE_DSN, the server, and the network between'
-  return { name, status: 'failed', detail, fix }
+  return check.failed(detail, fix)
 }
 
 /** Those that nobody may change or remove from. */
@@ -80,7 +74,7 @@ const appendOnly: ReadonlySet<string> = new Set(['audit_log'])
 
 /** May this role do with our tables what the program does with them? */
 const checkRights = async (sql: Client, migrations: readonly Migration[]): Promise<Check> => {
-  const about = 'Database rights'
+  const check = checkOf('Database rights')
   const text = migrations.map((migration) => migration.sql).join('\n')
   const rows = await sql<{ table: string; missing: string[] }[]>`
     select relname as table, array(
@@ -99,28 +93,24 @@ const checkRights = async (sql: Client, migrations: readonly Migration[]): Promi
     select has_schema_privilege(current_schema(), 'CREATE') as create`
   const more = schema?.create === true ? [] : ['CREATE on the schema (partitions, migrations)']
   const all = [...lacking, ...more]
-  if (all.length === 0) return { name: about, status: 'ok', detail: 'all that is needed' }
-  return {
-    name: about,
-    status: 'failed',
-    detail: `missing: ${all.join('; ')}`,
-    fix: 'grant them to the role of DATABASE_DSN, or let that role own the tables',
-  }
+  if (all.length === 0) return check.ok('all that is needed')
+  return check.failed(
+    `missing: ${all.join('; ')}`,
+    'grant them to the role of DATABASE_DSN, or let that role own the tables',
+  )
 }
 
 /** What is written is taken back. */
 const checkWrites = async (sql: Client): Promise<Check> => {
-  const about = 'Database writes'
+  const check = checkOf('Database writes')
   try {
     await writeOnce(sql)
-    return { name: about, status: 'ok', detail: 'a row can be written' }
+    return check.ok('a row can be written')
   } catch (error) {
-    return {
-      name: about,
-      status: 'failed',
-      detail: `no row can be written: ${reasonOf(error)}`,
-      fix: 'connect to the primary (several hosts in DATABASE_DSN find it), make room on its disk, or grant the right',
-    }
+    return check.failed(
+      `no row can be written: ${reasonOf(error)}`,
+      'connect to the primary (several hosts in DATABASE_DSN find it), make room on its disk, or grant the right',
+    )
   }
 }
 
@@ -129,7 +119,7 @@ export const isClient = (sql: Client) =>
   sql`(backend_type = 'client backend' or backend_type is null and usesysid is not null)`
 
 const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> => {
-  const about = 'Database connections'
+  const check = checkOf('Database connections')
   const [row] = await sql<{ room: number; used: number }[]>`
     select least(
         current_setting('max_connections')::int
@@ -142,27 +132,20 @@ const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> =>
       ) as used`
   const { room = 0, used = 0 } = row ?? {}
   const detail = `one process opens up to ${connectionsMax}, of the ${room} that the server grants ${used} are in use`
-  if (connectionsMax <= room - used) return { name: about, status: 'ok', detail }
-  return {
-    name: about,
-    status: connectionsMax > room ? 'failed' : 'warning',
+  if (connectionsMax <= room - used) return check.ok(detail)
+  return check[connectionsMax > room ? 'failed' : 'warning'](
     detail,
-    fix: 'lower TRILHO_DATABASE_CONNECTIONS, or raise max_connections (or the limit of the role or database)',
-  }
+    'lower TRILHO_DATABASE_CONNECTIONS, or raise max_connections (or the limit of the role or database)',
+  )
 }
 
 const checkClock = async (sql: Client): Promise<Check> => {
-  const about = 'Clock'
+  const check = checkOf('Clock')
   const beforeMs = Date.now()
   const [row] = await sql<{ ms: number }[]>`
     select extract(epoch from clock_timestamp())::float8 * 1000 as ms`
   const skewMs = Math.round((row?.ms ?? 0) - (beforeMs + Date.now()) / 2)
   const detail = `the database's is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
-  if (Math.abs(skewMs) <= skewWarnedMs) return { name: about, status: 'ok', detail }
-  return {
-    name: about,
-    status: 'warning',
-    detail,
-    fix: 'synchronise both by NTP (chrony, systemd-timesyncd)',
-  }
+  if (Math.abs(skewMs) <= skewWarnedMs) return check.ok(detail)
+  return check.warning(detail, 'synchronise both by NTP (chrony, systemd-timesyncd)')
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Client, openDatabase } from '#src/platform/database/index.ts'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 
-const name = 'Connection pooler'
+const check = checkOf('Connection pooler')
 const mark = 'trilho.doctor'
 const waitMs = 2_000
 
@@ -20,7 +20,7 @@ export const checkPooler = async (dsn: string, logger: Logger): Promise<readonly
     await one.sql.unsafe(`select set_config('${mark}', '${value}', false)`)
     await prepared(one.sql)
     const after = await displaced(one.sql, other.sql)
-    if (after === value) return [{ name, status: 'ok', detail: 'one that pools sessions' }]
+    if (after === value) return [check.ok('one that pools sessions')]
     return [await checkTransactions(one.sql, other.sql)]
   } finally {
     await Promise.all([one.close(), other.close()])
@@ -42,19 +42,15 @@ const checkTransactions = async (one: Client, other: Client): Promise<Check> => 
   try {
     await prepared(one)
     await displaced(one, other, prepared)
-    return {
-      name,
-      status: 'warning',
-      detail: `${detail}: LISTEN is not heard through it`,
-      fix: 'expected? Then set TRILHO_MIGRATE_ON_START=false, and run trilho migrate over a direct connection',
-    }
+    return check.warning(
+      `${detail}: LISTEN is not heard through it`,
+      'expected? Then set TRILHO_MIGRATE_ON_START=false, and run trilho migrate over a direct connection',
+    )
   } catch {
-    return {
-      name,
-      status: 'failed',
-      detail: `${detail}, without prepared statements`,
-      fix: 'set max_prepared_statements = 200 (PgBouncer 1.21 or newer), or pool_mode = session, or connect directly',
-    }
+    return check.failed(
+      `${detail}, without prepared statements`,
+      'set max_prepared_statements = 200 (PgBouncer 1.21 or newer), or pool_mode = session, or connect directly',
+    )
   }
 }
 

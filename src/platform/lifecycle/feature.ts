@@ -26,6 +26,13 @@ export type Check = {
   readonly fix?: string
 }
 
+/** Tells what was found of one thing. */
+export const checkOf = (name: string) => ({
+  ok: (detail: string): Check => ({ name, status: 'ok', detail }),
+  warning: (detail: string, fix: string): Check => ({ name, status: 'warning', detail, fix }),
+  failed: (detail: string, fix: string): Check => ({ name, status: 'failed', detail, fix }),
+})
+
 /** What a feature's tables hold of one kind, by the database's clock. */
 export type BookLine = {
   /** As an operator says it: `instant payments QUEUED`. */

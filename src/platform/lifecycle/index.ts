@@ -1,8 +1,9 @@
-export { askGateway, curlOf, type Demo, type DemoGateway } from './demo.ts'
+export { askGateway, callGateway, curlOf, type Demo, type DemoGateway } from './demo.ts'
 export {
   type BookLine,
   bookCountedMax,
   type Check,
+  checkOf,
   type Feature,
   type WholeApi,
 } from './feature.ts'

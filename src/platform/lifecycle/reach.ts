@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Check } from './feature.ts'
+import { type Check, checkOf } from './feature.ts'
 
 const timeoutMs = 3_000
 const portDefaults: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
@@ -14,14 +14,13 @@ export const checkReach = async (name: string, url: string, setting: string): Pr
   const { host, port } = addressOf(url)
   const at = `${host}, port ${port}`
   const failure = await connected(host, port)
+  const check = checkOf(name)
   return failure === undefined
-    ? { name, status: 'ok', detail: `${at} can be reached` }
-    : {
-        name,
-        status: 'failed',
-        detail: `${at} cannot be reached: ${failure}`,
-        fix: `check ${setting}, what listens there, and the network between`,
-      }
+    ? check.ok(`${at} can be reached`)
+    : check.failed(
+        `${at} cannot be reached: ${failure}`,
+        `check ${setting}, what listens there, and the network between`,
+      )
 }
 
 /** Why nothing can be reached at the address; undefined if something can. */

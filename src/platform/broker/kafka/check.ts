@@ -1,12 +1,12 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/feature.ts'
 import { topics as topicNames } from '../types.ts'
 import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { plainError } from './errors.ts'
 import { recordBatchBytesMax } from './sizes.ts'
 import type { TopicSettings } from './topics.ts'
 
-const name = 'Kafka'
+const check = checkOf('Kafka')
 const limitName = 'max.message.bytes'
 
 /** Checks whether Kafka answers and its topics suit us. Changes nothing. */
@@ -21,16 +21,14 @@ export const checkCluster = async (
     for (const topic of Object.values(topicNames)) {
       if ((await topicOf(admin, topic)) !== undefined) there.push(topic)
     }
-    const answers: Check = { name, status: 'ok', detail: `${cluster.addresses.join(', ')} answers` }
+    const answers = check.ok(`${cluster.addresses.join(', ')} answers`)
     return [answers, ...missing(there, settings), ...(await tooLow(admin, there))]
   } catch (error) {
     return [
-      {
-        name,
-        status: 'failed',
-        detail: plainError(error).message,
-        fix: 'check BROKER_ADDRESSES, TRILHO_BROKER_TLS, TRILHO_BROKER_SASL_MECHANISM, and the network between',
-      },
+      check.failed(
+        plainError(error).message,
+        'check BROKER_ADDRESSES, TRILHO_BROKER_TLS, TRILHO_BROKER_SASL_MECHANISM, and the network between',
+      ),
     ]
   } finally {
     await closeClient(admin)
@@ -42,12 +40,10 @@ const unsafe = (topics: readonly string[]): readonly Check[] =>
   topics.length === 0
     ? []
     : [
-        {
-          name,
-          status: 'warning',
-          detail: `one replica alone: ${topics.join(', ')}`,
-          fix: 'raise the replicas of the topics to 3, and their min.insync.replicas to 2',
-        },
+        check.warning(
+          `one replica alone: ${topics.join(', ')}`,
+          'raise the replicas of the topics to 3, and their min.insync.replicas to 2',
+        ),
       ]
 
 const missing = (there: readonly string[], settings: TopicSettings): readonly Check[] => {
@@ -55,11 +51,9 @@ const missing = (there: readonly string[], settings: TopicSettings): readonly Ch
   if (absent.length === 0) return []
   const replicas = settings.replicas ?? 'the cluster\u2019s number of'
   return [
-    {
-      name,
-      status: 'ok',
-      detail: `${absent.join(', ')}: to be made, with ${settings.partitions} partitions and ${replicas} replicas`,
-    },
+    check.ok(
+      `${absent.join(', ')}: to be made, with ${settings.partitions} partitions and ${replicas} replicas`,
+    ),
   ]
 }
 
@@ -82,13 +76,11 @@ const tooLow = async (admin: Admin, there: readonly string[]): Promise<readonly 
     const detail = `${resourceName}: ${partitions} partitions, messages up to ${limit} bytes`
     checks.push(
       limit >= recordBatchBytesMax
-        ? { name, status: 'ok', detail }
-        : {
-            name,
-            status: 'warning',
-            detail: `${detail}: a large one will be refused`,
-            fix: `set ${limitName}=${recordBatchBytesMax} on the topic`,
-          },
+        ? check.ok(detail)
+        : check.warning(
+            `${detail}: a large one will be refused`,
+            `set ${limitName}=${recordBatchBytesMax} on the topic`,
+          ),
     )
   }
   return [...checks, ...unsafe(alone)]

@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { Check } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkOf } from '#src/platform/lifecycle/feature.ts'
 
-const name = 'broker'
+const check = checkOf('broker')
 
 /** Whether new messages come after those that wait: a replica of rows alone leaves the sequence behind. */
 export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
@@ -13,13 +13,11 @@ export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
       order by id desc limit 1
     ) newest`
   const { last = 0n, largest = 0n } = row ?? {}
-  if (largest <= last) return [{ name, status: 'ok', detail: 'new messages come last' }]
+  if (largest <= last) return [check.ok('new messages come last')]
   return [
-    {
-      name,
-      status: 'failed',
-      detail: `the sequence is at ${last}, a message at ${largest}`,
-      fix: `run: select setval('broker_queue_order', ${largest})`,
-    },
+    check.failed(
+      `the sequence is at ${last}, a message at ${largest}`,
+      `run: select setval('broker_queue_order', ${largest})`,
+    ),
   ]
 }

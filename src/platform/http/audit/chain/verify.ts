@@ -58,34 +58,24 @@ export const verifyAudit = async (
   },
   nowMs = Date.now(),
 ): Promise<Verification> => {
-  const findings: Finding[] = []
-  const keptFrom = keptFromOf(retentionDays, nowMs)
-  const lateId = await lateFrom(sql)
-  let before: Link | undefined
-  let [links, entries, late, dropped] = [0, 0, 0, 0]
-  let isAnchored = anchor === undefined
   // Numbers have no gap, or a finding says so.
   const total = Number((await lastLink(sql))?.seq ?? 0n)
-  for (;;) {
-    const page = await linksAfter(sql, before?.seq ?? 0n, linksMax)
-    const spans: Link[] = []
-    for (const link of page) {
-      links++
-      if (anchor?.seq === link.seq) isAnchored = true
-      const judged = await judgeLink(sql, link, before, { anchor, keptFrom })
-      findings.push(...judged.findings)
-      if (judged.isDropped) dropped++
-      else if (!link.isLate) spans.push(link)
-      entries += judged.entries
-      late += judged.late
-      before = link
-      onProgress?.(links, total)
-    }
-    findings.push(...(await insertedWithin(sql, spans, lateId)))
-    if (page.length < linksMax) break
+  const findings: Finding[] = []
+  let [links, entries, late, dropped] = [0, 0, 0, 0]
+  let head: string | undefined
+  let next: bigint | undefined = 0n
+  while (next !== undefined) {
+    const wanted = { after: next, linksMax, entriesMax: Number.POSITIVE_INFINITY }
+    const page: VerifiedPage = await verifyPage(sql, { ...wanted, anchor, retentionDays }, nowMs)
+    findings.push(...page.findings)
+    links += page.links
+    entries += page.entries
+    late += page.late
+    dropped += page.dropped
+    head = page.head ?? head
+    next = page.next
+    onProgress?.(links, total)
   }
-  if (!isAnchored && anchor !== undefined) findings.push(notAnchored(anchor))
-  const head = before && `${before.seq}:${hexOf(before.hash)}`
   return { links, entries, late, dropped, head, findings }
 }
 
@@ -122,10 +112,10 @@ export type VerifiedPage = Verification & {
 }
 
 /**
- * Goes through a part of the chain: page after page finds what {@link verifyAudit} finds.
+ * Goes through a part of the chain.
  *
  * @param after the number of the link before the page; 0 for the first
- * @param linksMax of the page; it ends too with the link that brings it to so many entries as one query reads
+ * @param linksMax of the page; it ends too with the link that brings it to `entriesMax`, by default as many as one query reads
  * @throws UnknownLinkError
  */
 export const verifyPage = async (
@@ -133,11 +123,13 @@ export const verifyPage = async (
   {
     after,
     linksMax: limit,
+    entriesMax: enough = entriesMax,
     anchor,
     retentionDays,
   }: {
     readonly after: bigint
     readonly linksMax: number
+    readonly entriesMax?: number
     readonly anchor?: Anchor | undefined
     readonly retentionDays: number
   },
@@ -148,6 +140,7 @@ export const verifyPage = async (
   if (after > 0n && start?.seq !== after) throw new UnknownLinkError(after)
   const findings: Finding[] = []
   let [links, entries, late, dropped] = [0, 0, 0, 0]
+  let isAnchored = false
   let before = start
   const judged: Link[] = []
   const found = await linksAfter(sql, after, limit + 1)
@@ -160,13 +153,16 @@ export const verifyPage = async (
     if (one.isDropped) dropped++
     else if (!link.isLate) judged.push(link)
     before = link
-    if (entries >= entriesMax) break
+    if (anchor?.seq === link.seq) isAnchored = true
+    if (entries >= enough) break
   }
   findings.push(...(await insertedWithin(sql, judged, await lateFrom(sql))))
   const isEnd = links === found.length
-  if (isEnd && anchor !== undefined && anchor.seq > (before?.seq ?? 0n)) {
-    findings.push(notAnchored(anchor))
-  }
+  const isHere =
+    anchor !== undefined &&
+    (anchor.seq > after || after === 0n) &&
+    (isEnd || anchor.seq <= (before?.seq ?? 0n))
+  if (isHere && !isAnchored) findings.push(notAnchored(anchor))
   const head = before && `${before.seq}:${hexOf(before.hash)}`
   return { links, entries, late, dropped, head, findings, next: isEnd ? undefined : before?.seq }
 }
