@@ -18,7 +18,7 @@ import { type Calendar, createCalendar, type IsHoliday } from './due/calendar.ts
 import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
-import { createLocationService } from './locations/service.ts'
+import { chargeLocations, createLocationService } from './locations/service.ts'
 import { automaticWebhookRoutes } from './notices/automatic.ts'
 import { webhookRoutes } from './notices/routes.ts'
 import { createPixWebhookService, type Topics } from './notices/service.ts'
@@ -33,7 +33,7 @@ import { pixRoutes } from './received/routes.ts'
 import { createPixService, type Refunds } from './received/service.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { createReceiverService } from './receivers/service.ts'
-import { createRecurrenceLocationService } from './recurrences/locations.ts'
+import { recurrenceLocations } from './recurrences/locations.ts'
 import type { MandateSender } from './recurrences/mandate.ts'
 import { recurrenceLocationRoutes, recurrenceRoutes } from './recurrences/routes.ts'
 import { createRecurrenceService } from './recurrences/service.ts'
@@ -141,7 +141,7 @@ const chargingRoutes = (
     ...chargeRoutes(createChargeService({ sql, addresses, now, wording: wordings.cob })),
     ...dueRoutes(due, now, calendar),
     ...batchRoutes(createBatchService({ sql, charges: due, now, calendar })),
-    ...locationRoutes(createLocationService({ sql, addresses, now })),
+    ...locationRoutes(createLocationService(sql, now, chargeLocations(addresses))),
   ]
   const sign = createSign(
     signing,
@@ -189,7 +189,7 @@ const recurringRoutes = (
     ...recurrenceRoutes(createRecurrenceService({ ...sending, addresses, addressOf })),
     ...requestRoutes(createRequestService(sending)),
     ...collectionRoutes(createCollectionService({ ...sending, calendar })),
-    ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),
+    ...recurrenceLocationRoutes(createLocationService(sql, now, recurrenceLocations(addressOf))),
   ]
   const missing = [
     ...(host === undefined ? ['PIX_LOCATION_HOST'] : []),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { txidForm } from '../charges/domain.ts'
-import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { bodyReader, pixErrors, violates } from '../errors.ts'
 
 /** A batch is worked off within one request. */
 export const batchItemsMax = 1_000
@@ -26,30 +26,17 @@ const revisedBatch = z.object({ descricao: text(descriptionCharsMax).optional(),
 export type BatchRequest = z.infer<typeof newBatch>
 export type BatchRevision = z.infer<typeof revisedBatch>
 
-/** How the standard's problems name the two members. */
-const violations: Readonly<Record<string, Violacao>> = {
-  descricao: {
-    razao: 'O campo loteCobV.descricao não respeita o schema.',
-    propriedade: 'loteCobV.descricao',
-  },
-  cobsv: {
-    razao: 'O objeto loteCobV.cobsV não respeita o schema.',
-    propriedade: 'loteCobV.cobsV',
-  },
-}
-const malformed: Violacao = {
-  razao: 'O objeto loteCobV não respeita o schema.',
-  propriedade: 'loteCobV',
-}
+/** The standard's problems spell a member otherwise than its bodies. */
+const asInProblems = (text: string): string => text.replace('.cobsv', '.cobsV')
 
 /** @throws ApiError `lote_cobv_operacao_invalida`, with every member that does not fit */
-const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const names = new Set(parsed.error.issues.map(({ path }) => String(path[0])))
-  const found = [...names].map((name) => violations[name] ?? malformed)
-  throw violates(pixErrors.lote_cobv_operacao_invalida, found)
-}
+const read = bodyReader('loteCobV', ['descricao'], (...found) => {
+  const spelt = found.map(({ razao, propriedade }) => ({
+    razao: asInProblems(razao),
+    propriedade: asInProblems(propriedade),
+  }))
+  return violates(pixErrors.lote_cobv_operacao_invalida, spelt)
+})
 
 /** @throws ApiError as `read` */
 export const readNewBatch = (value: unknown): BatchRequest => read(newBatch, value)

@@ -34,23 +34,12 @@ export type BatchServiceDeps = {
   readonly calendar: Calendar
 }
 
-export type BatchService = {
-  /** Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. */
-  readonly put: (name: BatchName, request: BatchRequest) => Promise<void>
-  /** Revises some charges of the batch, each by itself. */
-  readonly revise: (name: BatchName, request: BatchRevision) => Promise<void>
-  readonly find: (name: BatchName) => Promise<object>
-  readonly list: (account: string, request: Asked) => Promise<object>
-}
+export type BatchService = ReturnType<typeof createBatchService>
 
 /** Batches of charges with a due date. A batch is one transaction: once it is answered, every charge has its end. */
-export const createBatchService = ({
-  sql,
-  charges,
-  now,
-  calendar,
-}: BatchServiceDeps): BatchService => ({
-  put: (name, { descricao, cobsv }) =>
+export const createBatchService = ({ sql, charges, now, calendar }: BatchServiceDeps) => ({
+  /** Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. */
+  put: (name: BatchName, { descricao, cobsv }: BatchRequest) =>
     withDeadlockRetries(sql, async (tx) => {
       const txids = cobsv.map(({ txid }) => txid)
       if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
@@ -64,7 +53,8 @@ export const createBatchService = ({
         return (inner, named) => charges.putWithin(inner, named, charge)
       })
     }),
-  revise: (name, { descricao, cobsv }) =>
+  /** Revises some charges of the batch, each by itself. */
+  revise: (name: BatchName, { descricao, cobsv }: BatchRevision) =>
     withDeadlockRetries(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
@@ -73,12 +63,12 @@ export const createBatchService = ({
         return (inner, named) => charges.reviseWithin(inner, named, revision)
       })
     }),
-  find: async (name) => {
+  find: async (name: BatchName) => {
     const batch = await findBatch(sql, name)
     if (batch === undefined) throw noBatch()
     return batchView(batch)
   },
-  list: async (account, request) => {
+  list: async (account: string, request: Asked) => {
     const { items, total } = await inSnapshot(sql, (tx) => listBatches(tx, account, request))
     const parametros = parametersOf(request, total)
     return { parametros, lotes: items.map(batchView) }

@@ -162,17 +162,8 @@ export type RevisionRequest = {
 /** @throws ApiError as {@link readNewCharge} */
 export const readRevision = (value: unknown): RevisionRequest => {
   const body = read(revisedCharge, value, wordings.cob)
-  const isRemoval = body.status !== undefined
-  if (isRemoval && changesMore(body)) {
-    throw refuse({
-      razao: 'A cobrança não pode ser removida juntamente com outras alterações.',
-      propriedade: 'cob.status',
-      valor: body.status,
-    })
-  }
   return {
-    isRemoval,
-    locationId: body.loc?.id,
+    ...askedOf(body, wordings.cob),
     revise: (terms) => {
       const { valor, calendario } = body
       const revised = {
@@ -194,9 +185,20 @@ export const readRevision = (value: unknown): RevisionRequest => {
   }
 }
 
-/** Whether it says anything besides the status. */
-export const changesMore = ({ status: _, ...rest }: { readonly status?: unknown }): boolean =>
-  Object.values(rest).some((value) => value !== undefined)
+type Revised = {
+  readonly status?: string | undefined
+  readonly loc?: { readonly id: number } | undefined
+}
+
+/** What a revision asks for beside terms. @throws ApiError if it removes a charge and says anything besides */
+export const askedOf = ({ status, ...rest }: Revised, { kind, refuse }: Wording) => {
+  const isRemoval = status !== undefined
+  if (isRemoval && Object.values(rest).some((value) => value !== undefined)) {
+    const razao = 'A cobrança não pode ser removida juntamente com outras alterações.'
+    throw refuse({ razao, propriedade: `${kind}.status`, valor: status })
+  }
+  return { isRemoval, locationId: rest.loc?.id }
+}
 
 const judge = ({ expiresSeconds, originalCents, isOpen, withdrawal }: ChargeTerms): void => {
   const violacoes: Violacao[] = []

@@ -4,7 +4,7 @@ import {
   type Transaction,
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
 import { paymentUnderWay, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
@@ -45,31 +45,10 @@ export type ChargeServiceDeps = {
 /** Who has the charge, and what it is called. */
 export type Named = { readonly account: string; readonly txid: string }
 
-export type ChargeService = {
-  /** Makes the charge, or revises it if it is there; what says the same changes nothing. */
-  readonly put: (account: string, txid: string, request: ChargeRequest) => Promise<ChargeView>
-  /** {@link put} of a batch, within its transaction. */
-  readonly putWithin: (tx: Transaction, named: Named, request: ChargeRequest) => Promise<Charge>
-  readonly reviseWithin: (
-    tx: Transaction,
-    named: Named,
-    request: RevisionRequest,
-  ) => Promise<Charge>
-  /** Makes a charge with a txid of ours. */
-  readonly create: (request: ChargeRequest, caller: Caller) => Promise<Answered>
-  readonly revise: (account: string, txid: string, request: RevisionRequest) => Promise<ChargeView>
-  /** @param revision undefined: the charge as it is now */
-  readonly find: (
-    account: string,
-    txid: string,
-    revision: number | undefined,
-  ) => Promise<ChargeView>
-  readonly list: (account: string, filter: Asked<Omit<ChargeFilter, 'kind'>>) => Promise<object>
-}
+export type ChargeService = ReturnType<typeof createChargeService>
 
 /** Charges of receivers, of one kind. */
-export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
-  const { sql, addresses, now, wording } = deps
+export const createChargeService = ({ sql, addresses, now, wording }: ChargeServiceDeps) => {
   const view = async (tx: Transaction | Client, charge: Charge): Promise<ChargeView> => {
     const [shown] = await shownOf(tx, charge.account, [charge])
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
@@ -89,7 +68,8 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
     return { ...(await view(sql, charge)), ...paidView(paid) }
   }
   return {
-    put: async (account, txid, request) => {
+    /** Makes the charge, or revises it if it is there; what says the same changes nothing. */
+    put: async (account: string, txid: string, request: ChargeRequest) => {
       const { terms, locationId } = request
       const made = locationId === undefined && (await make({ account, txid, terms, at: now() }))
       if (made) return chargeView(made, addresses)
@@ -98,20 +78,25 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
       })
     },
-    putWithin: (tx, named, request) => putCharge(tx, named, request, now(), wording),
-    reviseWithin: (tx, named, request) => revise(tx, named, request, wording),
-    create: (request, caller) =>
+    /** The same of a batch, within its transaction. */
+    putWithin: (tx: Transaction, named: Named, request: ChargeRequest) =>
+      putCharge(tx, named, request, now(), wording),
+    reviseWithin: (tx: Transaction, named: Named, request: RevisionRequest) =>
+      revise(tx, named, request, wording),
+    /** Makes a charge with a txid of ours. */
+    create: (request: ChargeRequest, caller: Caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomHex()
         const body = await created(tx, { account: caller.owner, txid }, request)
         return { status: 201, body: JSON.stringify(body) }
       }),
-    revise: (account, txid, request) =>
+    revise: (account: string, txid: string, request: RevisionRequest) =>
       withDeadlockRetries(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await revise(tx, { account, txid }, request, wording))
       }),
-    find: async (account, txid, revision) => {
+    /** @param revision undefined: the charge as it is now */
+    find: async (account: string, txid: string, revision: number | undefined) => {
       const charge = await findCharge(sql, account, txid)
       if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw noCharge(wording)
       if (revision === undefined || revision === charge.revision) return whole(charge)
@@ -125,7 +110,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         },
       ])
     },
-    list: async (account, filter) => {
+    list: async (account: string, filter: Asked<Omit<ChargeFilter, 'kind'>>) => {
       const { items, total } = await inSnapshot(sql, (tx) =>
         listCharges(tx, account, { ...filter, kind: wording.kind }),
       )

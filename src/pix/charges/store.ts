@@ -22,20 +22,11 @@ type Content = {
 }
 
 /** A charge as it is stored. */
-export type ChargeRow = {
-  readonly id: string
-  readonly account: string
-  readonly taxId: string
-  readonly txid: string
-  readonly status: ChargeStatus
-  readonly revision: number
-  readonly key: string
-  readonly originalCents: bigint
-  readonly alteration: number
-  readonly expiresSeconds: number
-  readonly content: string
-  readonly createdAt: Date
-}
+export type ChargeRow = Omit<Charge, 'terms'> &
+  Pick<ChargeTerms, 'key' | 'originalCents' | 'expiresSeconds'> & {
+    readonly alteration: number
+    readonly content: string
+  }
 
 export type ChargeFilter = ListRequest & {
   readonly kind: ChargeKind

@@ -5,7 +5,7 @@ import {
   type Transaction,
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
@@ -60,19 +60,10 @@ export type CollectionServiceDeps = {
   readonly calendar: Calendar
 }
 
-export type CollectionService = {
-  /** @throws ApiError `cobr_operacao_invalida` */
-  readonly put: (account: string, txid: string, value: unknown) => Promise<object>
-  /** The same, with a txid of ours. */
-  readonly create: (value: unknown, caller: Caller) => Promise<Answered>
-  readonly cancel: (account: string, txid: string) => Promise<object>
-  readonly retry: (account: string, txid: string, day: Day) => Promise<object>
-  readonly find: (account: string, txid: string) => Promise<object>
-  readonly list: (account: string, filter: Asked<CollectionFilter>) => Promise<object>
-}
+export type CollectionService = ReturnType<typeof createCollectionService>
 
 /** Charges of recurrences, each asked for by a pain.013 in its time. */
-export const createCollectionService = (deps: CollectionServiceDeps): CollectionService => {
+export const createCollectionService = (deps: CollectionServiceDeps) => {
   const { sql } = deps
   const shown = async (collections: readonly Collection[]): Promise<readonly object[]> => {
     const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
@@ -87,11 +78,13 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
     })
   }
   return {
-    put: (account, txid, value) => {
+    /** @throws ApiError `cobr_operacao_invalida` */
+    put: (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
       return withDeadlockRetries(sql, (tx) => make(tx, { account, txid }, wanted, deps))
     },
-    create: async (value, caller) => {
+    /** The same, with a txid of ours. */
+    create: async (value: unknown, caller: Caller) => {
       const wanted = readNewCollection(value)
       return runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomHex()
@@ -99,15 +92,17 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
         return { status: 201, body: JSON.stringify(body) }
       })
     },
-    cancel: (account, txid) => sql.begin((tx) => cancel(tx, { account, txid }, deps)),
-    retry: (account, txid, day) => sql.begin((tx) => retry(tx, { account, txid }, day, deps)),
-    find: async (account, txid) => {
+    cancel: (account: string, txid: string) =>
+      sql.begin((tx) => cancel(tx, { account, txid }, deps)),
+    retry: (account: string, txid: string, day: Day) =>
+      sql.begin((tx) => retry(tx, { account, txid }, day, deps)),
+    find: async (account: string, txid: string) => {
       const collection = await findCollection(sql, account, txid)
       const [view] = collection === undefined ? [] : await shown([collection])
       if (view === undefined) throw noCollection()
       return view
     },
-    list: async (account, filter) => {
+    list: async (account: string, filter: Asked<CollectionFilter>) => {
       const { items, total } = await inSnapshot(sql, async (tx) => {
         if (await hasTooMany(tx, account, filter)) throw tooMany(filter)
         return listCollections(tx, account, filter)

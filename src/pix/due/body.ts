@@ -3,8 +3,8 @@ import { text } from '#src/platform/http/index.ts'
 import { type Day, dayAt, daysBetween, isDay } from '#src/platform/runtime/index.ts'
 import {
   amount,
+  askedOf,
   type ChargeRequest,
-  changesMore,
   fields,
   person,
   personOf,
@@ -121,17 +121,8 @@ export const readNewDueCharge = (value: unknown, today: Day, holding: Calendar):
 /** @throws ApiError as {@link readNewDueCharge} */
 export const readDueRevision = (value: unknown, holding: Calendar): RevisionRequest => {
   const body = read(revisedCharge, value, wording)
-  const isRemoval = body.status !== undefined
-  if (isRemoval && changesMore(body)) {
-    throw wording.refuse({
-      razao: 'A cobrança não pode ser removida juntamente com outras alterações.',
-      propriedade: 'cobv.status',
-      valor: body.status,
-    })
-  }
   return {
-    isRemoval,
-    locationId: body.loc?.id,
+    ...askedOf(body, wording),
     revise: (terms, createdAt) => {
       const { valor: given = {}, calendario = {} } = body
       const { due } = terms

@@ -10,9 +10,3 @@ export type Location = {
   readonly txid: string | null
   readonly createdAt: Date
 }
-
-/** What is no id is the id of nothing. @throws what `missing` makes */
-export const locationIdIn = (id: string, missing: () => Error): bigint => {
-  if (!/^\d{1,18}$/.test(id)) throw missing()
-  return BigInt(id)
-}

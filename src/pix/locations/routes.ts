@@ -1,9 +1,10 @@
 import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
-import { readList } from '../pages.ts'
+import { type ListRequest, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import { type LocationKind, locationIdIn } from './domain.ts'
-import { type LocationService, noLocation } from './service.ts'
+import type { LocationKind } from './domain.ts'
+import type { LocationService } from './service.ts'
+import type { LocationFilter } from './store.ts'
 
 const bodyBytesMax = 4_096
 
@@ -19,7 +20,9 @@ const kindOf = (body: unknown): LocationKind => {
 }
 
 /** `loc`: addresses of payloads. */
-export const locationRoutes = (service: LocationService): readonly Route[] => [
+export const locationRoutes = (
+  service: LocationService<LocationKind, LocationFilter>,
+): readonly Route[] => [
   pixRoute('POST /loc', 'payloadlocation:write', 'Criar location do payload.', {
     bodyBytesMax,
     idempotent: true,
@@ -37,12 +40,25 @@ export const locationRoutes = (service: LocationService): readonly Route[] => [
       return Response.json(await service.list(caller.owner, filter))
     },
   }),
-  pixRoute('GET /loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {
-    handle: async ({ params, caller }) =>
-      Response.json(await service.find(caller.owner, locationIdIn(params.id, noLocation))),
-  }),
-  pixRoute('DELETE /loc/{id}/txid', 'payloadlocation:write', 'Desvincular uma cobrança.', {
-    handle: async ({ params, caller }) =>
-      Response.json(await service.free(caller.owner, locationIdIn(params.id, noLocation))),
+  ...oneLocationRoutes(service, '', 'txid', 'Desvincular uma cobrança.'),
+]
+
+/** Those of one address, of either kind. @param shown what it shows until it is freed */
+export const oneLocationRoutes = (
+  { find, free }: Pick<LocationService<never, ListRequest>, 'find' | 'free'>,
+  kind: '' | 'rec',
+  shown: 'txid' | 'idRec',
+  freeing: string,
+): readonly Route[] => [
+  pixRoute(
+    `GET /loc${kind}/{id}`,
+    `payloadlocation${kind}:read`,
+    'Recuperar location do payload.',
+    {
+      handle: async ({ params, caller }) => Response.json(await find(caller.owner, params.id)),
+    },
+  ),
+  pixRoute(`DELETE /loc${kind}/{id}/${shown}`, `payloadlocation${kind}:write`, freeing, {
+    handle: async ({ params, caller }) => Response.json(await free(caller.owner, params.id)),
   }),
 ]

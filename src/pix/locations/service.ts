@@ -1,9 +1,9 @@
-import { type Client, inSnapshot } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
+import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Addresses, locationView } from '../charges/view.ts'
 import { pixErrors } from '../errors.ts'
-import { type Asked, parametersOf } from '../pages.ts'
-import type { LocationKind } from './domain.ts'
+import { type Asked, type Listed, type ListRequest, parametersOf } from '../pages.ts'
+import type { Location, LocationKind } from './domain.ts'
 import {
   addLocation,
   findLocation,
@@ -12,51 +12,62 @@ import {
   unlinkLocation,
 } from './store.ts'
 
-type LocationView = ReturnType<typeof locationView>
-
-export type LocationService = {
-  readonly create: (kind: LocationKind, caller: Caller) => Promise<Answered>
-  readonly list: (account: string, filter: Asked<LocationFilter>) => Promise<object>
-  /** @throws ApiError `payload_location_nao_encontrado` */
-  readonly find: (account: string, id: bigint) => Promise<LocationView>
-  /** Makes it show nothing. @throws ApiError `payload_location_nao_encontrado` */
-  readonly free: (account: string, id: bigint) => Promise<LocationView>
+/** What is kept of addresses: of those of charges, or of those of recurrences. */
+export type LocationKeeping<Location, Wanted, Filter> = {
+  readonly add: (tx: Queryable, account: string, wanted: Wanted, at: Date) => Promise<Location>
+  readonly find: (sql: Queryable, account: string, id: bigint) => Promise<Location | undefined>
+  readonly list: (sql: Queryable, account: string, filter: Filter) => Promise<Listed<Location>>
+  /** Makes it show nothing. @returns it as it is then */
+  readonly free: (sql: Client, location: Location) => Promise<Location>
+  readonly view: (location: Location) => object
+  readonly missing: () => ApiError
 }
-
-export type LocationServiceDeps = {
-  readonly sql: Client
-  readonly addresses: Addresses
-  readonly now: () => Date
-}
-
-export const noLocation = (): ApiError =>
-  new ApiError(pixErrors.payload_location_nao_encontrado, 'Location não encontrada para o id.')
 
 /** Addresses of payloads. */
-export const createLocationService = (deps: LocationServiceDeps): LocationService => {
-  const { sql, addresses, now } = deps
+export const createLocationService = <Location, Wanted, Filter extends ListRequest>(
+  sql: Client,
+  now: () => Date,
+  { add, find, list, free, view, missing }: LocationKeeping<Location, Wanted, Filter>,
+) => {
+  const found = async (account: string, id: string): Promise<Location> => {
+    // What is no id is the id of nothing.
+    const one = /^\d{1,18}$/.test(id) ? await find(sql, account, BigInt(id)) : undefined
+    if (one === undefined) throw missing()
+    return one
+  }
   return {
-    create: (kind, caller) =>
+    create: (wanted: Wanted, caller: Caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
-        const location = await addLocation(tx, { account: caller.owner, kind }, now())
-        return { status: 201, body: JSON.stringify(locationView(location, addresses)) }
+        const made = await add(tx, caller.owner, wanted, now())
+        return { status: 201, body: JSON.stringify(view(made)) }
       }),
-    list: async (account, filter) => {
-      const { items, total } = await inSnapshot(sql, (tx) => listLocations(tx, account, filter))
-      const parametros = parametersOf(filter, total)
-      return { parametros, loc: items.map((one) => locationView(one, addresses)) }
+    list: async (account: string, filter: Asked<Filter>) => {
+      const { items, total } = await inSnapshot(sql, (tx) => list(tx, account, filter))
+      return { parametros: parametersOf(filter, total), loc: items.map(view) }
     },
-    find: async (account, id) => {
-      const found = await findLocation(sql, account, id)
-      if (found === undefined) throw noLocation()
-      return locationView(found, addresses)
-    },
-    free: async (account, id) => {
-      const found = await findLocation(sql, account, id)
-      if (found === undefined) throw noLocation()
-      const { chargeId } = found
-      if (chargeId !== null) await sql.begin((tx) => unlinkLocation(tx, id, chargeId))
-      return locationView({ ...found, txid: null }, addresses)
-    },
+    /** @throws ApiError if the account has none of the id */
+    find: async (account: string, id: string) => view(await found(account, id)),
+    /** Makes it show nothing. @throws ApiError as `find` */
+    free: async (account: string, id: string) => view(await free(sql, await found(account, id))),
   }
 }
+
+export type LocationService<Wanted, Filter extends ListRequest> = ReturnType<
+  typeof createLocationService<unknown, Wanted, Filter>
+>
+
+export const chargeLocations = (
+  addresses: Addresses,
+): LocationKeeping<Location, LocationKind, LocationFilter> => ({
+  add: (tx, account, kind, at) => addLocation(tx, { account, kind }, at),
+  find: findLocation,
+  list: listLocations,
+  free: async (sql, location) => {
+    const { id, chargeId } = location
+    if (chargeId !== null) await sql.begin((tx) => unlinkLocation(tx, id, chargeId))
+    return { ...location, txid: null }
+  },
+  view: (one) => locationView(one, addresses),
+  missing: () =>
+    new ApiError(pixErrors.payload_location_nao_encontrado, 'Location não encontrada para o id.'),
+})

@@ -28,18 +28,6 @@ export const addLocation = async (
   return { id: added.id, account, token, kind, chargeId: null, txid: null, createdAt: now }
 }
 
-/** Locks it until the transaction ends. */
-export const lockLocation = async (
-  tx: Queryable,
-  account: string,
-  id: bigint,
-): Promise<Location | undefined> => {
-  const [found] = await tx<Location[]>`
-    select ${columns(tx)} from pix_locations l ${withCharge(tx)}
-    where l.id = ${id} and l.account = ${account} for update of l`
-  return found
-}
-
 /** Makes a location show a charge, and the location of before show nothing. */
 export const linkLocation = async (
   tx: Queryable,
@@ -71,12 +59,17 @@ export const findLocation = async (
   sql: Queryable,
   account: string,
   id: bigint,
+  lock = sql``,
 ): Promise<Location | undefined> => {
   const [found] = await sql<Location[]>`
     select ${columns(sql)} from pix_locations l ${withCharge(sql)}
-    where l.id = ${id} and l.account = ${account}`
+    where l.id = ${id} and l.account = ${account} ${lock}`
   return found
 }
+
+/** Locks it until the transaction ends. */
+export const lockLocation = (tx: Queryable, account: string, id: bigint) =>
+  findLocation(tx, account, id, tx`for update of l`)
 
 /** The locations of charges, by the charge. */
 export const locationsOf = async (

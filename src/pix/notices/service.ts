@@ -37,15 +37,7 @@ export type Topics = {
   readonly emit: Emit
 }
 
-export type WebhookService = {
-  /** @throws ApiError `webhook_operacao_invalida` */
-  readonly put: (key: string, url: string, caller: Caller, actor: Actor) => Promise<void>
-  /** @throws ApiError `webhook_nao_encontrado` */
-  readonly find: (account: string, key: string) => Promise<object>
-  /** @throws ApiError `webhook_nao_encontrado` */
-  readonly remove: (account: string, key: string, actor: Actor) => Promise<void>
-  readonly list: (account: string, filter: Asked) => Promise<object>
-}
+export type WebhookService = ReturnType<typeof createPixWebhookService>
 
 export const refuseWebhook = (propriedade: string, razao: string, valor?: string): ApiError =>
   violates(pixErrors.webhook_operacao_invalida, [{ razao, propriedade, valor }])
@@ -54,8 +46,14 @@ const noWebhook = (): ApiError =>
   new ApiError(pixErrors.webhook_nao_encontrado, 'O webhook da chave não está estabelecido.')
 
 /** Webhooks of the standard, by key. */
-export const createPixWebhookService = (sql: Client, topics: Topics): WebhookService => ({
-  put: (key, url, { owner: account, keyId: createdBy }, actor) => {
+export const createPixWebhookService = (sql: Client, topics: Topics) => ({
+  /** @throws ApiError `webhook_operacao_invalida` */
+  put: (
+    key: string,
+    url: string,
+    { owner: account, keyId: createdBy }: Caller,
+    actor: Actor,
+  ): Promise<void> => {
     if (topics.objectionTo(url) !== undefined) {
       throw refuseWebhook('webhook.webhookUrl', 'O endereço não pode ser notificado.', url)
     }
@@ -68,17 +66,19 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
       await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'put' })
     })
   },
-  find: async (account, key) => {
+  /** @throws ApiError `webhook_nao_encontrado` */
+  find: async (account: string, key: string) => {
     const found = await topics.find(sql, topicOf('pix', key), account)
     if (found === undefined) throw noWebhook()
     return viewOf(found, await findReceiver(sql, key, account))
   },
-  remove: (account, key, actor) =>
+  /** @throws ApiError `webhook_nao_encontrado` */
+  remove: (account: string, key: string, actor: Actor) =>
     sql.begin(async (tx) => {
       if (!(await topics.remove(tx, topicOf('pix', key), account))) throw noWebhook()
       await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'removed' })
     }),
-  list: async (account, filter) => {
+  list: async (account: string, filter: Asked) => {
     const { from, to } = filter
     const { items, total } = await inSnapshot(sql, (tx) =>
       topics.list(tx, account, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),

@@ -28,18 +28,12 @@ export type PayloadServiceDeps = {
 /** What a payer's institution asks of a charge with a due date, as it was given. */
 type PaymentQuery = { readonly codMun: string | undefined; readonly DPP: string | undefined }
 
-/** What locations show, by the secret ends of their addresses, as compact JWS. All throw an ApiError 404 if it is nothing. */
-export type PayloadService = {
-  readonly immediate: (token: string) => Promise<string>
-  /** @throws ApiError `cob_payload_operacao_invalida` */
-  readonly due: (token: string, query: PaymentQuery) => Promise<string>
-  /** @throws ApiError 400 if what it shows has ended */
-  readonly recurrence: (token: string) => Promise<string>
-}
+export type PayloadService = ReturnType<typeof createPayloadService>
 
 const tokenForm = /^[0-9a-f]{32}$/
 
-export const createPayloadService = (deps: PayloadServiceDeps): PayloadService => {
+/** What locations show, by the secret ends of their addresses, as compact JWS. All throw an ApiError 404 if it is nothing. */
+export const createPayloadService = (deps: PayloadServiceDeps) => {
   const { sql, ispb, now, calendar } = deps
   const read = createPayloadReader(sql)
   const sign = createPayloadSigner(deps.sign, now)
@@ -50,16 +44,19 @@ export const createPayloadService = (deps: PayloadServiceDeps): PayloadService =
     throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
   }
   return {
-    immediate: async (token) => {
+    immediate: async (token: string) => {
       const { charge } = await shownAt(token, 'cob')
       return signed(payloadOf(charge, now()))
     },
-    due: async (token, query) => {
+    /** @throws ApiError `cob_payload_operacao_invalida` */
+    due: async (token: string, query: PaymentQuery) => {
       const { charge, receiver } = await shownAt(token, 'cobv')
       const reading = readPayment(query, charge, { now: now(), calendar })
       return signed(duePayloadOf(charge, receiver, reading))
     },
-    recurrence: async (token) => signed(recurrencePayload(await recurrenceAt(sql, token), ispb)),
+    /** @throws ApiError 400 if what it shows has ended */
+    recurrence: async (token: string) =>
+      signed(recurrencePayload(await recurrenceAt(sql, token), ispb)),
   }
 }
 

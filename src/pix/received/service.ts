@@ -5,7 +5,7 @@ import { pixErrors, violates } from '../errors.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import type { Pix, PixReturn, ReturnNature } from './domain.ts'
 import { addReturn, findPix, listPix, lockPix, type PixFilter } from './store.ts'
-import { type PixView, pixView, returnView } from './view.ts'
+import { pixView, returnView } from './view.ts'
 
 /** Gives money back; whoever sends payments is passed in. */
 export type Refunds = {
@@ -29,22 +29,7 @@ export type ReturnRequest = {
   readonly description: string | undefined
 }
 
-type ReturnView = ReturnType<typeof returnView>
-
-export type PixService = {
-  readonly list: (account: string, filter: Asked<PixFilter>) => Promise<object>
-  /** @throws ApiError `pix_nao_encontrado` */
-  readonly find: (account: string, endToEndId: string) => Promise<PixView>
-  /** @throws ApiError `pix_devolucao_nao_encontrada` */
-  readonly findReturn: (account: string, endToEndId: string, id: string) => Promise<ReturnView>
-  /** The same again answers what became of it. */
-  readonly giveBack: (
-    account: string,
-    named: { readonly endToEndId: string; readonly id: string },
-    request: ReturnRequest,
-    actor: Actor,
-  ) => Promise<ReturnView>
-}
+export type PixService = ReturnType<typeof createPixService>
 
 export type PixServiceDeps = {
   readonly sql: Client
@@ -62,25 +47,33 @@ export const refuseReturn = (propriedade: string, razao: string, valor?: string)
   violates(pixErrors.pix_devolucao_invalida, [{ razao, propriedade, valor }])
 
 /** Received Pix, and their returns. */
-export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixService => ({
-  list: async (account, filter) => {
+export const createPixService = ({ sql, refunds, now }: PixServiceDeps) => ({
+  list: async (account: string, filter: Asked<PixFilter>) => {
     const { items, total } = await inSnapshot(sql, (tx) => listPix(tx, account, filter))
     const parametros = parametersOf(filter, total)
     return { parametros, pix: items.map(pixView) }
   },
-  find: async (account, endToEndId) => {
+  /** @throws ApiError `pix_nao_encontrado` */
+  find: async (account: string, endToEndId: string) => {
     const pix = await findPix(sql, account, endToEndId)
     if (pix === undefined) throw noPix()
     return pixView(pix)
   },
-  findReturn: async (account, endToEndId, id) => {
+  /** @throws ApiError `pix_devolucao_nao_encontrada` */
+  findReturn: async (account: string, endToEndId: string, id: string) => {
     const pix = await findPix(sql, account, endToEndId)
     const found = pix?.returns.find((one) => one.id === id)
     if (found !== undefined) return returnView(found)
     const message = 'Devolução não encontrada para o e2eid e o id informados.'
     throw new ApiError(pixErrors.pix_devolucao_nao_encontrada, message)
   },
-  giveBack: async (account, { endToEndId, id }, request, actor) => {
+  /** The same again answers what became of it. */
+  giveBack: async (
+    account: string,
+    { endToEndId, id }: { readonly endToEndId: string; readonly id: string },
+    request: ReturnRequest,
+    actor: Actor,
+  ) => {
     const one = await sql.begin(async (tx) => {
       const pix = await lockPix(tx, account, endToEndId)
       if (pix === undefined) throw noPix()

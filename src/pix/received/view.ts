@@ -30,5 +30,3 @@ export const pixView = (pix: Pix) => {
     ...(pix.returns.length === 0 ? {} : { devolucoes: pix.returns.map(returnView) }),
   }
 }
-
-export type PixView = ReturnType<typeof pixView>

@@ -5,25 +5,12 @@ import type { Topics } from '../notices/service.ts'
 import type { Receiver } from './domain.ts'
 import { findReceiver, listReceivers, putReceiver, removeReceiver } from './store.ts'
 
-export type ReceiverService = {
-  /** Undefined: the key is another account's. */
-  readonly put: (
-    receiver: Omit<Receiver, 'createdAt'>,
-    actor: Actor,
-  ) => Promise<Receiver | undefined>
-  /** In the order of their keys, after the one given. */
-  readonly list: (limit: number, after: string | undefined) => Promise<readonly Receiver[]>
-  readonly find: (key: string) => Promise<Receiver | undefined>
-  /** False: there was none. */
-  readonly remove: (key: string, actor: Actor) => Promise<boolean>
-}
+export type ReceiverService = ReturnType<typeof createReceiverService>
 
 /** Which account may charge with which Pix key. */
-export const createReceiverService = (
-  sql: Client,
-  topics: Pick<Topics, 'remove'>,
-): ReceiverService => ({
-  put: (wanted, actor) =>
+export const createReceiverService = (sql: Client, topics: Pick<Topics, 'remove'>) => ({
+  /** @returns undefined if the key is another account's */
+  put: (wanted: Omit<Receiver, 'createdAt'>, actor: Actor) =>
     sql.begin(async (tx) => {
       const receiver = await putReceiver(tx, wanted)
       if (receiver === undefined) return undefined
@@ -31,9 +18,11 @@ export const createReceiverService = (
       await writeAudit(tx, { ...entry, actor })
       return receiver
     }),
-  list: (limit, after) => listReceivers(sql, limit, after),
-  find: (key) => findReceiver(sql, key),
-  remove: (key, actor) =>
+  /** In the order of their keys, after the one given. */
+  list: (limit: number, after: string | undefined) => listReceivers(sql, limit, after),
+  find: (key: string) => findReceiver(sql, key),
+  /** @returns false if there was none */
+  remove: (key: string, actor: Actor) =>
     sql.begin(async (tx) => {
       if (!(await removeReceiver(tx, key))) return false
       await topics.remove(tx, topicOf('pix', key))

@@ -1,11 +1,12 @@
 import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
-import { locationIdIn } from '../locations/domain.ts'
+import { oneLocationRoutes } from '../locations/routes.ts'
+import type { LocationService } from '../locations/service.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { agreementCharsMax, readRecurrenceRevision } from './body.ts'
-import { noRecurrenceLocation, type RecurrenceLocationService } from './locations.ts'
 import type { RecurrenceService } from './service.ts'
+import type { RecurrenceLocationFilter } from './store.ts'
 
 const bodyBytesMax = 16_384
 export const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
@@ -42,10 +43,12 @@ export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] =
 ]
 
 /** `locrec`: addresses of the payloads of recurrences. */
-export const recurrenceLocationRoutes = (service: RecurrenceLocationService): readonly Route[] => [
+export const recurrenceLocationRoutes = (
+  service: LocationService<undefined, RecurrenceLocationFilter>,
+): readonly Route[] => [
   pixRoute('POST /locrec', 'payloadlocationrec:write', 'Criar location do payload.', {
     idempotent: true,
-    handle: async ({ caller }) => respond(await service.create(caller)),
+    handle: async ({ caller }) => respond(await service.create(undefined, caller)),
   }),
   pixRoute('GET /locrec', 'payloadlocationrec:read', 'Consultar locations cadastradas.', {
     handle: async ({ caller, c }) => {
@@ -56,16 +59,5 @@ export const recurrenceLocationRoutes = (service: RecurrenceLocationService): re
       return Response.json(await service.list(caller.owner, filter))
     },
   }),
-  pixRoute('GET /locrec/{id}', 'payloadlocationrec:read', 'Recuperar location do payload.', {
-    handle: async ({ params, caller }) =>
-      Response.json(
-        await service.find(caller.owner, locationIdIn(params.id, noRecurrenceLocation)),
-      ),
-  }),
-  pixRoute('DELETE /locrec/{id}/idRec', 'payloadlocationrec:write', 'Desvincular recorrência.', {
-    handle: async ({ params, caller }) =>
-      Response.json(
-        await service.free(caller.owner, locationIdIn(params.id, noRecurrenceLocation)),
-      ),
-  }),
+  ...oneLocationRoutes(service, 'rec', 'idRec', 'Desvincular recorrência.'),
 ]

@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
 import { kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
@@ -53,28 +53,22 @@ export type RecurrenceServiceDeps = {
   readonly now: () => Date
 }
 
-export type RecurrenceService = {
-  /** @throws ApiError `rec_operacao_invalida` */
-  readonly create: (value: unknown, caller: Caller) => Promise<Answered>
-  readonly revise: (account: string, id: string, revision: RecurrenceRevision) => Promise<object>
-  /** @param txid of a charge that the QR code is to ask for as well */
-  readonly find: (account: string, id: string, txid: string | undefined) => Promise<object>
-  readonly list: (account: string, filter: Asked<RecurrenceFilter>) => Promise<object>
-}
+export type RecurrenceService = ReturnType<typeof createRecurrenceService>
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
-export const createRecurrenceService = (deps: RecurrenceServiceDeps): RecurrenceService => {
+export const createRecurrenceService = (deps: RecurrenceServiceDeps) => {
   const { sql, addressOf, now } = deps
   const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
   return {
-    create: (value, caller) => {
+    /** @throws ApiError `rec_operacao_invalida` */
+    create: (value: unknown, caller: Caller) => {
       const request = readNewRecurrence(value, dayAt(now()))
       return runOnce(sql, caller.idempotencyKey, async (tx) => {
         const made = await makeRecurrence(tx, caller.owner, request, deps)
         return { status: 201, body: JSON.stringify(view(made)) }
       })
     },
-    revise: (account, id, revision) =>
+    revise: (account: string, id: string, revision: RecurrenceRevision) =>
       sql.begin(async (tx) => {
         const before = await lockRecurrence(tx, account, id)
         if (before === undefined) throw noRecurrence()
@@ -84,7 +78,8 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
         if (after.status !== before.status) await tellOfEnd(tx, before, after, { ...deps, at })
         return view(after)
       }),
-    find: async (account, id, txid) => {
+    /** @param txid of a charge that the QR code is to ask for as well */
+    find: async (account: string, id: string, txid: string | undefined) => {
       const found = await findRecurrence(sql, account, id)
       if (found === undefined) throw noRecurrence()
       const charge = txid === undefined ? undefined : await chargeOf(deps, found, txid)
@@ -92,7 +87,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
       const dadosQR = codeView(found, addressOf, printed, charge)
       return { ...view(found), ...(dadosQR === undefined ? {} : { dadosQR }) }
     },
-    list: async (account, filter) => {
+    list: async (account: string, filter: Asked<RecurrenceFilter>) => {
       const { items, total } = await inSnapshot(sql, (tx) => listRecurrences(tx, account, filter))
       const parametros = parametersOf(filter, total)
       return { parametros, recs: items.map(view) }

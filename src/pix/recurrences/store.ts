@@ -3,21 +3,13 @@ import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
-import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
+import type { Recurrence, RecurrenceLocation, RecurrenceTerms } from './domain.ts'
 
-type Row = {
-  readonly id: string
-  readonly account: string
-  readonly taxId: string
-  readonly receiverName: string
-  readonly agreement: string | null
-  readonly status: RecurrenceStatus
+type Row = Omit<Recurrence, 'terms' | 'history' | 'payer' | 'ending' | 'location'> & {
   readonly terms: string
   readonly history: string
   readonly payer: string | null
-  readonly journey: Recurrence['journey']
   readonly ending: string | null
-  readonly createdAt: Date
   readonly locationId: bigint | null
   readonly token: string | null
   readonly locatedAt: Date | null

@@ -1,7 +1,6 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { addDays, dayAt } from '#src/platform/runtime/index.ts'
-
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'
@@ -26,38 +25,30 @@ export type RequestServiceDeps = {
   readonly now: () => Date
 }
 
-export type RequestService = {
-  /** @throws ApiError `solic_rec_operacao_invalida` */
-  readonly create: (value: unknown, caller: Caller) => Promise<Answered>
-  /** @throws ApiError `solic_rec_operacao_invalida` if the payer has answered */
-  readonly cancel: (account: string, id: string) => Promise<object>
-  readonly find: (account: string, id: string) => Promise<object>
-  /** The last ones of a recurrence, newest first; none of one that is not the account’s. */
-  readonly ofRecurrence: (
-    account: string,
-    recurrenceId: string,
-  ) => Promise<readonly RecurrenceRequest[]>
-}
+export type RequestService = ReturnType<typeof createRequestService>
 
 /** Requests to payers to authorise recurrences, each a pain.009. */
-export const createRequestService = (deps: RequestServiceDeps): RequestService => {
+export const createRequestService = (deps: RequestServiceDeps) => {
   const { sql, ispb } = deps
   return {
-    create: async (value, caller) => {
+    /** @throws ApiError `solic_rec_operacao_invalida` */
+    create: async (value: unknown, caller: Caller) => {
       const wanted = readNewRequest(value)
       return runOnce(sql, caller.idempotencyKey, async (tx) => {
         const body = await make(tx, caller.owner, wanted, deps)
         return { status: 201, body: JSON.stringify(body) }
       })
     },
-    cancel: (account, id) => sql.begin((tx) => cancel(tx, account, id, deps)),
-    find: async (account, id) => {
+    /** @throws ApiError `solic_rec_operacao_invalida` if the payer has answered */
+    cancel: (account: string, id: string) => sql.begin((tx) => cancel(tx, account, id, deps)),
+    find: async (account: string, id: string) => {
       const request = await findRequest(sql, account, id)
       const recurrence = request && (await findRecurrence(sql, account, request.recurrenceId))
       if (request === undefined || recurrence === undefined) throw noRequest()
       return requestView(request, recurrence, ispb)
     },
-    ofRecurrence: async (account, recurrenceId) => {
+    /** The last ones of a recurrence, newest first; none of one that is not the account’s. */
+    ofRecurrence: async (account: string, recurrenceId: string) => {
       if ((await findRecurrence(sql, account, recurrenceId)) === undefined) return []
       return (await requestsOf(sql, [recurrenceId])).toReversed()
     },
