@@ -20,19 +20,21 @@ export {
   type RandomText,
 } from './building/index.ts'
 export {
-  type Certainty,
   compileForSpi,
   knownVersions,
   nearestSchema,
   ourCatalogue,
-  type Revision,
-  revisions,
   revisionsOf,
   type SchemaCatalogue,
   schemaText,
-  type VersionEntry,
   versionOf,
-} from './catalogue/index.ts'
+} from './catalogue/catalogue.ts'
+export {
+  type Certainty,
+  type Revision,
+  revisions,
+  type VersionEntry,
+} from './catalogue/revisions.ts'
 export {
   type CodeCertainty,
   type CodeEntry,
