@@ -1,34 +1,18 @@
 import { type Client, textArray, uuidBound } from '#src/platform/database/index.ts'
-import { type Activity, type ActivityRows, readActivity } from '#src/platform/http/index.ts'
-import {
-  endStatuses,
-  type MessageDetail,
-  type MessageFilter,
-  type MessageRecord,
-  type Page,
-} from './domain.ts'
+import { type ActivityRows, readActivity } from '#src/platform/http/index.ts'
+import { endStatuses, type MessageFilter, type Page } from './domain.ts'
 import { createManyMatches } from './many-matches.ts'
 import { findMessage, listMessages, readDocument } from './queries.ts'
 
-type MessageList = {
-  readonly messages: readonly MessageRecord[]
-  readonly total: number
-}
+export type MessageService = ReturnType<typeof createMessageService>
 
-export type MessageService = {
-  readonly list: (filter: MessageFilter, page: Page) => Promise<MessageList>
-  readonly find: (id: string) => Promise<MessageDetail | undefined>
-  readonly activity: (minutes: number) => Promise<Activity>
-  readonly document: (id: string) => Promise<Uint8Array | undefined>
-}
-
-export const createMessageService = (sql: Client): MessageService => {
+export const createMessageService = (sql: Client) => {
   const many = createManyMatches()
   return {
-    list: (filter, page) => listMessages(sql, filter, page, many),
-    find: (id) => findMessage(sql, id),
-    activity: (minutes) => readActivity(sql, minutes, paymentActivity(sql)),
-    document: (id) => readDocument(sql, id),
+    list: (filter: MessageFilter, page: Page) => listMessages(sql, filter, page, many),
+    find: (id: string) => findMessage(sql, id),
+    activity: (minutes: number) => readActivity(sql, minutes, paymentActivity(sql)),
+    document: (id: string) => readDocument(sql, id),
   }
 }
 

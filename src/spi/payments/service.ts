@@ -3,7 +3,6 @@ import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
-  type Answered,
   ApiError,
   actorOf,
   type Caller,
@@ -63,12 +62,7 @@ export type NoteReturn = (
   }) => Promise<void>
 >
 
-export type PaymentService = {
-  /** @returns undefined if no payment has the id */
-  readonly find: (endToEndId: string) => Promise<PaymentRecord | undefined>
-  /** @throws ApiError as {@link paymentErrors}, 404 and 400 */
-  readonly refund: (endToEndId: string, request: RefundRequest, caller: Caller) => Promise<Answered>
-}
+export type PaymentService = ReturnType<typeof createPaymentService>
 
 export type PaymentDeps = {
   readonly sql: Client
@@ -109,9 +103,11 @@ export const createRefundsOn = (deps: PaymentDeps): Refunds => ({
  * is locked, its returns are added up, the pacs.004 is stored and queued, and the Idempotency-Key gets its answer. So of
  * requests that come together, each sees what the one before it holds.
  */
-export const createPaymentService = (deps: PaymentDeps): PaymentService => ({
-  find: (endToEndId) => findPayment(deps.sql, endToEndId),
-  refund: (endToEndId, request, caller) =>
+export const createPaymentService = (deps: PaymentDeps) => ({
+  /** @returns undefined if no payment has the id */
+  find: (endToEndId: string) => findPayment(deps.sql, endToEndId),
+  /** @throws ApiError as {@link paymentErrors}, 404 and 400 */
+  refund: (endToEndId: string, request: RefundRequest, caller: Caller) =>
     runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
       const { made } = await refundPayment(tx, endToEndId, request, actorOf(caller), deps)
       return { status: 202, body: JSON.stringify(refundView(endToEndId, made)) }

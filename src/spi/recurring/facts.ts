@@ -9,6 +9,7 @@ import {
 import type { XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { idCharsMax } from '../messages/view.ts'
+import { scanned } from '../scanned.ts'
 import type { Event, Fact, MandateSaid } from './domain.ts'
 
 const readers = {
@@ -187,13 +188,8 @@ const scanner = createMessageScanner(nativeText)
 /** The same for a message that is built here. */
 export const factsIn = (type: string, bytes: Uint8Array): readonly Fact[] => {
   if (!isRecurring(type)) return []
-  let document: XmlDocument
-  try {
-    document = scanner.scan(bytes)
-  } catch (error) {
-    if (error instanceof CodecError) return []
-    throw error
-  }
+  const document = scanned(scanner, bytes)
+  if (document instanceof CodecError) return []
   const identity = identifyMessage(document)
   return identity === undefined ? [] : factsOf(document, identity)
 }

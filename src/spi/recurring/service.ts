@@ -42,17 +42,11 @@ export type FoundRecurrence = {
   readonly steps: readonly RecurrenceStep[]
 }
 
-export type RecurringService = {
-  /** Newest first. */
-  readonly list: (
-    kind: Kind,
-    filter: RecurrenceFilter,
-    page: RecurrencePage,
-  ) => Promise<readonly Recurrence[]>
-  readonly find: (kind: Kind, key: string) => Promise<FoundRecurrence | undefined>
-}
+export type RecurringService = ReturnType<typeof createRecurringService>
 
-export const createRecurringService = (sql: Client): RecurringService => ({
-  list: (kind, filter, page) => listRecurrences(sql, kind, filter, page),
-  find: (kind, key) => findRecurrence(sql, kind, key),
+export const createRecurringService = (sql: Client) => ({
+  /** Newest first. */
+  list: (kind: Kind, filter: RecurrenceFilter, page: RecurrencePage) =>
+    listRecurrences(sql, kind, filter, page),
+  find: (kind: Kind, key: string) => findRecurrence(sql, kind, key),
 })

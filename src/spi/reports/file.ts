@@ -1,6 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import { identifyMessage, type MessageScanner } from '#codecs/iso20022'
 import { explainXmlError, type XmlExplanation } from '#codecs/xml'
+import { scanned } from '../scanned.ts'
 import { type Reported, reportedBy } from './reported.ts'
 
 /** What a document that somebody hands us reports; nothing if it is of another type or cannot be read as one. */
@@ -9,13 +10,10 @@ export type ReportedFile =
   | { readonly kind: 'read'; readonly reported: readonly Reported[] }
 
 export const readReported = (scanner: MessageScanner, bytes: Uint8Array): ReportedFile => {
-  try {
-    const document = scanner.scan(bytes)
-    const identity = identifyMessage(document)
-    const reported = identity === undefined ? [] : reportedBy(document, identity)
-    return { kind: 'read', reported }
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error
-    return { kind: 'malformed', explanation: explainXmlError(bytes, error) }
+  const document = scanned(scanner, bytes)
+  if (document instanceof CodecError) {
+    return { kind: 'malformed', explanation: explainXmlError(bytes, document) }
   }
+  const identity = identifyMessage(document)
+  return { kind: 'read', reported: identity === undefined ? [] : reportedBy(document, identity) }
 }

@@ -2,7 +2,6 @@ import { buildReportRequest, type Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
-  type Answered,
   actorOf,
   type Caller,
   invalid,
@@ -15,10 +14,9 @@ import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
 import { random } from '../random.ts'
 import type { ReportRequest } from './documents.ts'
-import type { Figures } from './figures.ts'
 import type { ReportedFile } from './file.ts'
 import { figuresOf } from './periods.ts'
-import { type DifferencePage, differencesOf, type Statement } from './reconcile.ts'
+import { differencesOf, type Statement } from './reconcile.ts'
 import type { Balance } from './reported.ts'
 import { figureQueryOf, statementOf } from './statement.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
@@ -52,28 +50,7 @@ export type EntryRow = {
   readonly outcome: string
 }
 
-export type ReportService = {
-  readonly request: (request: ReportRequest, caller: Caller) => Promise<Answered>
-  readonly find: (id: string) => Promise<ReportRow | undefined>
-  /** Newest first. */
-  readonly list: (limit: number, before: string | undefined) => Promise<readonly ReportRow[]>
-  /** Compares the book with what was reported of a day, or with a document's entries. */
-  readonly differences: (
-    statement: Statement,
-    page: { readonly limit: number; readonly cursor: string | undefined },
-  ) => Promise<DifferencePage>
-  /** @throws ApiError 400 for a document that tells of no booked entry, 503 when too many wait */
-  readonly statementIn: (document: Uint8Array) => Promise<Statement>
-  /** The figures of a day in Brazil. */
-  readonly figures: (day: string) => Promise<readonly Figures[]>
-  /** @throws ApiError 400 for a document that tells none, 503 when too many wait */
-  readonly figuresIn: (document: Uint8Array) => Promise<readonly Figures[]>
-  readonly entries: (
-    filter: EntryFilter,
-    limit: number,
-    before: readonly [messageId: string, position: number] | undefined,
-  ) => Promise<readonly EntryRow[]>
-}
+export type ReportService = ReturnType<typeof createReportService>
 
 export type ReportDeps = {
   readonly sql: Client
@@ -87,11 +64,12 @@ export type ReportDeps = {
 const bounds = { balancesMax: 1_000, countedMax: 200_000 }
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
+
 /** Reports on our own account: asked for by camt.060, and what camt.052, camt.053 and camt.054 have told. */
-export const createReportService = (deps: ReportDeps): ReportService => {
+export const createReportService = (deps: ReportDeps) => {
   const { sql, broker, ispb, revision, readFile } = deps
   return {
-    request: async (request, caller) => {
+    request: async (request: ReportRequest, caller: Caller) => {
       const { report, ...more } = request
       const build = buildReportRequest(
         { report: messageNames[report], ...more },
@@ -121,15 +99,22 @@ export const createReportService = (deps: ReportDeps): ReportService => {
         return { status: 202, body: JSON.stringify(reportView(row)) }
       })
     },
-    find: (id) => findReport(sql, id),
-    list: (limit, before) => listReports(sql, limit, before),
-    differences: (statement, page) => differencesOf(sql, statement, page),
-    statementIn: async (document) => statementOf(await readFile(document)),
-    figures: (day) => figuresOf(sql, { days: [day, day], bounds }),
-    figuresIn: async (document) => {
+    find: (id: string) => findReport(sql, id),
+    /** Newest first. */
+    list: (limit: number, before: string | undefined) => listReports(sql, limit, before),
+    /** Compares the book with what was reported of a day, or with a document's entries. */
+    differences: (statement: Statement, page: Parameters<typeof differencesOf>[2]) =>
+      differencesOf(sql, statement, page),
+    /** @throws ApiError 400 for a document that tells of no booked entry, 503 when too many wait */
+    statementIn: async (document: Uint8Array) => statementOf(await readFile(document)),
+    /** The figures of a day in Brazil. */
+    figures: (day: string) => figuresOf(sql, { days: [day, day], bounds }),
+    /** @throws ApiError 400 for a document that tells none, 503 when too many wait */
+    figuresIn: async (document: Uint8Array) => {
       const query = await figureQueryOf(sql, await readFile(document))
       return figuresOf(sql, { ...query, bounds })
     },
-    entries: (filter, limit, before) => listEntries(sql, filter, limit, before),
+    entries: (filter: EntryFilter, limit: number, before?: Parameters<typeof listEntries>[3]) =>
+      listEntries(sql, filter, limit, before),
   }
 }

@@ -27,23 +27,12 @@ const readHealthRequest = (bytes: Uint8Array): { readonly service: string } => {
   return { service }
 }
 
-const method = serverMethod(readHealthRequest, (status: ServingStatus) =>
-  writeFields([{ number: 1, varint: statuses[status] }]),
-)
+const writeStatus = (status: ServingStatus) =>
+  writeFields([{ number: 1, varint: statuses[status] }])
 
 export const healthDefinition: ServiceDefinition = {
-  Check: {
-    ...method,
-    path: `/${healthService}/Check`,
-    requestStream: false,
-    responseStream: false,
-  },
-  Watch: {
-    ...method,
-    path: `/${healthService}/Watch`,
-    requestStream: false,
-    responseStream: true,
-  },
+  Check: serverMethod(`/${healthService}/Check`, readHealthRequest, writeStatus),
+  Watch: serverMethod(`/${healthService}/Watch`, readHealthRequest, writeStatus, 'answers'),
 }
 
 type HealthRequest = Incoming<{ readonly service: string }>

@@ -1,4 +1,9 @@
-import { status as codes, type Metadata, type StatusObject } from '@grpc/grpc-js'
+import {
+  status as codes,
+  type Metadata,
+  type MethodDefinition,
+  type StatusObject,
+} from '@grpc/grpc-js'
 import { ApiError, detailOf, httpErrors } from '#src/platform/http/index.ts'
 import { languageOfCall } from './metadata.ts'
 import { WireError } from './wire.ts'
@@ -6,21 +11,21 @@ import { WireError } from './wire.ts'
 /** A request, or the reason why we cannot read its bytes. */
 export type Incoming<T> = T | WireError
 
-type ServerMethod<T, R> = {
-  readonly requestDeserialize: (bytes: Buffer) => Incoming<T>
-  readonly responseSerialize: (response: R) => Buffer
-  readonly requestSerialize: () => Buffer
-  readonly responseDeserialize: (bytes: Buffer) => Buffer
-}
-
 /**
- * Reads and writes a method's messages. Bytes that are not a request still reach the handler, which
+ * A method that reads and writes its messages so. Bytes that are not a request still reach the handler, which
  * knows what that means for its call; the library would end the call.
+ *
+ * @param streams what it has many of: neither, or answers, or both
  */
 export const serverMethod = <T, R>(
+  path: string,
   read: (bytes: Uint8Array) => T,
   write: (response: R) => Buffer,
-): ServerMethod<T, R> => ({
+  streams: 'neither' | 'answers' | 'both' = 'neither',
+): MethodDefinition<Incoming<T>, R> => ({
+  path,
+  requestStream: streams === 'both',
+  responseStream: streams !== 'neither',
   requestDeserialize: (bytes) => {
     try {
       return read(bytes)
@@ -32,7 +37,7 @@ export const serverMethod = <T, R>(
   responseSerialize: write,
   // The client's half, which we never use: this side only answers.
   requestSerialize: () => Buffer.alloc(0),
-  responseDeserialize: (bytes) => bytes,
+  responseDeserialize: (bytes) => bytes as R,
 })
 
 /** Why bytes are not a request, as HTTP would tell it. */

@@ -69,12 +69,12 @@ const readReflectionRequest = (original: Uint8Array): ReflectionRequest => {
 
 export const reflectionDefinitions: readonly ServiceDefinition[] = reflectionServices.map(
   (service) => ({
-    ServerReflectionInfo: {
-      ...serverMethod(readReflectionRequest, (bytes: Buffer) => bytes),
-      path: `/${service}/ServerReflectionInfo`,
-      requestStream: true,
-      responseStream: true,
-    },
+    ServerReflectionInfo: serverMethod(
+      `/${service}/ServerReflectionInfo`,
+      readReflectionRequest,
+      (bytes: Buffer) => bytes,
+      'both',
+    ),
   }),
 )
 

@@ -26,28 +26,18 @@ import { WireError } from './wire.ts'
 
 export const transformationService = 'spigw.v1.TransformationService'
 
-const transformMethod = serverMethod(readTransformRequest, writeTransformResponse)
+const pathOf = (method: string): string => `/${transformationService}/${method}`
+const [read, write] = [readTransformRequest, writeTransformResponse]
 
 /** proto/spigw/v1/transformation.proto. */
 export const transformationDefinition: ServiceDefinition = {
-  Transform: {
-    ...transformMethod,
-    path: `/${transformationService}/Transform`,
-    requestStream: false,
-    responseStream: false,
-  },
-  TransformStream: {
-    ...transformMethod,
-    path: `/${transformationService}/TransformStream`,
-    requestStream: true,
-    responseStream: true,
-  },
-  ListTransformations: {
-    ...serverMethod(readNothing, (bytes: Buffer) => bytes),
-    path: `/${transformationService}/ListTransformations`,
-    requestStream: false,
-    responseStream: false,
-  },
+  Transform: serverMethod(pathOf('Transform'), read, write),
+  TransformStream: serverMethod(pathOf('TransformStream'), read, write, 'both'),
+  ListTransformations: serverMethod(
+    pathOf('ListTransformations'),
+    readNothing,
+    (bytes: Buffer) => bytes,
+  ),
 }
 
 /** One answer of both calls: at once, or by a promise where the message is large. */

@@ -18,6 +18,7 @@ import {
 import { type Environment, loadSettings } from '#src/platform/config/index.ts'
 import type { Language } from '#src/platform/http/index.ts'
 import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifecycle/index.ts'
+import { scanned } from '../../scanned.ts'
 import { schemaSettings } from '../schemas/config.ts'
 import { builtInSchemas, loadSchemas } from '../schemas/load.ts'
 import { meaningOf, nameOfElement } from './words.ts'
@@ -85,13 +86,10 @@ const judged = (
 }
 
 const scan = (input: Uint8Array): XmlDocument => {
-  try {
-    return createXmlScanner({ vocabulary: messageVocabulary }).scan(input)
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error
-    const { line, column, reason } = explainXmlError(input, error)
-    throw new Error(`line ${line}, column ${column}: ${reason}`)
-  }
+  const document = scanned(createXmlScanner({ vocabulary: messageVocabulary }), input)
+  if (!(document instanceof CodecError)) return document
+  const { line, column, reason } = explainXmlError(input, document)
+  throw new Error(`line ${line}, column ${column}: ${reason}`)
 }
 
 const explainMessage = (

@@ -10,7 +10,8 @@ import {
   type SchemaCatalogue,
   type Verdict,
 } from '#codecs/iso20022'
-import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
+import { explainXmlError, type XmlExplanation } from '#codecs/xml'
+import { scanned } from '../../scanned.ts'
 
 export type Validation =
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
@@ -32,12 +33,9 @@ export const validateMessage = (
   scanner: MessageScanner,
   message: Uint8Array,
 ): Validation => {
-  let document: XmlDocument
-  try {
-    document = scanner.scan(message)
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error
-    return { kind: 'malformed', explanation: explainXmlError(message, error) }
+  const document = scanned(scanner, message)
+  if (document instanceof CodecError) {
+    return { kind: 'malformed', explanation: explainXmlError(message, document) }
   }
   const identity = identifyMessage(document)
   if (identity === undefined) return { kind: 'no_message' }

@@ -18,6 +18,7 @@ import {
 } from '#codecs/iso20022'
 import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
 import { firstCharacters, nativeText } from '#src/platform/runtime/index.ts'
+import { scanned } from '../../scanned.ts'
 import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
 
@@ -97,9 +98,11 @@ const transform = (
       ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: JSON.stringify(built) }
       : failed(built)
   }
-  const scanned = scan(request.message, scanner)
-  if ('failure' in scanned) return scanned
-  const identity = identifyMessage(scanned.document)
+  const document = scanned(scanner, request.message)
+  if (document instanceof CodecError) {
+    return failed({ kind: 'malformed', explanation: explainXmlError(request.message, document) })
+  }
+  const identity = identifyMessage(document)
   if (identity === undefined || (sourceFormat !== undefined && identity.type !== sourceFormat)) {
     return failed({
       kind: 'other_message',
@@ -113,12 +116,12 @@ const transform = (
     const schema = catalogue.schemaOf(type, version)
     // Without this option we read such a version anyway; with it, we must not silently skip the validation.
     if (schema === undefined) return failed({ kind: 'no_schema', type, version })
-    const verdict = scanner.validate(schema, scanned.document)
+    const verdict = scanner.validate(schema, document)
     if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
   }
-  if (targetFormat === jsonFormat) return toJson(scanned.document, identity, catalogue)
+  if (targetFormat === jsonFormat) return toJson(document, identity, catalogue)
   if (!isPaymentMessageType(type)) return unsupported(type, targetFormat)
-  const projection = project(scanned.document, { type, version }, options.enrich)
+  const projection = project(document, { type, version }, options.enrich)
   if (!projection.ok) return failed({ kind: 'violations', violations: projection.problems })
   const contradiction = contradicted(projection.messageDefinitionId, identity)
   if (contradiction !== undefined) return failed(contradiction)
@@ -161,18 +164,6 @@ const contradicted = (
 
 const unsupported = (source: string, target: string | undefined): TransformOutcome =>
   failed({ kind: 'unsupported_format', source, target: target ?? '' })
-
-const scan = (
-  message: Uint8Array,
-  scanner: MessageScanner,
-): { readonly document: XmlDocument } | Extract<TransformOutcome, { ok: false }> => {
-  try {
-    return { document: scanner.scan(message) }
-  } catch (error) {
-    if (!(error instanceof CodecError)) throw error
-    return failed({ kind: 'malformed', explanation: explainXmlError(message, error) })
-  }
-}
 
 const failed = (failure: TransformFailure): Extract<TransformOutcome, { ok: false }> => ({
   ok: false,

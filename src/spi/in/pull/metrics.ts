@@ -4,14 +4,6 @@ import type { Channel } from '../../messages/index.ts'
 /** The interface puts at most ten messages into one response. */
 const batchBuckets = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
-export type PullMetrics = {
-  readonly onBatch: (channel: Channel, messages: number) => void
-  /** `kind`: why a stream ended, or `publish`. */
-  readonly onFailure: (channel: Channel, kind: string) => void
-  /** An answer or a message went to `dlq`. */
-  readonly onLetter: (channel: Channel) => void
-}
-
 /** Calls `linkUp` and `openStreams` when the metrics are read. */
 export const createPullMetrics = (
   metrics: Metrics,
@@ -21,7 +13,7 @@ export const createPullMetrics = (
     readonly openStreams: (channel: Channel) => number
     readonly silentSeconds: (channel: Channel) => number
   },
-): PullMetrics => {
+) => {
   const labels = ['channel'] as const
   metrics.gauge('spigw_link_up', '1 while a channel of the interface answers.', labels, (gauge) => {
     for (const channel of channels) gauge.set({ channel }, state.linkUp(channel) ? 1 : 0)
@@ -54,8 +46,10 @@ export const createPullMetrics = (
   )
   for (const channel of channels) letters.inc({ channel }, 0)
   return {
-    onLetter: (channel) => letters.inc({ channel }),
-    onBatch: (channel, messages) => sizes.observe({ channel }, messages),
-    onFailure: (channel, kind) => failures.inc({ channel, kind }),
+    /** An answer or a message went to `dlq`. */
+    onLetter: (channel: Channel) => letters.inc({ channel }),
+    onBatch: (channel: Channel, messages: number) => sizes.observe({ channel }, messages),
+    /** `kind`: why a stream ended, or `publish`. */
+    onFailure: (channel: Channel, kind: string) => failures.inc({ channel, kind }),
   }
 }

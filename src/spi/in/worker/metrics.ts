@@ -4,18 +4,13 @@ import { type NewMessage, processedMessages } from '../../messages/index.ts'
 
 const batchBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
-export type WorkerMetrics = {
-  readonly onStored: (message: NewMessage, waitedSeconds: number) => void
-  readonly onDuplicate: () => void
-  readonly onBatch: (messages: number, seconds: number) => void
-  readonly onStatusChange: (type: string, status: string) => void
-}
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>
 
 /** Without this check, whoever sends unknown types could make any number of labels. */
 const typeLabel = (type: string | undefined): string =>
   type !== undefined && isMessageType(type) ? type : 'unknown'
 
-export const createWorkerMetrics = (metrics: Metrics): WorkerMetrics => {
+export const createWorkerMetrics = (metrics: Metrics) => {
   const processed = processedMessages(metrics)
   const duplicates = metrics.counter(
     'spigw_inbound_duplicates_total',
@@ -50,7 +45,7 @@ export const createWorkerMetrics = (metrics: Metrics): WorkerMetrics => {
     latencyBucketsSeconds,
   )
   return {
-    onStored: (message, waitedSeconds) => {
+    onStored: (message: NewMessage, waitedSeconds: number) => {
       const type = typeLabel(message.type)
       processed.inc({ type, direction: message.direction, status: message.status })
       signatures.inc({ verdict: message.signature })
@@ -58,11 +53,11 @@ export const createWorkerMetrics = (metrics: Metrics): WorkerMetrics => {
       for (const { rule } of message.warnings) warnings.inc({ type, rule })
     },
     onDuplicate: () => duplicates.inc(),
-    onBatch: (messages, seconds) => {
+    onBatch: (messages: number, seconds: number) => {
       sizes.observe(messages)
       durations.observe(seconds)
     },
-    onStatusChange: (type, status) =>
+    onStatusChange: (type: string, status: string) =>
       processed.inc({ type: typeLabel(type), direction: 'OUTBOUND', status }),
   }
 }

@@ -9,6 +9,7 @@ import type { MessageVerifier } from '../../out/signing/index.ts'
 import type { Fact } from '../../recurring/domain.ts'
 import { factsOf } from '../../recurring/facts.ts'
 import { type Reported, reportedBy } from '../../reports/reported.ts'
+import { scanned } from '../../scanned.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
 import { endsIn, paymentsIn, type ReceivedEnd, type ReceivedPayment } from './received.ts'
@@ -59,13 +60,8 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
   })
   const failed = (errorCode: string): ReadInbound =>
     done({ ...noEffect, message: { ...base, ...unread, status: 'FAILED', errorCode } })
-  let document: XmlDocument
-  try {
-    document = context.scanner.scan(base.xml)
-  } catch (error) {
-    if (error instanceof CodecError) return failed(error.code)
-    throw error
-  }
+  const document = scanned(context.scanner, base.xml)
+  if (document instanceof CodecError) return failed(document.code)
   const view = viewMessage(document)
   if (view === undefined) return failed(notOurs)
   const { ispb, verifier, learnedVersions } = context

@@ -6,6 +6,21 @@ const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
 const cancellation = 'CA123456782026030212345678901'
 const cancellationOfOther = 'CA876543212026030212345678901'
 
+const maria = {
+  ispb: '12345678',
+  name: 'Maria de Exemplo',
+  document: '12345678909',
+  account_num: '500100',
+  account_type: 'CACC',
+}
+const shop = {
+  ispb: '87654321',
+  document: '98765432000198',
+  account_num: '600200',
+  account_type: 'CACC',
+}
+const agent = { agent_type: 'AGTEC', agent_ispb: '87654321' }
+
 const params: Readonly<Record<BuildableMessage, object>> = {
   PACS008: {
     local_instrument: 'DICT',
@@ -14,13 +29,7 @@ const params: Readonly<Record<BuildableMessage, object>> = {
       {
         amount: 12_345,
         purpose: 'IPAY',
-        debtor: {
-          ispb: '12345678',
-          name: 'Maria de Exemplo',
-          document: '12345678909',
-          account_num: '500100',
-          account_type: 'CACC',
-        },
+        debtor: maria,
         creditor: {
           ispb: '87654321',
           document: '98765432100',
@@ -108,12 +117,7 @@ const more: Readonly<Record<string, object>> = {
         {
           amount: 12_345,
           debtor: { ...company, account_num: '500100', account_type: 'CACC' },
-          creditor: {
-            ispb: '87654321',
-            document: '98765432000198',
-            account_num: '600200',
-            account_type: 'CACC',
-          },
+          creditor: shop,
           tax: { reference: 'NF0000123', cbs_amount: 109, ibs_amount: 12 },
         },
       ],
@@ -127,26 +131,9 @@ const more: Readonly<Record<string, object>> = {
         {
           amount: 15_000,
           purpose: 'GSCB',
-          debtor: {
-            ispb: '12345678',
-            name: 'Maria de Exemplo',
-            document: '12345678909',
-            account_num: '500100',
-            account_type: 'CACC',
-          },
-          creditor: {
-            ispb: '87654321',
-            document: '98765432000198',
-            account_num: '600200',
-            account_type: 'CACC',
-            proxy: 'key@example.com',
-          },
-          withdrawal: {
-            agent_type: 'AGTEC',
-            agent_ispb: '87654321',
-            cash_amount: 5_000,
-            purchase_amount: 10_000,
-          },
+          debtor: maria,
+          creditor: { ...shop, proxy: 'key@example.com' },
+          withdrawal: { ...agent, cash_amount: 5_000, purchase_amount: 10_000 },
         },
       ],
     },
@@ -207,12 +194,7 @@ const more: Readonly<Record<string, object>> = {
       local_instrument: 'QRES',
       purpose: 'GSCB',
       acceptance_date_time: '2026-03-02T14:05:06.000Z',
-      withdrawal: {
-        agent_type: 'AGTEC',
-        agent_ispb: '87654321',
-        cash_amount: 2_345,
-        purchase_amount: 10_000,
-      },
+      withdrawal: { ...agent, cash_amount: 2_345, purchase_amount: 10_000 },
     },
   },
   'CAMT054 of several entries, one a return': {

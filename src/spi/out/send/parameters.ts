@@ -6,8 +6,12 @@ type Need = 'yes' | 'no' | 'rule'
 /** Path (`[]` stands for the items of a list), need, and meaning. */
 export type Parameter = readonly [path: string, need: Need, what: string]
 
-const account = (of: string, types: string): readonly Parameter[] => [
-  [`${of}.account_num`, 'yes', '1 to 20 digits (and capital letters since pacs.008 1.15).'],
+const account = (
+  of: string,
+  types: string,
+  number = '1 to 20 digits (and capital letters since pacs.008 1.15).',
+): readonly Parameter[] => [
+  [`${of}.account_num`, 'yes', number],
   [`${of}.branch`, 'no', '1 to 4 digits.'],
   [`${of}.account_type`, 'yes', types],
 ]
@@ -24,7 +28,16 @@ const split = (of: string): readonly Parameter[] => [
   [`${of}.ibs_amount`, 'yes', 'In cents; may be 0. Both are no more than the amount.'],
 ]
 
-const reportedAccountTypes = 'CACC, SVGS, TRAN, SLRY or OTHR.'
+/** What a message says once, or of each item of a list. */
+const oneOrMany = (
+  list: string,
+  what: string,
+  one: (of: string) => readonly Parameter[],
+): readonly Parameter[] => [...one(''), [list, 'rule', what], ...one(`${list}[].`)]
+
+const reportedAccount = (of: string): readonly Parameter[] =>
+  account(of, 'CACC, SVGS, TRAN, SLRY or OTHR.', '1 to 20 digits or capital letters.')
+
 const accountTypes = 'CACC, SVGS, TRAN (and OTHR since pacs.008 1.15).'
 const now = 'Now when absent.'
 const document = 'CPF or CNPJ without punctuation.'
@@ -99,12 +112,6 @@ const status = (of: string): readonly Parameter[] => [
   [`${of}reasons[].additional_information`, 'no', texts105],
 ]
 
-const answer: readonly Parameter[] = [
-  ...status(''),
-  ['transactions', 'rule', '1 to 500 answers, instead of one.'],
-  ...status('transactions[].'),
-]
-
 /** A return of PACS004, for the message or for each of `transactions`. */
 const oneReturn = (of: string): readonly Parameter[] => [
   [`${of}original_end_to_end_id`, 'yes', original],
@@ -130,12 +137,6 @@ const oneReturn = (of: string): readonly Parameter[] => [
   ],
 ]
 
-const refund: readonly Parameter[] = [
-  ...oneReturn(''),
-  ['transactions', 'rule', '1 to 10 returns, also of one payment, instead of one.'],
-  ...oneReturn('transactions[].'),
-]
-
 const charges: readonly Parameter[] = [
   ['charges', 'yes', '1 to 500.'],
   ['charges[].reconciliation_id', 'yes', '26 to 35 letters or digits.'],
@@ -158,9 +159,7 @@ const charges: readonly Parameter[] = [
   ['charges[].creditor', 'yes', 'Who is paid.'],
   ['charges[].creditor.ispb', 'no', 'The sender when absent.'],
   ['charges[].creditor.document', 'yes', document],
-  ['charges[].creditor.account_num', 'yes', '1 to 20 digits.'],
-  ['charges[].creditor.branch', 'no', '1 to 4 digits.'],
-  ['charges[].creditor.account_type', 'yes', 'CACC, SVGS or TRAN.'],
+  ...account('charges[].creditor', 'CACC, SVGS or TRAN.', '1 to 20 digits.'),
   ['charges[].tax', 'no', 'The split of the amount; of a debtor with a CNPJ.'],
   ['charges[].tax.reference', 'no', '1 to 50 letters or digits.'],
   ['charges[].tax.cbs_amount', 'yes', 'In cents; may be 0.'],
@@ -184,12 +183,6 @@ const oneAnswer = (of: string): readonly Parameter[] => [
   [`${of}creditor`, 'yes', 'Who is paid.'],
   [`${of}creditor.ispb`, 'yes', 'The receiving institution.'],
   [`${of}creditor.document`, 'yes', document],
-]
-
-const chargeAnswer: readonly Parameter[] = [
-  ...oneAnswer(''),
-  ['transactions', 'rule', '1 to 500 answers, instead of one.'],
-  ...oneAnswer('transactions[].'),
 ]
 
 const cancellation: readonly Parameter[] = [
@@ -229,14 +222,10 @@ const entry = (of: string): readonly Parameter[] => [
   [`${of}debtor`, 'rule', 'Who pays; beside the creditor, or neither.'],
   [`${of}debtor.name`, 'yes', text140],
   [`${of}debtor.document`, 'yes', document],
-  [`${of}debtor.account_num`, 'yes', '1 to 20 digits or capital letters.'],
-  [`${of}debtor.branch`, 'no', '1 to 4 digits.'],
-  [`${of}debtor.account_type`, 'yes', reportedAccountTypes],
+  ...reportedAccount(`${of}debtor`),
   [`${of}creditor`, 'rule', 'Who is paid; beside the debtor, or neither.'],
   [`${of}creditor.document`, 'yes', document],
-  [`${of}creditor.account_num`, 'yes', '1 to 20 digits or capital letters.'],
-  [`${of}creditor.branch`, 'no', '1 to 4 digits.'],
-  [`${of}creditor.account_type`, 'yes', reportedAccountTypes],
+  ...reportedAccount(`${of}creditor`),
   [`${of}creditor.proxy`, 'no', 'The Pix key, up to 77 characters.'],
   [`${of}debtor_ispb`, 'no', 'The paying institution.'],
   [`${of}creditor_ispb`, 'no', 'The receiving institution.'],
@@ -260,12 +249,6 @@ const entry = (of: string): readonly Parameter[] => [
   [`${of}additional_information`, 'rule', 'Up to 105 characters, beside a return_reason.'],
 ]
 
-const notification: readonly Parameter[] = [
-  ...entry(''),
-  ['notifications', 'rule', '1 to 500 entries, instead of one.'],
-  ...entry('notifications[].'),
-]
-
 const refusal: readonly Parameter[] = [
   ['reference', 'yes', 'MsgId of what is refused, or its PI-ResourceId.'],
   ['reason', 'yes', 'Up to 35 characters.'],
@@ -278,16 +261,20 @@ const refusal: readonly Parameter[] = [
 /** All parameters of each message, for people; the builders decide. */
 export const sendParameters: Readonly<Record<BuildableMessage, readonly Parameter[]>> = {
   PACS008: transfer,
-  PACS002: answer,
-  PACS004: refund,
+  PACS002: oneOrMany('transactions', '1 to 500 answers, instead of one.', status),
+  PACS004: oneOrMany(
+    'transactions',
+    '1 to 10 returns, also of one payment, instead of one.',
+    oneReturn,
+  ),
   PAIN013: charges,
-  PAIN014: chargeAnswer,
+  PAIN014: oneOrMany('transactions', '1 to 500 answers, instead of one.', oneAnswer),
   CAMT029: [
     ...cancellation,
     ['status', 'yes', 'ACCR or RJCR.'],
     ['reason', 'rule', 'Of cancellation_refusal in /v1/codes; needed with RJCR, else none.'],
   ],
-  CAMT054: notification,
+  CAMT054: oneOrMany('notifications', '1 to 500 entries, instead of one.', entry),
   CAMT055: [
     ...cancellation,
     ['requester_document', 'yes', document],

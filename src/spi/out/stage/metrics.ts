@@ -4,21 +4,9 @@ import { processedMessages } from '../../messages/index.ts'
 
 const batchBuckets = [1, 2, 3, 5, 8, 10, 20, 50, 100, 200]
 
-export type OutboundMetrics = {
-  readonly onStatus: (type: string, status: string) => void
-  readonly onBatch: (messages: number) => void
-  readonly onSigned: (provider: string, seconds: number) => void
-  readonly onReasked: () => void
-  readonly onRequeued: (messages: number) => void
-  readonly change: (inFlight: number) => void
-  /** Called for each message that we tried to send within its request. */
-  readonly onSync: (outcome: string) => void
-}
+export type OutboundMetrics = ReturnType<typeof createOutboundMetrics>
 
-export const createOutboundMetrics = (
-  metrics: Metrics,
-  unknown: () => Promise<number>,
-): OutboundMetrics => {
+export const createOutboundMetrics = (metrics: Metrics, unknown: () => Promise<number>) => {
   const processed = processedMessages(metrics)
   const sizes = metrics.histogram(
     'spigw_outbound_batch_messages',
@@ -53,17 +41,18 @@ export const createOutboundMetrics = (
     async (gauge) => gauge.set(await unknown()),
   )
   return {
-    onStatus: (type, status) =>
+    onStatus: (type: string, status: string) =>
       processed.inc({
         type: isMessageType(type) ? type : 'unknown',
         direction: 'OUTBOUND',
         status,
       }),
-    onBatch: (messages) => sizes.observe(messages),
-    onSigned: (provider, seconds) => signing.observe({ provider }, seconds),
+    onBatch: (messages: number) => sizes.observe(messages),
+    onSigned: (provider: string, seconds: number) => signing.observe({ provider }, seconds),
     onReasked: () => reasked.inc(),
-    onRequeued: (messages) => requeued.inc(messages),
-    change: (by) => inFlight.inc(by),
-    onSync: (outcome) => sync.inc({ outcome }),
+    onRequeued: (messages: number) => requeued.inc(messages),
+    change: (by: number) => inFlight.inc(by),
+    /** Called for each message that we tried to send within its request. */
+    onSync: (outcome: string) => sync.inc({ outcome }),
   }
 }

@@ -45,25 +45,16 @@ const waitingMax = 5_000
  * next one sends the kept bytes and no others, and knows that it is not the first.
  */
 export const createSendings = (sql: Client): Sendings => {
-  const limits = { rowsMax, writersMax, waitingMax, spacingMs }
+  const gathered = <Row, Result>(
+    write: (rows: readonly Row[]) => Promise<readonly Result[]>,
+  ): ((row: Row) => Promise<Result>) =>
+    createGatherer({ write, rowsMax, writersMax, waitingMax, spacingMs, isRowFault })
   return {
-    begin: createGatherer<Sending, boolean>({
-      write: (sendings) => insert(sql, sendings),
-      ...limits,
-      isRowFault,
-    }),
-    hold: createGatherer<string, boolean>({
-      write: (ids) => sql.begin((tx) => hold(tx, ids)),
-      ...limits,
-      isRowFault,
-    }),
-    withdraw: createGatherer<string, void>({
-      write: async (ids) => {
-        await withdraw(sql, ids)
-        return ids.map(() => undefined)
-      },
-      ...limits,
-      isRowFault,
+    begin: gathered((sendings) => insert(sql, sendings)),
+    hold: gathered((ids) => sql.begin((tx) => hold(tx, ids))),
+    withdraw: gathered(async (ids) => {
+      await withdraw(sql, ids)
+      return ids.map(() => undefined)
     }),
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
-import { isAccessRefused } from './refusal.ts'
+import { isAccessRefused } from './outcome-text.ts'
 
 /** The result of sending one message. */
 export type MessageOutcome =

@@ -13,7 +13,7 @@ import {
 } from '../../messages/index.ts'
 import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { repetitionText, sentAgain, sentIsLost } from './repetition-text.ts'
+import { repetitionText, sentAgain, sentIsLost } from './outcome-text.ts'
 import { recordSent } from './sent.ts'
 import {
   hasUnanswered,
