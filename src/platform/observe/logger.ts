@@ -27,7 +27,8 @@ export type LogFields = Readonly<Record<string, unknown>>
 export type LineSink = { write(line: string): void }
 
 /**
- * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed field by field.
+ * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed field by field; none steers
+ * the terminal that shows it.
  * Errors under the key `err` are written with type, message and stack. A line of a traced request or message
  * has its `trace_id`.
  */
@@ -49,7 +50,7 @@ export const createLogger = (options: {
     },
     {
       write: (line: string) => {
-        const shown = scrubLine(line)
+        const shown = printableLines(scrubLine(line))
         sink.write(asText ? textLine(shown) : shown)
       },
     },
@@ -108,7 +109,9 @@ const requestLine = (fields: RequestFields): string => {
   const key = fields.keyId === undefined ? '' : `","key_id":"${fields.keyId}`
   const trace = fields.traceId === undefined ? '' : `"trace_id":"${fields.traceId}",`
   const more =
-    fields.more === undefined ? '' : `,${JSON.stringify(scrubFields(fields.more)).slice(1, -1)}`
+    fields.more === undefined
+      ? ''
+      : `,${printableLines(JSON.stringify(scrubFields(fields.more))).slice(1, -1)}`
   const duration = Math.round(fields.durationMs * 1000) / 1000
   return `{"level":"info","ts":"${timestamp()}",${trace}"request_id":"${fields.requestId}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
 }

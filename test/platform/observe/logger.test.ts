@@ -53,6 +53,20 @@ test('the text format keeps time, level, message and fields', () => {
   expect(lines[1]).toEndWith('WARN x {"of":"\\u009b2J\\u202e"}\n')
 })
 
+test('a line of JSON steers no terminal, and says the same', () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
+  const of = 'a\u009b2J\u202eb'
+  logger.info({ of }, of)
+  const common = { requestId: 'req_1', path: '/', status: 200, method: 'GET', durationMs: 1 }
+  logger.request({ ...common, keyId: undefined, more: { of } })
+  for (const line of lines) {
+    expect(line).toContain('"of":"a\\u009b2J\\u202eb"')
+    expect(JSON.parse(line).of).toBe(of)
+  }
+  expect(lines).toHaveLength(2)
+})
+
 test('the request line is one JSON object, whatever the caller sends', () => {
   const lines: string[] = []
   const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
