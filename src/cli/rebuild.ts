@@ -1,3 +1,4 @@
+import { commandActor, writeAudit } from '#src/platform/http/index.ts'
 import { rebuildRecurring } from '#src/spi/index.ts'
 import { type Command, inDatabase, print } from './command.ts'
 import { inProgress } from './progress.ts'
@@ -14,9 +15,16 @@ message that is not kept any more stays as it is.`,
   options: { json: { doc: 'One JSON object.' } },
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {
-    const done = await inDatabase(program, io, (sql) =>
-      inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress)),
-    )
+    const done = await inDatabase(program, io, async (sql) => {
+      // Before: it may be interrupted, and what it has written by then stays so.
+      await writeAudit(sql, {
+        actor: commandActor(),
+        action: 'recurring.rebuild',
+        object: 'mandates and charges',
+        outcome: 'begun',
+      })
+      return inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress))
+    })
     return print(
       args,
       io,

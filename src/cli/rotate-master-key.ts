@@ -1,4 +1,5 @@
 import { textTable } from '#src/platform/config/index.ts'
+import { commandActor, writeAudit } from '#src/platform/http/index.ts'
 import type { ResealCounts } from '#src/platform/security/index.ts'
 import {
   type Command,
@@ -8,6 +9,7 @@ import {
   exitCodes,
   idleFeatures,
   print,
+  withDatabase,
 } from './command.ts'
 
 type Outcome = ResealCounts & { readonly what: string }
@@ -21,21 +23,31 @@ export const rotateMasterKeyCommand: Command = {
   description: `First restart every gateway with the new key in TRILHO_MASTER_KEY and the old one in
 TRILHO_MASTER_KEY_PREVIOUS; then run this with the same two, while they work. It may be interrupted and run again.
 When nothing is left to seal anew and nothing is unreadable, remove TRILHO_MASTER_KEY_PREVIOUS.
-Ends with 1 when something is sealed under neither key; that is left as it is.`,
+Ends with 1 when something is sealed under neither key; that is left as it is. The audit log has an entry of each kind.`,
   options: { json: { doc: 'One JSON object: the counts of each kind.' } },
   examples: [
     'TRILHO_MASTER_KEY=<new> TRILHO_MASTER_KEY_PREVIOUS=<old> trilho rotate-master-key --json',
   ],
   run: async (args, io, program) => {
     const loaded = demandSettings(program.load(io.env))
-    demandDatabases(loaded)
+    const [dsn] = demandDatabases(loaded)
     if (loaded.platform.masterKey === undefined) {
       throw new Error('there is no key to seal with: set TRILHO_MASTER_KEY')
     }
     const outcomes: Outcome[] = []
-    for (const { sealed } of idleFeatures(program, loaded, errorLogger(io))) {
-      if (sealed !== undefined) outcomes.push({ what: sealed.what, ...(await sealed.reseal()) })
-    }
+    await withDatabase(dsn, io, async (sql) => {
+      for (const { sealed } of idleFeatures(program, loaded, errorLogger(io))) {
+        if (sealed === undefined) continue
+        // Before: it may be interrupted, and what it has sealed by then stays so.
+        await writeAudit(sql, {
+          actor: commandActor(),
+          action: 'master_key.rotate',
+          object: sealed.what,
+          outcome: 'begun',
+        })
+        outcomes.push({ what: sealed.what, ...(await sealed.reseal()) })
+      }
+    })
     print(args, io, { sealed: outcomes }, () => table(outcomes))
     const unreadable = outcomes.reduce((sum, each) => sum + each.unreadable, 0)
     if (unreadable === 0) return exitCodes.ok

@@ -57,6 +57,17 @@ test('what is retried and dropped of the dead letters', async () => {
   expect(await left('dlq', 'retry', ids[4])).toMatchObject({ code: 1, entries: [] })
 })
 
+test('what is sealed anew, and what is derived again, before it begins', async () => {
+  const rotated = await left('rotate-master-key', '--json')
+  expect(rotated).toMatchObject({ code: 0, err: '' })
+  const { sealed } = JSON.parse(rotated.out) as { sealed: readonly { readonly what: string }[] }
+  expect(rotated.entries).toEqual(sealed.map(({ what }) => ['master_key.rotate', what, 'begun']))
+  expect(sealed).not.toEqual([])
+  expect((await left('rebuild')).entries).toEqual([
+    ['recurring.rebuild', 'mandates and charges', 'begun'],
+  ])
+})
+
 test('private keys that are shown, or seal and open messages of the network', async () => {
   const authority = issueCertificate('SERASA Autoridade Certificadora v5', { authority: true })
   const folder = temporaryDirectory()

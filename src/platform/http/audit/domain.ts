@@ -65,6 +65,8 @@ export const auditActions = [
   'rsfn.seal',
   'rsfn.open',
   'jose.decrypt',
+  'master_key.rotate',
+  'recurring.rebuild',
   'dead_letters.retry',
   'dead_letters.drop',
   'console.sign_in',
