@@ -76,15 +76,11 @@ export const chargeView = ({ charge, location, receiver }: ShownCharge, addresse
     txid,
     revisao: revision,
     status,
-    ...(location === undefined
-      ? {}
-      : { loc: locationView({ ...location, txid }, addresses), location: address }),
+    loc: location && locationView({ ...location, txid }, addresses),
+    location: address,
     ...termsView(charge),
-    ...(terms.due === undefined || receiver === undefined
-      ? {}
-      : { recebedor: receiverView(receiver) }),
-    ...(address === undefined || receiver === undefined
-      ? {}
-      : { pixCopiaECola: buildDynamicBrCode({ url: address, ...merchantOf(receiver) }) }),
+    recebedor: terms.due && receiver && receiverView(receiver),
+    pixCopiaECola:
+      address && receiver && buildDynamicBrCode({ url: address, ...merchantOf(receiver) }),
   }
 }

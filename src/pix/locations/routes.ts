@@ -3,8 +3,7 @@ import { pixErrors, violates } from '../errors.ts'
 import { type ListRequest, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import type { LocationKind } from './domain.ts'
-import type { LocationService } from './service.ts'
-import type { LocationFilter } from './store.ts'
+import type { ChargeLocationService, LocationService } from './service.ts'
 
 const bodyBytesMax = 4_096
 
@@ -20,9 +19,7 @@ const kindOf = (body: unknown): LocationKind => {
 }
 
 /** `loc`: addresses of payloads. */
-export const locationRoutes = (
-  service: LocationService<LocationKind, LocationFilter>,
-): readonly Route[] => [
+export const locationRoutes = (service: ChargeLocationService): readonly Route[] => [
   pixRoute('POST /loc', 'payloadlocation:write', 'Criar location do payload.', {
     bodyBytesMax,
     idempotent: true,

@@ -56,6 +56,8 @@ export type LocationService<Wanted, Filter extends ListRequest> = ReturnType<
   typeof createLocationService<unknown, Wanted, Filter>
 >
 
+export type ChargeLocationService = LocationService<LocationKind, LocationFilter>
+
 export const chargeLocations = (
   addresses: Addresses,
 ): LocationKeeping<Location, LocationKind, LocationFilter> => ({

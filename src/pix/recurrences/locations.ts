@@ -1,6 +1,6 @@
 import { ApiError } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
-import type { LocationKeeping } from '../locations/service.ts'
+import type { LocationKeeping, LocationService } from '../locations/service.ts'
 import type { RecurrenceLocation } from './domain.ts'
 import {
   addRecurrenceLocation,
@@ -10,6 +10,8 @@ import {
   unlinkRecurrence,
 } from './store.ts'
 import { type RecurrenceAddress, recurrenceLocationView } from './view.ts'
+
+export type RecurrenceLocationService = LocationService<undefined, RecurrenceLocationFilter>
 
 /** Addresses of the payloads of recurrences. */
 export const recurrenceLocations = (

@@ -1,12 +1,11 @@
 import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { oneLocationRoutes } from '../locations/routes.ts'
-import type { LocationService } from '../locations/service.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { agreementCharsMax, readRecurrenceRevision } from './body.ts'
+import type { RecurrenceLocationService } from './locations.ts'
 import type { RecurrenceService } from './service.ts'
-import type { RecurrenceLocationFilter } from './store.ts'
 
 const bodyBytesMax = 16_384
 export const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
@@ -43,9 +42,7 @@ export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] =
 ]
 
 /** `locrec`: addresses of the payloads of recurrences. */
-export const recurrenceLocationRoutes = (
-  service: LocationService<undefined, RecurrenceLocationFilter>,
-): readonly Route[] => [
+export const recurrenceLocationRoutes = (service: RecurrenceLocationService): readonly Route[] => [
   pixRoute('POST /locrec', 'payloadlocationrec:write', 'Criar location do payload.', {
     idempotent: true,
     handle: async ({ caller }) => respond(await service.create(undefined, caller)),
