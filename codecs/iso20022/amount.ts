@@ -1,7 +1,7 @@
 import { CodecError, trimmed } from '#codecs/bytes'
 
 /** Digits an SPI amount may have in all (`ActiveCurrencyAndAmount_SimpleType`: totalDigits 18). */
-export const amountDigitsMax = 18
+const amountDigitsMax = 18
 
 /** White space of XML. */
 const blanks = '\t\n\r '

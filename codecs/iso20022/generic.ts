@@ -31,7 +31,7 @@ import { messageVocabulary } from './vocabulary.ts'
  *     "CdtTrfTxInf": [{ "IntrBkSttlmAmt": { "@Ccy": "BRL", "#text": "10.00" }, … }] } } } }
  * ```
  */
-export type GenericMessage = { readonly [name: string]: unknown }
+type GenericMessage = { readonly [name: string]: unknown }
 
 /** A part of a JSON message that has no place in its schema. */
 export type GenericProblem = { readonly pointer: string; readonly message: string }

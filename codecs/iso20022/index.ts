@@ -1,11 +1,10 @@
-export { amountDigitsMax, formatCents, parseCents } from './amount.ts'
+export { formatCents, parseCents } from './amount.ts'
 export {
   type Build,
   type BuildableMessage,
   type BuildContext,
   type BuildProblem,
   type BuiltMessage,
-  type ByteRange,
   buildableMessages,
   buildableVersions,
   buildMandateMessage,
@@ -16,8 +15,6 @@ export {
   isBuildableMessage,
   type MandateMessage,
   newEndToEndId,
-  type RandomSource,
-  type RandomText,
 } from './building/index.ts'
 export {
   compileForSpi,
@@ -29,22 +26,10 @@ export {
   schemaText,
   versionOf,
 } from './catalogue/catalogue.ts'
-export {
-  type Certainty,
-  type Revision,
-  revisions,
-  type VersionEntry,
-} from './catalogue/revisions.ts'
-export {
-  type CodeCertainty,
-  type CodeEntry,
-  type CodeList,
-  codesOf,
-  type RaisedBy,
-} from './codes/entry.ts'
+export { type Revision, revisions } from './catalogue/revisions.ts'
+export { type CodeEntry, type CodeList, codesOf } from './codes/entry.ts'
 export { codeLists } from './codes/lists.ts'
 export {
-  type BusinessHeader,
   identityOfNamespace,
   isDefinitionOf,
   type MessageIdentity,
@@ -52,16 +37,9 @@ export {
   namespaceOf,
   spiIspb,
 } from './envelope.ts'
-export {
-  type FromJson,
-  type GenericMessage,
-  type GenericProblem,
-  messageFromJson,
-  messageToJson,
-  type ToJson,
-} from './generic.ts'
+export { type GenericProblem, messageFromJson, messageToJson } from './generic.ts'
 export { notificationsMax } from './messages/camt.054/build.ts'
-export type { Breach, Check, MessageDefinition, StatusCheck } from './messages/definition.ts'
+export type { Check, MessageDefinition, StatusCheck } from './messages/definition.ts'
 export {
   definitionOf,
   isMessageType,
@@ -102,10 +80,8 @@ export {
   parseSchema,
   patternPlacesMax,
   SchemaError,
-  type SchemaSource,
   type SchemaViolation,
   type Verdict,
-  type ViolationRule,
   validateDocument,
   violationsMax,
 } from './schema/index.ts'

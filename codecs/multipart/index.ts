@@ -1,4 +1,4 @@
 export { boundaryCharsMax, boundaryOf, multipartContentType } from './boundary.ts'
 export { decodeMultipart, type MultipartPart, MultipartReader, multipartLimits } from './reader.ts'
-export { type Salvage, salvageMultipart } from './salvage.ts'
+export { salvageMultipart } from './salvage.ts'
 export { encodeMultipart } from './writer.ts'

@@ -17,12 +17,7 @@ import { type BuildProblem, Params } from './params.ts'
 import { template, XmlOutput } from './template.ts'
 
 export type { BuildContext } from './builder.ts'
-export {
-  createRandomText,
-  endToEndId as newEndToEndId,
-  type RandomSource,
-  type RandomText,
-} from './identifiers.ts'
+export { createRandomText, endToEndId as newEndToEndId } from './identifiers.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'
 
 type Definitions = typeof messageDefinitions
@@ -64,7 +59,7 @@ const buildableOf = (name: BuildableMessage) => {
 }
 
 /** Bytes from `from` to before `to`. */
-export type ByteRange = { readonly from: number; readonly to: number }
+type ByteRange = { readonly from: number; readonly to: number }
 
 /**
  * A message in exclusive canonical form with an empty `Sgntr`, and the places a signer needs. The signer digests

@@ -8,7 +8,7 @@ export type Revision = (typeof revisions)[number]
  * How sure a version is: seen in a published schema or message of that time (`confirmed`); concluded from versions seen
  * before and after (`inferred`); or only the nearest known version (`weak`).
  */
-export type Certainty = 'confirmed' | 'inferred' | 'weak'
+type Certainty = 'confirmed' | 'inferred' | 'weak'
 
 export type VersionEntry = { readonly version: string; readonly certainty: Certainty }
 

@@ -8,12 +8,7 @@ export { createSchemaValidator, type SchemaValidator, validateDocument } from '.
 export {
   type SchemaViolation,
   type Verdict,
-  type ViolationRule,
   violationsMax,
 } from './violation.ts'
 
-export {
-  createSchemaDocumentCache,
-  parseSchema,
-  type SchemaSource,
-} from './xsd-parse.ts'
+export { createSchemaDocumentCache, parseSchema } from './xsd-parse.ts'
