@@ -157,15 +157,7 @@ const readCatalogue = async (
 
 type Sending = { readonly channel: Channel; readonly count: number }
 
-type Observer = {
-  readonly observe: (
-    sending: Sending & Pick<SendOptions, 'links'>,
-    send: () => Promise<SendOutcome>,
-  ) => Promise<SendOutcome>
-  readonly told: (sending: Sending, outcome: SendOutcome, durationMs: number) => void
-}
-
-const createObserver = ({ metrics, logger }: InterfaceDeps): Observer => {
+const createObserver = ({ metrics, logger }: InterfaceDeps) => {
   const requests = metrics.counter(
     'trilho_spi_send_requests_total',
     'Requests with messages to the message interface, by what became of them.',
@@ -177,7 +169,7 @@ const createObserver = ({ metrics, logger }: InterfaceDeps): Observer => {
     ['channel'],
     latencyBucketsSeconds,
   )
-  const told: Observer['told'] = ({ channel, count }, outcome, durationMs) => {
+  const told = ({ channel, count }: Sending, outcome: SendOutcome, durationMs: number): void => {
     requests.inc({ channel: names[channel], outcome: outcome.kind })
     seconds.observe({ channel: names[channel] }, durationMs / secondMs)
     if (outcome.kind === 'accepted') return
@@ -187,7 +179,10 @@ const createObserver = ({ metrics, logger }: InterfaceDeps): Observer => {
       'messages were not accepted',
     )
   }
-  const observe: Observer['observe'] = async ({ channel, count, links }, send) => {
+  const observe = async (
+    { channel, count, links }: Sending & Pick<SendOptions, 'links'>,
+    send: () => Promise<SendOutcome>,
+  ): Promise<SendOutcome> => {
     const startedMs = performance.now()
     const attributes = {
       'trilho.spi.channel': names[channel],

@@ -1,16 +1,13 @@
 /** The time that Retry-After asks of a channel: we send nothing there before it is over. */
-export type Hold = {
-  /** 0 when the channel asks for none. */
-  readonly leftMs: () => number
-  /** Holds the channel for so long from now, if it is not held for longer already. */
-  readonly hold: (ms: number) => void
-}
+export type Hold = ReturnType<typeof createHold>
 
-export const createHold = (nowMs: () => number = () => performance.now()): Hold => {
+export const createHold = (nowMs: () => number = () => performance.now()) => {
   let untilMs = 0
   return {
+    /** 0 when the channel asks for none. */
     leftMs: () => Math.max(0, Math.ceil(untilMs - nowMs())),
-    hold: (ms) => {
+    /** Holds the channel for so long from now, if it is not held for longer already. */
+    hold: (ms: number): void => {
       untilMs = Math.max(untilMs, nowMs() + ms)
     },
   }

@@ -60,17 +60,7 @@ export const costOf = (
   return { cost, isTracked: isTracked(type) }
 }
 
-export type Pacing = {
-  /**
-   * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
-   * Returns 0 if it took them, otherwise how long until the bucket holds some.
-   */
-  take(channel: Channel, messages: readonly Uint8Array[]): Promise<number>
-  /** Does so for each of several costs of a line while the bucket holds any; returns for how many of the first. */
-  admit(channel: Channel, line: Line, costs: readonly number[]): Promise<number>
-  /** The tokens that the bucket of a line holds. */
-  room(channel: Channel, line: Line): Promise<number>
-}
+export type Pacing = ReturnType<typeof createPacing>
 
 export type PacingDeps = {
   /** The institution's own: the interface has buckets for each. */
@@ -84,7 +74,7 @@ export type PacingDeps = {
 }
 
 /** Mirrors the interface's token buckets over all processes, so that 429 stays the exception. */
-export const createPacing = (deps: PacingDeps): Pacing => {
+export const createPacing = (deps: PacingDeps) => {
   const { now } = deps
   const drawn = new Map<BucketName, Drawn>()
   const bucketOf = (name: BucketName): Drawn => {
@@ -98,14 +88,19 @@ export const createPacing = (deps: PacingDeps): Pacing => {
     return bucketOf(isNight(now()) ? 'secondary_night' : 'secondary_day')
   }
   return {
-    take: async (channel, messages) => {
+    /**
+     * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
+     * Returns 0 if it took them, otherwise how long until the bucket holds some.
+     */
+    take: async (channel: Channel, messages: readonly Uint8Array[]): Promise<number> => {
       if (messages.length === 0) return 0
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
       const line = costs.every((one) => one.isTracked) ? 'investigations' : 'secondary'
       return bucketOfLine(channel, line).take(total)
     },
-    admit: async (channel, line, costs) => {
+    /** Does so for each of several costs of a line while the bucket holds any; returns for how many of the first. */
+    admit: async (channel: Channel, line: Line, costs: readonly number[]): Promise<number> => {
       const bucket = bucketOfLine(channel, line)
       let admitted = 0
       for (const cost of costs) {
@@ -114,7 +109,8 @@ export const createPacing = (deps: PacingDeps): Pacing => {
       }
       return admitted
     },
-    room: (channel, line) => bucketOfLine(channel, line).room(),
+    /** The tokens that the bucket of a line holds. */
+    room: (channel: Channel, line: Line) => bucketOfLine(channel, line).room(),
   }
 }
 

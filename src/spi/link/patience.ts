@@ -11,30 +11,16 @@ const heldMarginMs = 250
 /** The longest until a read is asked again, where the interface holds reads and has done nothing wrong lately. */
 export const readAgainMaxMs = heldByInterfaceMs + heldMarginMs
 
-/** How long the reads of a channel wait for their answer. */
-export type Patience = {
-  readonly limitMs: () => number
-  /** After this time the same read is asked again, while the first still waits. */
-  readonly againMs: () => number
-  /**
-   * Called when a read was answered in full, so long after it was asked.
-   *
-   * @param isRescued - another ask of the same read was, and is, unanswered
-   */
-  readonly answered: (afterMs: number, isRescued?: boolean) => void
-  readonly late: () => void
-  /** Called when a read failed in another way. */
-  readonly failed: () => void
-}
+export type Patience = ReturnType<typeof createPatience>
 
 /**
- * A connection whose other end is gone tells nothing of it: we notice by the answer that does not come. The same read
+ * How long the reads of a channel wait for their answer. A connection whose other end is gone tells nothing of it: we notice by the answer that does not come. The same read
  * asked again has the same answer, so asking too early costs one request, and asking late holds up payments.
  *
  * @param fullMs - the longest that a read may take
  * @param againMs - {@link readAgainMs}; tests set it
  */
-export const createPatience = (fullMs: number, againMs = readAgainMs): Patience => {
+export const createPatience = (fullMs: number, againMs = readAgainMs) => {
   const usualMs = Math.min(usualReadMs, fullMs)
   let lateInARow = 0
   let isHeldLonger = false
@@ -43,18 +29,25 @@ export const createPatience = (fullMs: number, againMs = readAgainMs): Patience 
   const isFull = (): boolean => isHeldLonger || lateInARow % fullReadEvery === fullReadEvery - 1
   return {
     limitMs: () => (isFull() ? fullMs : usualMs),
+    /** After this time the same read is asked again, while the first still waits. */
     againMs: () => Math.max(againMs, Math.min(heldMs + heldMarginMs, readAgainMaxMs)),
-    answered: (afterMs, isRescued = false) => {
+    /**
+     * Called when a read was answered in full, so long after it was asked.
+     *
+     * @param isRescued - another ask of the same read was, and is, unanswered
+     */
+    answered: (afterMs: number, isRescued = false): void => {
       lateInARow = 0
       isHeldLonger = afterMs > usualMs
       heldMs = isRescued ? afterMs : Math.max(heldMs, afterMs)
     },
-    late: () => {
+    late: (): void => {
       lateInARow++
       isHeldLonger = false
       heldMs = 0
     },
-    failed: () => {
+    /** Called when a read failed in another way. */
+    failed: (): void => {
       heldMs = 0
     },
   }

@@ -15,7 +15,7 @@ import type { Hold } from './hold.ts'
 import type { Pacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import { resourceIdIn } from './resource-id.ts'
-import type { InterfaceProblem, SendOutcome, Unreachable } from './types.ts'
+import type { InterfaceProblem, SendOptions, SendOutcome, Unreachable } from './types.ts'
 
 /** Messages in one request. */
 export const requestMessagesMax = 10
@@ -34,19 +34,16 @@ type PaceDeps = {
   readonly hold: Hold
 }
 
-export type SendDeps = PaceDeps & {
-  readonly url: string
-  readonly tls: KeyMaterial | undefined
-  readonly isGzip: boolean
-  readonly timeoutMs: number
-  readonly attemptsMax: number
-  readonly comesAgain?: boolean | undefined
-  readonly isPaid?: boolean | undefined
-  /** Called for every attempt that gets no answer in time; false: make no further attempt. */
-  readonly onLate?: (() => boolean) | undefined
-  /** Called before the same messages are sent again. */
-  readonly onRepeat?: (attempt: number, reason: string) => void
-}
+export type SendDeps = PaceDeps &
+  Pick<SendOptions, 'comesAgain' | 'isPaid' | 'onLate'> & {
+    readonly url: string
+    readonly tls: KeyMaterial | undefined
+    readonly isGzip: boolean
+    readonly timeoutMs: number
+    readonly attemptsMax: number
+    /** Called before the same messages are sent again. */
+    readonly onRepeat?: (attempt: number, reason: string) => void
+  }
 
 /** Sends one request with 1 to 10 messages; repeats it with the same bytes when its outcome is not known. */
 export const sendMessages = async (

@@ -117,7 +117,7 @@ export const replyOutcome = (own: string | null, reported: Outcome): Outcome => 
 /** One payment, return or answer within a message. */
 export type MessageTransaction = {
   readonly endToEndId: string | undefined
-  /** RtrId of a return; OrgnlInstrId of an answer. */
+  /** InstrId; RtrId of a return; OrgnlInstrId of an answer; of a schedule, a cancellation or their answers, its id. */
   readonly instructionId: string | undefined
   readonly amountCents: bigint | undefined
   readonly debtorIspb: string | undefined

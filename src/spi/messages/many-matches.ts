@@ -4,21 +4,21 @@ import type { Lead, MessageFilter } from './domain.ts'
 const knownMs = 10_000
 const filtersMax = 1_000
 
-/** Remembers filters that more messages meet than are counted, and what a list of them is walked by. */
-export type ManyMatches = {
-  readonly leadOf: (filter: MessageFilter) => Lead | undefined
-  readonly learn: (filter: MessageFilter, lead: Lead) => void
-}
+export type ManyMatches = ReturnType<typeof createManyMatches>
 
-/** @param now in milliseconds, of a clock that only goes forward */
-export const createManyMatches = (now: () => number = () => performance.now()): ManyMatches => {
+/**
+ * Remembers filters that more messages meet than are counted, and what a list of them is walked by.
+ *
+ * @param now in milliseconds, of a clock that only goes forward
+ */
+export const createManyMatches = (now: () => number = () => performance.now()) => {
   const known = new Map<string, { readonly lead: Lead; readonly untilMs: number }>()
   return {
-    leadOf: (filter) => {
+    leadOf: (filter: MessageFilter) => {
       const found = known.get(keyOf(filter))
       return found !== undefined && now() < found.untilMs ? found.lead : undefined
     },
-    learn: (filter, lead) => {
+    learn: (filter: MessageFilter, lead: Lead): void => {
       const key = keyOf(filter)
       // In the order of time, so that the oldest goes when there are too many.
       known.delete(key)

@@ -10,19 +10,10 @@ import {
 } from '#codecs/iso20022'
 import { absent, type XmlDocument } from '#codecs/xml'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
+import type { MessageTransaction } from './domain.ts'
 
 /** One transaction of a message of any type; a field that the type lacks is undefined. */
-export type TransactionView = {
-  readonly endToEndId: string | undefined
-  /** InstrId, RtrId or OrgnlInstrId; of a schedule, a cancellation or their answers, its id. */
-  readonly instructionId: string | undefined
-  readonly amountCents: bigint | undefined
-  readonly debtorIspb: string | undefined
-  readonly creditorIspb: string | undefined
-  /** TxSts, PmtInfCxlSts or Sts. */
-  readonly status: string | undefined
-  /** First code of the reason for the status. */
-  readonly reason: string | undefined
+export type TransactionView = Required<Omit<MessageTransaction, 'refusal' | 'settledAt'>> & {
   /** When the SPI settled it, by its own clock. */
   readonly settlementMoment: string | undefined
   /** BizMsgIdr of the message that this transaction answers, if the type names it. */

@@ -212,14 +212,10 @@ const makeReturn = async (
       original_end_to_end_id: payment.endToEndId,
       amount: request.amountCents,
       return_reason: request.reason,
-      ...(additionalInformation === undefined
-        ? {}
-        : { additional_information: additionalInformation }),
-      ...(remittanceInformation === undefined
-        ? {}
-        : { remittance_information: remittanceInformation }),
-      ...(payment.creditorIspb === null ? {} : { returning_ispb: payment.creditorIspb }),
-      ...(payment.debtorIspb === null ? {} : { receiving_ispb: payment.debtorIspb }),
+      additional_information: additionalInformation,
+      remittance_information: remittanceInformation,
+      returning_ispb: payment.creditorIspb,
+      receiving_ispb: payment.debtorIspb,
     },
     { ispb, nowMs: at.getTime(), random, revision },
   )

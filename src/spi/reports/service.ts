@@ -17,20 +17,16 @@ import type { ReportRequest } from './documents.ts'
 import type { ReportedFile } from './file.ts'
 import { figuresOf } from './periods.ts'
 import { differencesOf, type Statement } from './reconcile.ts'
-import type { Balance } from './reported.ts'
+import type { ReportedAccount } from './reported.ts'
 import { figureQueryOf, statementOf } from './statement.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
 import { reportView } from './views.ts'
 
-export type ReportRow = {
+export type ReportRow = Omit<ReportedAccount, 'kind'> & {
   readonly id: string
-  readonly requestId: string
   readonly report: string
   readonly entryId: string | null
   readonly day: string | null
-  readonly declaredEntries: string | null
-  readonly fileHash: string | null
-  readonly balances: readonly Balance[] | null
   readonly answeredBy: string | null
   /** The status of the camt.060; null when it is not kept any more. */
   readonly messageStatus: string | null

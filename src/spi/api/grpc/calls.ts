@@ -61,21 +61,14 @@ export type CallsDeps = {
   readonly trustedProxies?: Networks | undefined
 }
 
-export type Calls = {
-  /** Wraps every call: checks key and scope before it reads a byte of the request, then counts and logs. */
-  readonly interceptor: ServerInterceptor
-  /** Ends the calls that still run with UNAVAILABLE. */
-  readonly cutOff: () => void
-  /** Resolves when no call runs. */
-  readonly idle: () => Promise<void>
-}
+export type Calls = ReturnType<typeof createCalls>
 
 export const requestIdKey = 'x-request-id'
 
 /** Limit for the names and values of one call's metadata; HTTP/2 itself allows more. */
 export const metadataBytesMax = 16_384
 
-export const createCalls = (deps: CallsDeps): Calls => {
+export const createCalls = (deps: CallsDeps) => {
   const running = createOpenSet<GatewayCall>()
   const context: Context = {
     ...deps,
@@ -84,11 +77,18 @@ export const createCalls = (deps: CallsDeps): Calls => {
     acts: createActs(deps.recordAct, deps.logger),
   }
   return {
-    // Typed as the library's own wrapper, of which it uses no more than this interface.
-    interceptor: ({ path }, base) =>
-      new GatewayCall(context, path, base) as unknown as ServerInterceptingCall,
+    /** Wraps every call: checks key and scope before it reads a byte of the request, then counts and logs. */
+    interceptor: (({ path }, base) =>
+      // Typed as the library's own wrapper, of which it uses no more than this interface.
+      new GatewayCall(
+        context,
+        path,
+        base,
+      ) as unknown as ServerInterceptingCall) satisfies ServerInterceptor,
+    /** Resolves when no call runs. */
     idle: running.empty,
-    cutOff: () => {
+    /** Ends the calls that still run with UNAVAILABLE. */
+    cutOff: (): void => {
       for (const call of running.items()) {
         call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.')
       }

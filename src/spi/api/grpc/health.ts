@@ -4,7 +4,6 @@ import {
   type handleUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition,
-  type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { readFields, readText, WireError, wireTypes, writeFields } from './wire.ts'
@@ -37,14 +36,8 @@ export const healthDefinition: ServiceDefinition = {
 
 type HealthRequest = Incoming<{ readonly service: string }>
 
-export type Health = {
-  readonly handlers: UntypedServiceImplementation
-  /** Says NOT_SERVING from now on and ends every watch, so that none holds up the stop. */
-  readonly stopServing: () => void
-}
-
 /** `services`: the names that we serve; the empty name is the whole server. */
-export const createHealth = (services: readonly string[]): Health => {
+export const createHealth = (services: readonly string[]) => {
   const known = new Set(['', ...services])
   const watches = new Set<ServerWritableStream<HealthRequest, ServingStatus>>()
   let isServing = true
@@ -74,7 +67,8 @@ export const createHealth = (services: readonly string[]): Health => {
 
   return {
     handlers: { Check: check, Watch: watch },
-    stopServing: () => {
+    /** Says NOT_SERVING from now on and ends every watch, so that none holds up the stop. */
+    stopServing: (): void => {
       isServing = false
       for (const call of watches) {
         if (!(call.request instanceof WireError) && known.has(call.request.service)) {

@@ -1,27 +1,21 @@
 /** What is open: calls, connections. */
-export type OpenSet<T> = {
-  readonly size: () => number
-  readonly add: (item: T) => void
-  readonly delete: (item: T) => void
-  /** The present members: the set may change while you go through them. */
-  readonly items: () => readonly T[]
-  /** Resolves when nothing is open. */
-  readonly empty: () => Promise<void>
-}
+export type OpenSet<T> = ReturnType<typeof createOpenSet<T>>
 
-export const createOpenSet = <T>(): OpenSet<T> => {
+export const createOpenSet = <T>() => {
   const open = new Set<T>()
   const waiting: (() => void)[] = []
   return {
     size: () => open.size,
-    add: (item) => {
+    add: (item: T): void => {
       open.add(item)
     },
-    delete: (item) => {
+    delete: (item: T): void => {
       if (!open.delete(item) || open.size > 0) return
       for (const resolve of waiting.splice(0)) resolve()
     },
-    items: () => [...open],
+    /** The present members: the set may change while you go through them. */
+    items: (): readonly T[] => [...open],
+    /** Resolves when nothing is open. */
     empty: async () => {
       if (open.size > 0) await new Promise<void>((resolve) => waiting.push(resolve))
     },

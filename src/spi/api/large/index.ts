@@ -24,26 +24,14 @@ export const largeWaitingMax = 16
 
 const idleMs = 60_000
 
-/** Reads large documents beside the event loop. */
-export type LargeDocuments = {
-  /** @throws ApiError 503 when too many wait */
-  readonly transform: (request: TransformRequest) => Promise<TransformOutcome>
-  /** @throws ApiError 503 when too many wait */
-  readonly validate: (message: Uint8Array) => Promise<Validation>
-  /** @throws ApiError 503 when too many wait */
-  readonly reported: (message: Uint8Array) => Promise<ReportedFile>
-  /** Reads the body of a transformation. @throws ApiError also for a body that is not in order */
-  readonly transformBody: (
-    body: Uint8Array,
-    declared: ProjectedType | undefined,
-  ) => Promise<TransformRequest>
-  /** Reads the body of a validation. @throws ApiError also for a body that is not in order */
-  readonly validateBody: (body: Uint8Array) => Promise<Uint8Array>
-  readonly close: () => void
-}
+export type LargeDocuments = ReturnType<typeof createLargeDocuments>
 
-/** @param setup - with the same schemas as the process has */
-export const createLargeDocuments = (setup: LargeSetup): LargeDocuments => {
+/**
+ * Reads large documents beside the event loop. What it returns throws an ApiError 503 when too many wait.
+ *
+ * @param setup - with the same schemas as the process has
+ */
+export const createLargeDocuments = (setup: LargeSetup) => {
   const thread = createThread<LargeSetup, LargeRequest, LargeAnswer>(
     // The build puts the thread's entry under this name, beside the program's.
     () => new Worker(new URL('./large-document-worker.ts', import.meta.url)),
@@ -63,19 +51,22 @@ export const createLargeDocuments = (setup: LargeSetup): LargeDocuments => {
     return read
   }
   return {
-    transformBody: async (body, declared) => {
+    /** Reads the body of a transformation. @throws ApiError also for a body that is not in order */
+    transformBody: async (body: Uint8Array, declared: ProjectedType | undefined) => {
       if (body.length < largeBytesMin) return readTransformBody(body, declared)
       const read = await askBody({ body, purpose: { declared } })
       return (read as { readonly transform: TransformRequest }).transform
     },
-    validateBody: async (body) => {
+    /** Reads the body of a validation. @throws ApiError also for a body that is not in order */
+    validateBody: async (body: Uint8Array) => {
       if (body.length < largeBytesMin) return readValidateBody(body)
       const read = await askBody({ body, purpose: 'validate' })
       return (read as { readonly validate: Uint8Array }).validate
     },
-    transform: async (transform) => (await ask({ transform })) as TransformOutcome,
-    validate: async (validate) => (await ask({ validate })) as Validation,
-    reported: async (reported) => (await ask({ reported })) as ReportedFile,
+    transform: async (transform: TransformRequest) =>
+      (await ask({ transform })) as TransformOutcome,
+    validate: async (validate: Uint8Array) => (await ask({ validate })) as Validation,
+    reported: async (reported: Uint8Array) => (await ask({ reported })) as ReportedFile,
     close: thread.close,
   }
 }

@@ -115,17 +115,6 @@ export const createPull = (deps: PullDeps): Feature => {
   }
 }
 
-type Links = {
-  readonly of: (channel: Channel) => Link
-  readonly isUp: (channel: Channel) => boolean
-  /** Milliseconds since the last read that succeeded. */
-  readonly silence: (channel: Channel) => number
-  readonly begin: () => void
-  /** Logs the channels that have fallen silent or answer again. */
-  readonly look: () => void
-  readonly health: () => HealthCheck
-}
-
 const newLink = (channel: Channel): Link => ({
   openStreams: 0,
   answeredAtMs: 0,
@@ -139,24 +128,26 @@ type LinksOptions = Pick<PullDeps, 'logger'> & {
   readonly silentMs: number
 }
 
-const createLinks = ({ channels, silentMs, takesRequests, logger }: LinksOptions): Links => {
+const createLinks = ({ channels, silentMs, takesRequests, logger }: LinksOptions) => {
   const links = new Map<Channel, Link>()
   const of = (channel: Channel): Link => {
     const link = links.get(channel) ?? newLink(channel)
     links.set(channel, link)
     return link
   }
+  /** Milliseconds since the last read that succeeded. */
   const silence = (channel: Channel): number => performance.now() - of(channel).answeredAtMs
   const isUp = (channel: Channel): boolean => silence(channel) < silentMs
   return {
     of,
     isUp,
     silence,
-    begin: () => {
+    begin: (): void => {
       // Each channel has the full time for its first answer.
       for (const channel of channels) of(channel).answeredAtMs = performance.now()
     },
-    look: () => {
+    /** Logs the channels that have fallen silent or answer again. */
+    look: (): void => {
       for (const channel of channels) {
         const link = of(channel)
         const isSilent = !isUp(channel)
@@ -167,7 +158,7 @@ const createLinks = ({ channels, silentMs, takesRequests, logger }: LinksOptions
         else logger.info(fields, 'the channel answers again')
       }
     },
-    health: () => {
+    health: (): HealthCheck => {
       const up = channels.filter(isUp).length
       const detail = Object.fromEntries(
         channels.map((channel) => [

@@ -19,10 +19,7 @@ type Brought = {
   readonly tookMs: number
 }
 
-export type Pace = {
-  /** How long to wait before the next read: 0, unless the interface answers at once and again without news. */
-  readonly waitMs: (brought: Brought) => number
-}
+export type Pace = ReturnType<typeof createPace>
 
 /**
  * Keeps an interface that answers every read at once from being asked as fast as we can, and what it repeats from being
@@ -30,7 +27,7 @@ export type Pace = {
  *
  * @param onStale - called once for each time that it begins
  */
-export const createPace = (retry: RetryPolicy, onStale: () => void): Pace => {
+export const createPace = (retry: RetryPolicy, onStale: () => void) => {
   const known = new Set<string>()
   let stale = 0
   const isNew = (key: string): boolean => {
@@ -41,7 +38,8 @@ export const createPace = (retry: RetryPolicy, onStale: () => void): Pace => {
     return true
   }
   return {
-    waitMs: ({ messages, unread, tookMs }) => {
+    /** How long to wait before the next read: 0, unless the interface answers at once and again without news. */
+    waitMs: ({ messages, unread, tookMs }: Brought): number => {
       const keys = messages.map(({ resourceId, xml }) => `${resourceId} ${Bun.hash.xxHash64(xml)}`)
       const news = [...keys, ...(unread === undefined ? [] : [unread])].filter(isNew)
       const isEmpty = messages.length === 0 && unread === undefined

@@ -10,18 +10,13 @@ export const largeInboundBytesMin = 64 * 1024
 
 const idleMs = 60_000
 
-export type InboundReader = {
-  readonly read: (delivery: Delivery) => ReadInbound | Promise<ReadInbound>
-  readonly close: () => void
-}
-
 type ReaderDeps = Omit<ReadContext, 'scanner'> & {
   /** False: each message is scanned in full, whatever came before it. */
   readonly learning: boolean
 }
 
 /** Reads small messages here, and large ones beside the event loop, one after the other. */
-export const createInboundReader = ({ learning, ...deps }: ReaderDeps): InboundReader => {
+export const createInboundReader = ({ learning, ...deps }: ReaderDeps) => {
   const context = { ...deps, scanner: createMessageScanner(nativeText, { learning }) }
   const thread = createThread<LargeInboundSetup, LargeInbound, Omit<ReadInbound, 'delivery'>>(
     // The build puts the thread's entry under this name, beside the program's.
@@ -36,7 +31,8 @@ export const createInboundReader = ({ learning, ...deps }: ReaderDeps): InboundR
     return { ...(await thread.ask(request)), delivery }
   }
   return {
-    read: (delivery) => (isLarge(delivery) ? readBeside(delivery) : readInbound(delivery, context)),
+    read: (delivery: Delivery) =>
+      isLarge(delivery) ? readBeside(delivery) : readInbound(delivery, context),
     close: thread.close,
   }
 }

@@ -33,14 +33,8 @@ export type WorkerServiceDeps = {
   readonly logger: Logger
 }
 
-/** Handles a batch of deliveries; resolves when all of them are stored. */
-export type WorkerService = {
-  readonly handle: (batch: readonly Delivery[]) => Promise<void>
-  readonly isTransient: (error: unknown) => boolean
-}
-
 /** Reads messages one by one and stores them together, over all partitions. */
-export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
+export const createWorkerService = (deps: WorkerServiceDeps) => {
   const write = createWriter(deps)
   const store = createGatherer<ReadInbound, void>({
     write,
@@ -51,10 +45,12 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
     isRowFault,
   })
   return {
-    handle: async (batch) => {
+    /** Resolves when all of a batch are stored. */
+    handle: async (batch: readonly Delivery[]): Promise<void> => {
       await Promise.all(batch.map((delivery) => traced(delivery, deps.read, store)))
     },
-    isTransient: (error) => isTransientDatabaseError(error) || error instanceof OverloadedError,
+    isTransient: (error: unknown) =>
+      isTransientDatabaseError(error) || error instanceof OverloadedError,
   }
 }
 

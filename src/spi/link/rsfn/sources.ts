@@ -27,18 +27,18 @@ export type RsfnKeySource = {
   readonly sender: (header: RsfnHeader) => Promise<RsfnSender | Unknown>
 }
 
+type Listed = {
+  readonly kid: string
+  /** PEM. */
+  readonly certificate: string
+  readonly fingerprint: string
+  readonly active: boolean
+  readonly hasKey: boolean
+}
+
 /** The certificate store as this feature sees it; `kid` is `<ispb>.<type>.<version>`. */
 export type RsfnCertificates = {
-  readonly list: () => Promise<
-    readonly {
-      readonly kid: string
-      /** PEM. */
-      readonly certificate: string
-      readonly fingerprint: string
-      readonly active: boolean
-      readonly hasKey: boolean
-    }[]
-  >
+  readonly list: () => Promise<readonly Listed[]>
   /** PKCS#8, DER; undefined, too, if another certificate has the kid by now. */
   readonly readKey: (kid: string, fingerprint: string) => Promise<Uint8Array | undefined>
 }
@@ -60,15 +60,11 @@ export const keyFiles = ({ privateKey, publicKey }: RsfnKeys): RsfnKeySource => 
   }
 }
 
-type Entry = {
-  readonly kid: string
+type Entry = Omit<Listed, 'certificate'> & {
   readonly ispb: string
   readonly type: string
   readonly version: number
   readonly certificate: X509Certificate
-  readonly fingerprint: string
-  readonly active: boolean
-  readonly hasKey: boolean
 }
 
 const isRsa = ({ publicKey }: X509Certificate): boolean =>

@@ -7,25 +7,18 @@ import { keyInfoId } from './envelope-signer.ts'
 import { createSigner } from './index.ts'
 import type { Signer } from './signer.ts'
 
-/** Signs documents whole, as the directory of Pix keys has them, with what signs messages. */
-export type DocumentSigner = {
-  /**
-   * @param document in canonical form
-   * @returns the same where nothing is signed
-   */
-  readonly sign: (document: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>
-  readonly stop: () => void
-}
-
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 const scanner = createXmlScanner()
 
-/** Opens certificate and key with the first document. */
+/**
+ * Signs documents whole, as the directory of Pix keys has them, with what signs messages. Opens certificate and key with
+ * the first document.
+ */
 export const createDocumentSigner = (
   settings: SigningSettings,
   material: KeyMaterial | undefined,
   onProblem: (error: Error) => void,
-): DocumentSigner => {
+) => {
   let opened: Promise<Signer> | undefined
   const open = (): Promise<Signer> => {
     opened ??= createSigner(settings, material, onProblem).catch((error: unknown) => {
@@ -36,14 +29,18 @@ export const createDocumentSigner = (
     return opened
   }
   return {
-    sign: async (document) => {
+    /**
+     * @param document in canonical form
+     * @returns the same where nothing is signed
+     */
+    sign: async (document: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => {
       const signer = await open()
       if (signer.kind === 'none') return document
       const { identity, sign } = await signer.key()
       const whole = { ...identity, id: keyInfoId(identity), sign }
       return signWhole(scanner.scan(document), whole, sha256)
     },
-    stop: () => {
+    stop: (): void => {
       opened?.then(({ close }) => close()).catch(onProblem)
     },
   }

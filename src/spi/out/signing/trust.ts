@@ -1,14 +1,7 @@
 import type { Pem } from '#src/platform/config/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
-import { createMessageVerifier, type MessageVerifier } from './verifier.ts'
-
-export type Trust = {
-  readonly verifier: MessageVerifier | undefined
-  readonly material: KeyMaterial | undefined
-  readonly start: () => void
-  readonly stop: () => void
-}
+import { createFileMaterial } from '#src/platform/security/index.ts'
+import { createMessageVerifier } from './verifier.ts'
 
 /**
  * The certificates that we check signatures with; follows changes of the file.
@@ -16,7 +9,7 @@ export type Trust = {
  * @param setting that names the file
  * @param bundle undefined: signatures are not checked
  */
-export const createTrust = (setting: string, bundle: Pem | undefined, logger: Logger): Trust => {
+export const createTrust = (setting: string, bundle: Pem | undefined, logger: Logger) => {
   if (bundle === undefined) {
     const start = (): void =>
       logger.warn({ setting }, `${setting} is not set: what comes is believed, whoever signed it`)

@@ -13,22 +13,7 @@ export class RefusedTogetherError extends Error {
   override readonly name = 'RefusedTogetherError'
 }
 
-/** Knows which channels answer and grant access. One request at a time tests whether a channel that is down is back. */
-export type ChannelHealth = {
-  /** False: messages for this channel should take another, if there is one. */
-  readonly isUp: (channel: Channel) => boolean
-  /** True while it refuses us access, but for one request at a time that looks whether it still does. */
-  readonly isPaused: (channel: Channel) => boolean
-  readonly noted: (
-    channel: Channel,
-    request: () => Promise<readonly MessageOutcome[]>,
-  ) => Promise<readonly MessageOutcome[]>
-  /** True when the channel has answered anything after a moment, in milliseconds since 1970. */
-  readonly hasAnsweredSince: (channel: Channel, sinceMs: number) => boolean
-  /** An attempt got no answer in time; its request may go on. */
-  readonly noteLate: (channel: Channel) => void
-  readonly check: () => HealthCheck
-}
+export type ChannelHealth = ReturnType<typeof createChannelHealth>
 
 type State = {
   /** Failures in a row. */
@@ -48,6 +33,7 @@ type State = {
   readonly access: OutageLog
 }
 
+/** Knows which channels answer and grant access. One request at a time tests whether a channel that is down is back. */
 export const createChannelHealth = ({
   channels,
   logger,
@@ -59,7 +45,7 @@ export const createChannelHealth = ({
   /** Tests set these; otherwise they are {@link downMs} and the system's clock. */
   readonly lookAfterMs?: number | undefined
   readonly nowMs?: () => number
-}): ChannelHealth => {
+}) => {
   const states = new Map<Channel, State>()
   const stateOf = (channel: Channel): State => {
     const known = states.get(channel)
@@ -69,16 +55,18 @@ export const createChannelHealth = ({
     return state
   }
   return {
-    isUp: (channel) => {
+    /** False: messages for this channel should take another, if there is one. */
+    isUp: (channel: Channel) => {
       const { looking, downUntilMs, pausedUntilMs } = stateOf(channel)
       // A test may hang for long: other requests must not hang with it.
       return looking === 0 && nowMs() >= Math.max(downUntilMs, pausedUntilMs)
     },
-    isPaused: (channel) => {
+    /** True while it refuses us access, but for one request at a time that looks whether it still does. */
+    isPaused: (channel: Channel) => {
       const { looking, accessRefusals, pausedUntilMs } = stateOf(channel)
       return accessRefusals > 0 && (looking > 0 || nowMs() < pausedUntilMs)
     },
-    noted: async (channel, request) => {
+    noted: async (channel: Channel, request: () => Promise<readonly MessageOutcome[]>) => {
       const state = stateOf(channel)
       const isLook = state.failures >= failuresMax || state.accessRefusals > 0
       if (isLook) state.looking++
@@ -98,8 +86,11 @@ export const createChannelHealth = ({
         if (isLook) state.looking--
       }
     },
-    hasAnsweredSince: (channel, sinceMs) => stateOf(channel).answeredAtMs > sinceMs,
-    noteLate: (channel) => failed(stateOf(channel), nowMs() + lookAfterMs),
+    /** True when the channel has answered anything after a moment, in milliseconds since 1970. */
+    hasAnsweredSince: (channel: Channel, sinceMs: number) =>
+      stateOf(channel).answeredAtMs > sinceMs,
+    /** An attempt got no answer in time; its request may go on. */
+    noteLate: (channel: Channel) => failed(stateOf(channel), nowMs() + lookAfterMs),
     check: () => healthOf(channels, stateOf),
   }
 }

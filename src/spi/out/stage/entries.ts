@@ -101,7 +101,7 @@ export const takeOverdue = async (
     update spi_messages message set requeue_after = null, requeued_at = ${now}
     from overdue where message.id = overdue.id
     returning ${queuedColumns(tx)}, "isLost"`
-  return rows.map((row) => ({ ...queuedOf(row), isLost: row.isLost })).sort(byId)
+  return rows.map(queuedOf).sort(byId)
 }
 
 /** One that stands in a line. */
@@ -130,7 +130,7 @@ export const lockLine = async (
     where status = 'QUEUED' and waits_for = ${line} and id > ${after}::uuid
       and (requeued_at is null or requeued_at < ${lostBefore} or requeued_at > ${calledAfter})
     order by waits_for, id limit ${limit} for update`
-  return rows.map((row) => ({ ...queuedOf(row), requeuedAt: row.requeuedAt }))
+  return rows.map(queuedOf)
 }
 
 /** Notes that those of a line are on the queue from now on. */
@@ -173,22 +173,9 @@ const queuedColumns = (sql: Queryable) => sql`
   message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", xml, envelope,
   traceparent`
 
-const queuedOf = ({
-  id,
-  type,
-  channel,
-  bizMsgIdr,
-  endToEndId,
-  xml,
-  envelope,
-  traceparent,
-}: QueuedRow): StoredQueued => ({
-  id,
-  type,
-  channel,
-  bizMsgIdr,
-  endToEndId,
-  xml: Bun.zstdDecompressSync(xml),
-  envelope: envelope ?? undefined,
-  traceparent: traceparent ?? undefined,
+const queuedOf = <Row extends QueuedRow>(row: Row) => ({
+  ...row,
+  xml: Bun.zstdDecompressSync(row.xml),
+  envelope: row.envelope ?? undefined,
+  traceparent: row.traceparent ?? undefined,
 })

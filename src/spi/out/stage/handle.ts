@@ -91,19 +91,12 @@ type Parts = HandleDeps & {
   readonly record: (result: Result) => Promise<void>
 }
 
-export type OutboundHandler = {
-  readonly handle: (batch: readonly Delivery[]) => Promise<void>
-  readonly isTransient: (error: unknown) => boolean
-  /** The health of the channels and of signing tells it. */
-  readonly isToldElsewhere: (error: unknown) => boolean
-}
-
 /**
  * Signs and sends queued messages. We keep the bytes of a message before the first of them goes out. If it may have
  * gone out before, we send the same bytes again, and the central bank takes them for the same message; we skip one
  * whose status says that it was sent.
  */
-export const createHandler = (deps: HandleDeps): OutboundHandler => {
+export const createHandler = (deps: HandleDeps) => {
   const { sql, metrics } = deps
   const record = createGatherer<Result, void>({
     write: async (results) => {
@@ -120,7 +113,7 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   const turns = createTurns(deps)
   const parts = { ...deps, sendings: createSendings(sql), turns, record }
   return {
-    handle: async (batch) => {
+    handle: async (batch: readonly Delivery[]): Promise<void> => {
       metrics.onBatch(batch.length)
       const known = await findOutbound(sql, batch.map(messageIdOf))
       const isAlone = batch.length === 1
@@ -131,12 +124,14 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
       const told = turns.tell(given.filter(isStored))
       await settled(given.map((one) => sendTold(one, told, isAlone, parts)))
     },
-    isTransient: (error) =>
+    isTransient: (error: unknown) =>
       error instanceof NotSentError ||
       error instanceof SigningError ||
       error instanceof OverloadedError ||
       isTransientDatabaseError(error),
-    isToldElsewhere: (error) => error instanceof ChannelAwayError || error instanceof SigningError,
+    /** The health of the channels and of signing tells it. */
+    isToldElsewhere: (error: unknown) =>
+      error instanceof ChannelAwayError || error instanceof SigningError,
   }
 }
 

@@ -139,30 +139,19 @@ const createStage = (
     readonly health: ChannelHealth
   },
 ) => {
-  const { sql, broker, settings, emitEvents, recurrences, receivables, logger } = deps
+  const { sql, broker, client, settings, emitEvents, logger } = deps
   const { metrics, limits } = parts
-  const { client } = deps
   const { channels } = client
   const isPassedOver = createIsPassedOver(channels, settings.channelFailover, parts.health)
   const wayOfLines = createWayOfLines(channels, isPassedOver)
-  const watch = createWatch({
-    ...parts,
-    sql,
-    emitEvents,
-    recurrences,
-    receivables,
-    logger,
-    ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
-  })
+  const watch = createWatch({ ...deps, ...parts, times: deps.watchTimes })
   const requeue = createJob({
     name: 'search for lost queue entries',
     everyMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
     isVital: true,
     run: createRequeue({
-      sql,
-      broker,
+      ...deps,
       group,
-      logger,
       room: (line) => client.room(wayOfLines(), line),
       queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
@@ -170,14 +159,8 @@ const createStage = (
     logger,
   })
   const { handle, isTransient, isToldElsewhere } = createHandler({
-    sql,
-    broker,
+    ...deps,
     ...parts,
-    emitEvents,
-    recurrences,
-    receivables,
-    logger,
-    client,
     wayOfLines,
     channels,
     ways: (message) => waysOf(message, channels, settings.channelFailover),

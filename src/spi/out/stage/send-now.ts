@@ -22,28 +22,15 @@ export type ReadyMessage = {
   readonly requeueAfter: Date
 }
 
-/**
- * Sends without the queue. The caller runs the steps, because its answer commits with them: `prepare`, `store`, `send`,
- * then `noteAccepted` or `handOver`. If anything ends in between, the queue gets the message with the same bytes.
- */
-export type SendNow = {
-  /** How long `send` waits. */
-  readonly timeoutMs: number
-  /** How long the queue leaves a message alone. */
-  readonly leaseMs: number
-  readonly prepare: (message: OutboundMessage) => Promise<ReadyMessage>
-  /** False when we know its BizMsgIdr already. */
-  readonly store: (tx: Queryable, ready: ReadyMessage) => Promise<boolean>
-  /** Never rejects: an outcome that we do not know is `unknown`. */
-  readonly send: (ready: ReadyMessage) => Promise<MessageOutcome>
-  readonly noteAccepted: (tx: Queryable, ready: ReadyMessage, outcome: Accepted) => Promise<void>
-  /** Puts the message on the queue, unless somebody has put it there already. */
-  readonly handOver: (tx: Queryable, ready: ReadyMessage, outcome: MessageOutcome) => Promise<void>
-}
+export type SendNow = ReturnType<typeof createSendNow>
 
 /** Time for the two transactions around the sending. */
 const leaseMarginMs = 5_000
 
+/**
+ * Sends without the queue. The caller runs the steps, because its answer commits with them: `prepare`, `store`, `send`,
+ * then `noteAccepted` or `handOver`. If anything ends in between, the queue gets the message with the same bytes.
+ */
 export const createSendNow = (
   deps: LateDeps & {
     readonly sign: Sign
@@ -53,36 +40,39 @@ export const createSendNow = (
     readonly isLate: IsLate
     readonly timeoutMs: number
   },
-): SendNow => {
+) => {
   const { sign, transport, outbox, metrics, timeoutMs } = deps
   const leaseMs = timeoutMs + leaseMarginMs
   return {
+    /** How long `send` waits. */
     timeoutMs,
+    /** How long the queue leaves a message alone. */
     leaseMs,
-    prepare: async (message) => {
+    prepare: async (message: OutboundMessage): Promise<ReadyMessage> => {
       const bytes = await sign(message.envelope)
       return { message, bytes, requeueAfter: new Date(Date.now() + leaseMs) }
     },
-    store: (tx, { message, bytes, requeueAfter }) =>
+    /** False when we know its BizMsgIdr already. */
+    store: (tx: Queryable, { message, bytes, requeueAfter }: ReadyMessage) =>
       storeForSending(tx, message, { signed: bytes, requeueAfter }),
-    send: async ({ message: { type, channel }, bytes }) => {
+    /** Never rejects: an outcome that we do not know is `unknown`. */
+    send: async ({ message: { type, channel }, bytes }: ReadyMessage) => {
       metrics.change(1)
       const outcome = await within(timeoutMs, transport({ type, channel, bytes }))
       metrics.change(-1)
       metrics.onSync(outcome.kind)
       return outcome
     },
-    noteAccepted: (tx, { message }, outcome) => {
+    noteAccepted: (tx: Queryable, { message }: ReadyMessage, outcome: Accepted) => {
       const endToEndId = message.transactions[0]?.endToEndId ?? null
       return recordSent(tx, { ...message, endToEndId }, outcome, deps)
     },
-    handOver: async (tx, { message, requeueAfter }, { kind }) => {
+    /** Puts the message on the queue, unless somebody has put it there already. */
+    handOver: async (tx: Queryable, ready: ReadyMessage, { kind }: MessageOutcome) => {
+      const { message, requeueAfter } = ready
       const isInDoubt = kind !== 'refused' && kind !== 'unreachable'
-      await requeueMessages(
-        tx,
-        outbox,
-        await releaseToQueue(tx, { id: message.id, requeueAfter, isInDoubt }),
-      )
+      const released = await releaseToQueue(tx, { id: message.id, requeueAfter, isInDoubt })
+      await requeueMessages(tx, outbox, released)
     },
   }
 }

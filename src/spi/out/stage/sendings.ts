@@ -18,20 +18,7 @@ export type Sending = {
   readonly unsigned: UnsignedMessage | undefined
 }
 
-export type Sendings = {
-  /**
-   * Resolves when the bytes are kept: the first of them may go out. False when bytes were kept already, perhaps by
-   * another process: the central bank may have those, and these must not go.
-   */
-  readonly begin: (sending: Sending) => Promise<boolean>
-  /**
-   * Resolves when kept bytes stay, whoever began with them: they may go out again, and the watch knows of them. False
-   * when they are gone, or the message has an end.
-   */
-  readonly hold: (id: string) => Promise<boolean>
-  /** Forgets the bytes of a message that surely did not go out, unless another process sends them by now. */
-  readonly withdraw: (id: string) => Promise<void>
-}
+export type Sendings = ReturnType<typeof createSendings>
 
 /** Rows of one statement. */
 const rowsMax = 200
@@ -44,15 +31,24 @@ const waitingMax = 5_000
  * Keeps the bytes of each message before they go out, so that nobody has to guess afterwards: when a process dies, the
  * next one sends the kept bytes and no others, and knows that it is not the first.
  */
-export const createSendings = (sql: Client): Sendings => {
+export const createSendings = (sql: Client) => {
   const gathered = <Row, Result>(
     write: (rows: readonly Row[]) => Promise<readonly Result[]>,
   ): ((row: Row) => Promise<Result>) =>
     createGatherer({ write, rowsMax, writersMax, waitingMax, spacingMs, isRowFault })
   return {
-    begin: gathered((sendings) => insert(sql, sendings)),
-    hold: gathered((ids) => sql.begin((tx) => hold(tx, ids))),
-    withdraw: gathered(async (ids) => {
+    /**
+     * Resolves when the bytes are kept: the first of them may go out. False when bytes were kept already, perhaps by
+     * another process: the central bank may have those, and these must not go.
+     */
+    begin: gathered((sendings: readonly Sending[]) => insert(sql, sendings)),
+    /**
+     * Resolves when kept bytes stay, whoever began with them: they may go out again, and the watch knows of them. False
+     * when they are gone, or the message has an end.
+     */
+    hold: gathered((ids: readonly string[]) => sql.begin((tx) => hold(tx, ids))),
+    /** Forgets the bytes of a message that surely did not go out, unless another process sends them by now. */
+    withdraw: gathered(async (ids: readonly string[]) => {
       await withdraw(sql, ids)
       return ids.map(() => undefined)
     }),

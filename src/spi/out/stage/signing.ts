@@ -14,15 +14,6 @@ import type { OutboundMetrics } from './metrics.ts'
 /** Returns the bytes to send of a built message: signed, if we sign messages. */
 export type Sign = (unsigned: UnsignedMessage) => Promise<Uint8Array>
 
-export type Signing = {
-  readonly start: () => Promise<void>
-  /** Works after `start`. */
-  readonly sign: Sign
-  /** Undefined while messages can be signed, or need not be. */
-  readonly problem: () => string | undefined
-  readonly close: () => Promise<void>
-}
-
 const lookEveryMs = 15_000
 
 /** What health says of a process that sends, its signing counted in. A process that takes requests keeps them meanwhile. */
@@ -43,13 +34,14 @@ export const createSigning = (
   { own, service }: { readonly [Who in 'own' | 'service']: KeyMaterial | undefined },
   metrics: OutboundMetrics,
   logger: Logger,
-): Signing => {
+) => {
   let envelopes: EnvelopeSigner | undefined
   let provider = ''
   let close = (): void => {}
   let check: () => Promise<unknown> = async () => undefined
   const watch = watchSigning(() => check(), logger)
   return {
+    /** Undefined while messages can be signed, or need not be. */
     problem: watch.problem,
     start: async () => {
       const onProblem = (err: Error): void =>
@@ -62,7 +54,8 @@ export const createSigning = (
       check = signer.check
       watch.start()
     },
-    sign: async (unsigned) => {
+    /** Works after `start`. */
+    sign: async (unsigned: UnsignedMessage) => {
       if (envelopes === undefined) throw new Error('the signer has not been started')
       if (envelopes.kind === 'none') return unsigned.bytes
       const { sign } = envelopes

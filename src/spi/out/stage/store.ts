@@ -10,8 +10,8 @@ import {
   answeredTypes,
   type Channel,
   isKnown,
-  type MessageStatus,
   type SendingRow,
+  type SentMessage,
   sendingOf,
   sendingOfMessage,
   sentBytes,
@@ -20,12 +20,8 @@ import {
 import { askingTypes } from '../../recurring/project.ts'
 
 /** The fields of a message of ours that sending it needs. */
-export type StoredOutbound = {
-  readonly id: string
-  readonly type: string
-  readonly status: MessageStatus
+export type StoredOutbound = Omit<SentMessage, 'channel' | 'bizMsgIdr'> & {
   readonly channel: Channel
-  readonly endToEndId: string | null
   readonly bizMsgIdr: string
 }
 

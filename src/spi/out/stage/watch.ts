@@ -35,7 +35,7 @@ export type WatchDeps = LateDeps & {
   readonly metrics: OutboundMetrics
   readonly logger: Logger
   /** How often we look for unanswered messages, and how soon we send one again, at first and at most. */
-  readonly times?: Partial<WatchTimes>
+  readonly times?: Partial<WatchTimes> | undefined
 }
 
 export type WatchTimes = {
