@@ -38,10 +38,10 @@ import type { Feature } from './platform/lifecycle/index.ts'
 import { createTracing, type Logger } from './platform/observe/index.ts'
 import {
   createFileMaterial,
-  createSealer,
   type KeyMaterial,
   networksOf,
   type Sealer,
+  sealerOf,
   usedFiles,
 } from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
@@ -76,7 +76,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const { platform, spi, schemas: catalogue } = values
   const { archiveDirectory } = values.database
   const roles = rolesOf(values)
-  const sealer = sealerOf(values)
+  const sealer = sealerOf(platform)
   const databases = openDatabases(values, roles, sealer, deps)
   const sql = databases.shared?.sql
   const opened = openSharedBroker(values, databases.shared, deps)
@@ -270,12 +270,6 @@ const collectorMaterial = (
         logger.error({ err }, 'changed OTEL_EXPORTER_OTLP_CERTIFICATE cannot be used'),
       )
 
-const sealerOf = ({ platform }: Values): Sealer | undefined => {
-  const { masterKey, previousMasterKey } = platform
-  if (masterKey === undefined) return undefined
-  return createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey])
-}
-
 const digitalCurrency = (
   values: Values,
   roles: Roles,
@@ -289,7 +283,7 @@ const digitalCurrency = (
   return createDrex({
     settings,
     sql: database.sql,
-    sealer: sealerOf(values),
+    sealer: sealerOf(platform),
     isRotating: masterKey !== undefined && previousMasterKey !== undefined,
     runsJobs: roles.has('jobs'),
     emitEvents,
@@ -316,7 +310,7 @@ const cards = (
   const emission = shared === database ? emitWithin : emitElsewhere
   const common = { emission: shared && emission, logger, metrics }
   const cardSettings = { ...settings, vault, reversals }
-  const sealer = sealerOf(values)
+  const sealer = sealerOf(values.platform)
   const keeping = sql && sealer && { sql, sealer }
   if (!roles.has('cards')) {
     const none = { host: undefined }

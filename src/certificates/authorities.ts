@@ -2,12 +2,15 @@ import { X509Certificate } from 'node:crypto'
 import { type CertificateUse, describeCertificate } from '#src/platform/security/index.ts'
 import { daysUntilExpiry, expiryStep } from './domain.ts'
 
-/** A certificate that we trust others by: an authority, or the signer of received messages. */
-export type Trusted = {
+/** A certificate as metrics, log lines and checks tell of it. */
+export type Known = {
   readonly ispb: string
-  /** What the use is for, and `_ca`. */
+  /** What we trust others by, an authority or the signer of received messages, has that of its use and `_ca`. */
   readonly type: string
-  /** The beginning of its fingerprint: a bundle has several, and nobody has numbered them. */
+  /**
+   * The version in the store; `files` for a certificate that comes from files. What we trust others by has the beginning
+   * of its fingerprint: a bundle has several, and nobody has numbered them.
+   */
   readonly version: string
   readonly fingerprint: string
   readonly notBefore: Date
@@ -27,14 +30,14 @@ const certificatesOf = (bundle: string): readonly string[] =>
     return place === 0 || length < 0 ? [] : [`${begin}${after.slice(0, length)}${end}\n`]
   })
 
-type Read = Omit<Trusted, 'ispb' | 'type'>
+type Read = Omit<Known, 'ispb' | 'type'>
 
 /** Bundles that were read; a process has a handful. */
-const known = new Map<string, readonly Read[]>()
+const kept = new Map<string, readonly Read[]>()
 const knownMax = 64
 
 const readBundle = (bundle: string): readonly Read[] => {
-  const before = known.get(bundle)
+  const before = kept.get(bundle)
   if (before !== undefined) return before
   const all = certificatesOf(bundle).flatMap((pem): readonly Read[] => {
     const read = tryReadPem(pem)
@@ -45,8 +48,8 @@ const readBundle = (bundle: string): readonly Read[] => {
   const read = [...new Map(all.map((one) => [one.fingerprint, one])).values()].sort(
     (a, b) => a.notAfter.getTime() - b.notAfter.getTime(),
   )
-  if (known.size >= knownMax) known.clear()
-  known.set(bundle, read)
+  if (kept.size >= knownMax) kept.clear()
+  kept.set(bundle, read)
   return read
 }
 
@@ -60,7 +63,7 @@ const tryReadPem = (pem: string) => {
 }
 
 /** What a use trusts others by now; the first to end comes first. */
-export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Trusted[] => {
+export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Known[] => {
   const bundle = material?.current().ca
   return bundle === undefined
     ? []
@@ -68,7 +71,7 @@ export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Tr
 }
 
 /** Those of a use to tell of: the ones that end first among those that hold, then those that have expired. */
-export const toldOf = (use: CertificateUse, now: Date): readonly Trusted[] => {
+export const toldOf = (use: CertificateUse, now: Date): readonly Known[] => {
   const all = trustedBy(use)
   const expired = all.filter(({ notAfter }) => now > notAfter)
   return [...all.slice(expired.length), ...expired].slice(0, trustedMax)
@@ -76,7 +79,7 @@ export const toldOf = (use: CertificateUse, now: Date): readonly Trusted[] => {
 
 /** One that has expired may have a successor beside it: it fails only where none is left. */
 export const verdictOn = (
-  trusted: readonly Trusted[],
+  trusted: readonly Known[],
   now: Date,
 ): { readonly status: 'ok' | 'warning' | 'failed'; readonly detail: string } => {
   const days = trusted.map((one) => daysUntilExpiry(one, now))

@@ -1,9 +1,9 @@
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { CertificateUse } from '#src/platform/security/index.ts'
-import { toldOf } from './authorities.ts'
+import { type Known, toldOf } from './authorities.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, statusAt } from './domain.ts'
-import { type InUse, inUseOf, type Known, knownOf, useText } from './in-use.ts'
+import { type InUse, inUseOf, knownOf, useText } from './in-use.ts'
 
 const lookMs = 3_600_000
 

@@ -5,7 +5,7 @@ import {
   type DescribedCertificate,
   describeCertificate,
 } from '#src/platform/security/index.ts'
-import { trustedBy, verdictOn } from './authorities.ts'
+import { type Known, trustedBy, verdictOn } from './authorities.ts'
 import {
   type CertificateRecord,
   type CertificateStatus,
@@ -15,17 +15,6 @@ import {
   statusAt,
   tokenType,
 } from './domain.ts'
-
-/** A certificate as metrics, log lines and checks tell of it. */
-export type Known = {
-  readonly ispb: string
-  readonly type: string
-  /** The version in the store; `files` for a certificate that comes from files. */
-  readonly version: string
-  readonly fingerprint: string
-  readonly notBefore: Date
-  readonly notAfter: Date
-}
 
 export type InUse = Known & { readonly source: CertificateUse['source'] }
 

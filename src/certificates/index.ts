@@ -5,10 +5,9 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
   type CertificateUse,
-  createSealer,
   SealError,
-  type Sealer,
   sealedStock,
+  sealerOf,
 } from '#src/platform/security/index.ts'
 import { keyUsageOf } from './check.ts'
 import { certificateDemo } from './demo.ts'
@@ -96,11 +95,6 @@ export type CertificatesFeature = Feature & {
   readonly keys: NamedKeys | undefined
   /** Undefined if neither a folder nor a database is configured. */
   readonly service: CertificateService | undefined
-}
-
-const sealerOf = ({ masterKey, previousMasterKey }: CertificatesDeps): Sealer | undefined => {
-  if (masterKey === undefined) return undefined
-  return createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey])
 }
 
 const storeOf = (deps: CertificatesDeps): CertificateStore | undefined => {

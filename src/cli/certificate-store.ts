@@ -7,7 +7,7 @@ import {
 import { loadSettings, platformSettings } from '#src/platform/config/index.ts'
 import { databaseSettings, openDatabase } from '#src/platform/database/index.ts'
 import { type RecordAct, writeAudit } from '#src/platform/http/index.ts'
-import { createSealer } from '#src/platform/security/index.ts'
+import { sealerOf } from '#src/platform/security/index.ts'
 import { demandSettings, errorLogger, UsageError } from './command.ts'
 import type { Io } from './program.ts'
 
@@ -46,17 +46,14 @@ export const openStore = (folderOption: string | undefined, io: Io): OpenStore =
   }
   const { dsn, connectionsMax, statementTimeoutSeconds } = values.database
   if (dsn === undefined) throw new UsageError('say --dir, or set TRILHO_CERTS_DIR or DATABASE_DSN')
-  const { masterKey, previousMasterKey } = values.platform
-  const previous = previousMasterKey === undefined ? [] : [previousMasterKey]
   const database = openDatabase({
     dsn,
     connectionsMax,
     statementTimeoutMs: statementTimeoutSeconds * 1000,
     logger: errorLogger(io),
   })
-  const sealer = masterKey === undefined ? undefined : createSealer(masterKey, previous)
   return {
-    store: createDatabaseStore(database.sql, sealer),
+    store: createDatabaseStore(database.sql, sealerOf(values.platform)),
     recordAct: (entry) => writeAudit(database.sql, entry),
     close: database.close,
   }

@@ -56,18 +56,18 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
     const trust = { pinned: pinned.keys, jkuAllowed: settings.jkuAllowed ?? [], remote }
     return { service: createJoseService(keyring, trust), keyring }
   }
-  const routes = joseRoutes(() => {
+  const opened: LoadJose = () => {
     loaded ??= load()
     return loaded
-  })
+  }
+  const routes = joseRoutes(opened)
   return {
     name: 'jose',
     start: pinned.start,
     errors: joseErrors,
     signPublished: {
       sign: async (kid, content, jku) => {
-        loaded ??= load()
-        const { service, keyring } = await loaded
+        const { service, keyring } = await opened()
         const signer = await keyring.signerOf(kid)
         if (signer === undefined) return undefined
         const common = { algorithm: undefined, type: undefined, serialization: 'compact' } as const
@@ -82,19 +82,16 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
         }
       },
       canSign: async (kid) => {
-        loaded ??= load()
-        const { keyring } = await loaded
+        const { keyring } = await opened()
         return (await keyring.signerOf(kid)) !== undefined
       },
       keySet: async () => {
-        loaded ??= load()
-        const { keyring } = await loaded
+        const { keyring } = await opened()
         return (await keyring.publicKeys()).filter(({ use }) => use === 'sig')
       },
     },
     openPayload: async (token, location, account) => {
-      loaded ??= load()
-      const { service } = await loaded
+      const { service } = await opened()
       return openPayload(service.verify, token, location, account)
     },
     routes:

@@ -5,9 +5,15 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { createLists } from './lists.ts'
 import { referenceRoutes } from './routes.ts'
 
-export { type ListName, listNames, type Provenance } from './domain.ts'
 export { differencesOf, readHolidays } from './holidays/read.ts'
-export { createLists, type Lists, storeList } from './lists.ts'
+export {
+  createLists,
+  type ListName,
+  type Lists,
+  listNames,
+  type Provenance,
+  storeList,
+} from './lists.ts'
 export { readParticipants } from './participants/read.ts'
 export { participantUrls, readList } from './refresh.ts'
 

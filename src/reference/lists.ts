@@ -1,9 +1,13 @@
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
-import type { ListName, Provenance } from './domain.ts'
 import { createHolidayBook, type Holiday, lawfulSource } from './holidays/domain.ts'
 import { knownParticipants, knownSource, type Participant } from './participants/domain.ts'
-import { findList, listVersions, putList } from './store.ts'
+
+export const listNames = ['holidays', 'participants'] as const
+export type ListName = (typeof listNames)[number]
+
+/** Where a list was read, and the day that it is of. */
+export type Provenance = { readonly source: string; readonly asOf: string }
 
 /** What the process knows at the moment: never absent, since the program brings a list of each. */
 export type Lists = {
@@ -77,3 +81,31 @@ export const storeList = (
     await putList(tx, name, { source, asOf, items: JSON.stringify(items), storedAt: new Date() })
     await writeAudit(tx, { actor, action: 'lists.refresh', object: name, outcome: 'stored' })
   })
+
+type StoredList = Provenance & { readonly items: string; readonly storedAt: Date }
+
+const putList = async (
+  tx: Queryable,
+  name: ListName,
+  { source, asOf, items, storedAt }: StoredList,
+): Promise<void> => {
+  await tx`
+    insert into reference_lists (name, source, as_of, items, stored_at)
+    values (${name}, ${source}, ${asOf}, ${items}, ${storedAt})
+    on conflict (name) do update set source = excluded.source, as_of = excluded.as_of,
+      items = excluded.items, stored_at = excluded.stored_at`
+}
+
+/** @returns when each list was stored, in milliseconds since 1970 */
+const listVersions = async (sql: Client): Promise<ReadonlyMap<ListName, number>> => {
+  const rows = await sql<{ name: ListName; storedAt: Date }[]>`
+    select name, stored_at as "storedAt" from reference_lists`
+  return new Map(rows.map(({ name, storedAt }) => [name, storedAt.getTime()]))
+}
+
+const findList = async (sql: Client, name: ListName): Promise<StoredList | undefined> => {
+  const [found] = await sql<StoredList[]>`
+    select source, as_of::text as "asOf", items, stored_at as "storedAt"
+    from reference_lists where name = ${name}`
+  return found
+}

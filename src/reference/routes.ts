@@ -1,7 +1,6 @@
 import { ApiError, httpErrors, pageOf, type Route, route } from '#src/platform/http/index.ts'
 import { documents } from './documents.ts'
-import type { Provenance } from './domain.ts'
-import type { Lists } from './lists.ts'
+import type { Lists, Provenance } from './lists.ts'
 import type { Participant } from './participants/domain.ts'
 
 const viewOf = ({ ispb, name, settlement, modality, code }: Participant) => ({

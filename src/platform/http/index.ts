@@ -61,8 +61,7 @@ export {
   runOnce,
   settleKey,
 } from './idempotency/protocol.ts'
-export { parseJson, repeatsMember } from './json.ts'
-export { jsonMembers, jsonValue } from './json-value.ts'
+export { jsonMembers, jsonValue, parseJson, repeatsMember } from './json.ts'
 export { type Language, languageOf } from './language.ts'
 export {
   type Callers,

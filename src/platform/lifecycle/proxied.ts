@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { isNetwork, networksOf } from '../security/keys/networks.ts'
 import { addressOf } from './reach.ts'
 
 /**
@@ -30,18 +31,6 @@ const isMeant = (entry: string, host: string, port: number): boolean => {
     .replace(/^\*?\./, '')
     .replace(/\.$/, '')
     .replace(/^\[(.*)\]/, '$1')
-  if (isIP(host) > 0) return isWithin(name, host)
+  if (isIP(host) > 0) return isNetwork(name) && networksOf([name]).has(host)
   return name !== '' && (host === name || host.endsWith(`.${name}`))
-}
-
-const isWithin = (network: string, host: string): boolean => {
-  const [address = '', prefix] = network.split('/')
-  const family = isIP(address)
-  const bits = family === 4 ? 32 : 128
-  if (family !== isIP(host) || !/^\d{1,3}$/.test(prefix ?? '0') || Number(prefix ?? 0) > bits)
-    return false
-  const list = new BlockList()
-  const type = family === 4 ? 'ipv4' : 'ipv6'
-  list.addSubnet(address, Number(prefix ?? bits), type)
-  return list.check(host, type)
 }

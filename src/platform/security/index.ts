@@ -1,5 +1,9 @@
-export { type DescribedCertificate, describeCertificate } from './certificate.ts'
-export { type CertificateUse, usedFiles } from './certificate-use.ts'
+export {
+  type CertificateUse,
+  type DescribedCertificate,
+  describeCertificate,
+  usedFiles,
+} from './certificate.ts'
 export { isHere, isReadableOnTheWay, warnOfClearText } from './clear-text.ts'
 export { secretsMatch } from './constant-time.ts'
 export { keyRoutesWithoutDatabase } from './key-management/index.ts'
@@ -61,20 +65,19 @@ export {
 } from './listener-tls.ts'
 export {
   checkValueOf,
-  isClearPinBlock,
   KeyRefusedError,
-  type MacAlgorithm,
-  macAlgorithms,
-  macBytes,
-  macOf,
+  unwrapDesKey,
+  withParity,
+  wrapDesKey,
+} from './payment/keys.ts'
+export { type MacAlgorithm, macAlgorithms, macBytes, macOf } from './payment/mac.ts'
+export {
+  isClearPinBlock,
   PinBlockError,
   type PinFormat,
   sealPin,
   translatePin,
-  unwrapDesKey,
-  withParity,
-  wrapDesKey,
-} from './payment/index.ts'
+} from './payment/pin-block.ts'
 export { type ChosenKey, openRsaKey } from './rsa/index.ts'
 export { masterKey } from './sealing/master-key.ts'
 export {
@@ -83,7 +86,7 @@ export {
   type SealedStock,
   sealedStock,
 } from './sealing/reseal.ts'
-export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
+export { createSealer, SealError, type Sealer, sealerOf } from './sealing/sealer.ts'
 export {
   findInIdentifier,
   findSensitive,

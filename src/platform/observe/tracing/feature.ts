@@ -1,7 +1,7 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { checkReach } from '#src/platform/lifecycle/reach.ts'
-import { usedFiles } from '#src/platform/security/certificate-use.ts'
+import { usedFiles } from '#src/platform/security/certificate.ts'
 import type { KeyMaterial } from '#src/platform/security/key-material.ts'
 import type { Logger } from '../logger.ts'
 import type { Tracing } from './start.ts'

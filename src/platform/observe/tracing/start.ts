@@ -1,24 +1,19 @@
-import { createExportClient, ExportError } from './export-client.ts'
-import { SpanBatch } from './otlp.ts'
+import { createExportClient, ExportError, type ExportOptions } from './export-client.ts'
+import { type Origin, SpanBatch } from './otlp.ts'
 import type { Span } from './span.ts'
 import { useSink } from './tracing.ts'
 
-export type TracingOptions = {
-  /** The collector's, `http://` or `https://`; spans go out as OTLP over gRPC. */
-  readonly endpoint: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** PEM: authorities of the collector, asked for at each connection; the public ones when undefined. */
-  readonly ca?: (() => string | undefined) | undefined
-  readonly serviceName: string
-  readonly serviceVersion: string
-  readonly resourceAttributes?: Readonly<Record<string, string>> | undefined
-  /** The share, 0 to 1, that we keep of the traces that begin here; for other traces their caller decides. */
-  readonly samplingRatio: number
-  /** Called for each failed export with the reason and the number of lost spans. */
-  readonly onProblem?: (reason: string, spans: number) => void
-  /** How long we may take at the stop to send what is left; 5 s. */
-  readonly stopTimeoutMs?: number
-}
+export type TracingOptions = Origin &
+  Pick<ExportOptions, 'headers' | 'ca'> & {
+    /** The collector's, `http://` or `https://`; spans go out as OTLP over gRPC. */
+    readonly endpoint: string
+    /** The share, 0 to 1, that we keep of the traces that begin here; for other traces their caller decides. */
+    readonly samplingRatio: number
+    /** Called for each failed export with the reason and the number of lost spans. */
+    readonly onProblem?: (reason: string, spans: number) => void
+    /** How long we may take at the stop to send what is left; 5 s. */
+    readonly stopTimeoutMs?: number
+  }
 
 export type Tracing = {
   /** Sends what is left, for a bounded time; never rejects. */

@@ -2,23 +2,11 @@ import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { type Actor, type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import { generateKey, type KeyEnvironment } from './api-key.ts'
 import type { KeyStore, ListedKey } from './key-store.ts'
-import type { StoredRestrictions } from './restrictions.ts'
 
 /** A row as PostgreSQL writes it in JSON: the driver's own reading of times depends on who else uses it. */
-export type KeyRow = {
-  readonly id: string
-  readonly name: string
-  readonly account: string
+export type KeyRow = ListedKey & {
   readonly hash: string
-  readonly environment: KeyEnvironment | null
-  readonly scopes: readonly string[]
-  readonly restrictions: StoredRestrictions
   readonly previous_hash: string | null
-  readonly previous_until: string | null
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-  readonly last_used_at: string | null
 }
 
 const isoOf = (time: string | null): string | null =>

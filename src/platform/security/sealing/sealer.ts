@@ -49,6 +49,16 @@ const derive = (master: Uint8Array): DerivedKey => {
 const authenticated = (header: Uint8Array, context: string): Uint8Array =>
   Buffer.concat([header, Buffer.from(context)])
 
+/** The sealer of the two settings; undefined without a master key. */
+export const sealerOf = ({
+  masterKey,
+  previousMasterKey,
+}: {
+  readonly masterKey: Uint8Array | undefined
+  readonly previousMasterKey: Uint8Array | undefined
+}): Sealer | undefined =>
+  masterKey && createSealer(masterKey, previousMasterKey && [previousMasterKey])
+
 /**
  * @param master - seals and opens
  * @param previous - master keys that only open, while a rotation lasts
