@@ -25,10 +25,7 @@ export const createHeld = (sql: Client, chains: Chains): HeldTransactions => ({
     if (held === undefined) throw notHeld()
     const sent =
       hash === undefined ? undefined : await sentAs(chains.all.get(held.network), held, hash)
-    return {
-      write: (tx) => write(tx, held, sent),
-      settle: async (written) => written,
-    }
+    return { write: (tx) => write(tx, held, sent) }
   },
 })
 

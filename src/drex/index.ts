@@ -22,8 +22,6 @@ import { nodesNeeded } from './engine/agreement.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
-import { createKnownCode } from './engine/known-code.ts'
-import { createKnownNonces } from './engine/known-nonces.ts'
 import { createLooks, type Looks } from './engine/looks.ts'
 import { createProver } from './engine/prover.ts'
 import { signerRestMs } from './engine/sign.ts'
@@ -126,7 +124,7 @@ export const createDrex = (given: DrexDeps): Drex => {
       contracts,
       tokens,
       sandbox: createSandbox(asked),
-      signatures: createSignatures({ sql, chains, wallets, tokens }),
+      signatures: createSignatures(asked),
       sql,
       operations: createOperations({ ...asked, contextOf }),
       deliveries: createDeliveries(agreed),
@@ -200,8 +198,8 @@ const openChains = (
       heads: createHeads(),
       looks: looksAt(settings, network),
       accepted: createAccepted(),
-      knownNonces: createKnownNonces(),
-      knownCode: createKnownCode(),
+      knownNonces: new Set(),
+      knownCode: new Set(),
       settings: engineSettings(settings, network),
     }
     contexts.set(id, context)

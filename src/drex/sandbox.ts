@@ -1,11 +1,11 @@
 /** Currency for trials: on sandbox networks, whoever asks gets some. */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, reaching } from './chains.ts'
+import { type Chain, reaching } from './chains.ts'
 import type { NetworkId } from './config.ts'
 import { simulateCall } from './contracts/simulation.ts'
 import { type TrackedRow, trackedById } from './contracts/store.ts'
-import type { Creation } from './creation.ts'
+import { begun, type Creation, type ServiceDeps, termsOf } from './creation.ts'
 import { isFinal } from './domain.ts'
 import { insertTransactions } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
@@ -13,7 +13,6 @@ import type { Hex } from './evm/hex.ts'
 import { encodeAuthorizedAccounts, encodeEnableAccount, encodeMint } from './evm/token-call.ts'
 import { newId } from './ids.ts'
 import { sagaOf } from './sagas.ts'
-import type { Tokens } from './tokens/service.ts'
 import type { Wallets } from './wallets/service.ts'
 
 type FundingRequest = {
@@ -42,15 +41,7 @@ export type Sandbox = {
 const endWaitMs = 5_000
 const endPollMs = 20
 
-type Deps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Wallets
-  readonly tokens: Tokens
-  readonly expirySeconds: number
-}
-
-export const createSandbox = (deps: Deps): Sandbox => ({
+export const createSandbox = (deps: ServiceDeps): Sandbox => ({
   async fund(request, caller) {
     const { sql, chains, wallets, tokens } = deps
     const chain = chains.require(request.network, caller.environment)
@@ -67,7 +58,7 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     ]
     const funding = { wallet, amount, network, token }
     const [first] = calls
-    if (first === undefined) return settled({ ...funding, last: undefined })
+    if (first === undefined) return { write: async () => ({ ...funding, last: undefined }) }
     const sender =
       issuer === undefined
         ? (await wallets.deployer(caller)).address
@@ -75,24 +66,17 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     await simulateCall(chain, { from: sender, to: token, data: first }, [])
     const steps = sagaOf(
       calls.map((data) => ({ kind: 'call', sender, recipient: token, data })),
-      {
-        subject: newId('fnd'),
-        network,
-        createdBy: caller.keyId,
-        expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
-      },
+      termsOf(deps, caller, newId('fnd'), network),
     )
     const lastId = steps.at(-1)?.id ?? ''
-    return {
-      async write(tx) {
+    return begun(
+      chain,
+      async (tx) => {
         await insertTransactions(tx, steps)
         return { ...funding, last: await trackedById(tx, lastId) }
       },
-      async settle() {
-        chain.engine?.kick()
-        return { ...funding, last: await ended(sql, lastId) }
-      },
-    }
+      async () => ({ ...funding, last: await ended(sql, lastId) }),
+    )
   },
 })
 
@@ -103,11 +87,6 @@ const requireActive = async (wallets: Wallets, issuer: Hex): Promise<Hex> => {
   const message = 'The wallet that issues on this network signs nothing now.'
   throw new ApiError(drexErrors.wallet_disabled, message)
 }
-
-const settled = (funding: Funding): Creation<Funding> => ({
-  write: async () => funding,
-  settle: async () => funding,
-})
 
 const needsAdmission = async (chain: Chain, account: Hex): Promise<boolean> => {
   const { isRealDigital, token } = chain.network

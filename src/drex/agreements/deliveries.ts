@@ -4,7 +4,7 @@ import { ApiError, type Caller, refusedValue } from '#src/platform/http/index.ts
 import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { simulateCall } from '../contracts/simulation.ts'
-import type { Creation } from '../creation.ts'
+import { type Creation, madeBy } from '../creation.ts'
 import { institutionWallet } from '../directory.ts'
 import { isFinal } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
@@ -20,13 +20,10 @@ import { requireUnlimited } from '../wallets/rights.ts'
 import {
   type AgreementDeps,
   creationOf,
-  type ListFilter,
-  listOf,
   type Of,
-  readWhole,
+  readersOf,
   reread,
   stepCreation,
-  type Whole,
 } from './service.ts'
 import { createViews, requireTemplateCode } from './template-code.ts'
 import type { DeliveryTerms } from './terms.ts'
@@ -56,21 +53,14 @@ type DeliveryRequest = {
   readonly reference?: string | undefined
 }
 
-export type Deliveries = {
-  readonly create: (request: DeliveryRequest, caller: Caller) => Promise<Creation<Of<'delivery'>>>
-  /** @throws ApiError `delivery_not_found` */
-  readonly get: (id: string, caller: Caller) => Promise<Whole<'delivery'>>
-  readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<'delivery'>[]>
+export const createDeliveries = (deps: AgreementDeps) => ({
+  ...readersOf(deps, 'delivery'),
+  create: (request: DeliveryRequest, caller: Caller) => create(deps, request, caller),
   /** @throws ApiError `delivery_not_found`, `delivery_not_cancellable` or `contract_reverted` */
-  readonly cancel: (id: string, reason: string, caller: Caller) => Promise<Creation<Of<'delivery'>>>
-}
-
-export const createDeliveries = (deps: AgreementDeps): Deliveries => ({
-  create: (request, caller) => create(deps, request, caller),
-  get: (id, caller) => readWhole(deps, 'delivery', id, caller),
-  list: (filter, caller) => listOf(deps, 'delivery', filter, caller),
-  cancel: (id, reason, caller) => cancel(deps, id, reason, caller),
+  cancel: (id: string, reason: string, caller: Caller) => cancel(deps, id, reason, caller),
 })
+
+export type Deliveries = ReturnType<typeof createDeliveries>
 
 const create = async (
   deps: AgreementDeps,
@@ -87,6 +77,7 @@ const create = async (
   await tryCommand(chain, command)
   const allow = await allowanceOf(chain, request, terms)
   const row = {
+    ...madeBy(caller),
     id: newId('dlv'),
     kind: 'delivery',
     network: chain.network.id,
@@ -95,12 +86,9 @@ const create = async (
     part,
     terms,
     reference,
-    account: caller.owner,
     state: { status: 'pending', hash: null, error: null, pledged: null, expiry: null },
-    createdBy: caller.keyId,
-    createdAt: new Date(),
   } as const
-  return creationOf<'delivery'>(deps, chain, row, [...allow, command])
+  return creationOf<'delivery'>(deps, caller, chain, row, [...allow, command])
 }
 
 const addressOf = async (chain: Chain, counterparty: Receiver): Promise<Hex> =>
@@ -210,10 +198,8 @@ const allowanceOf = async (
   return [{ ...step, kind: 'allow' }]
 }
 
-const notCancellable = {
-  definition: drexErrors.delivery_not_cancellable,
-  message: 'The delivery cannot be cancelled now.',
-}
+const notCancellable = (): ApiError =>
+  new ApiError(drexErrors.delivery_not_cancellable, 'The delivery cannot be cancelled now.')
 
 const cancel = async (
   deps: AgreementDeps,
@@ -221,19 +207,17 @@ const cancel = async (
   reason: string,
   caller: Caller,
 ): Promise<Creation<Of<'delivery'>>> => {
-  const { agreement } = await readWhole(deps, 'delivery', id, caller)
+  const { agreement } = await readersOf(deps, 'delivery').get(id, caller)
   const { status } = agreement.state
   if (status === 'pending') return withdrawal(deps, agreement)
-  if (status !== 'commanded') throw new ApiError(notCancellable.definition, notCancellable.message)
+  if (status !== 'commanded') throw notCancellable()
   const chain = deps.chains.require(agreement.network as NetworkId, caller.environment)
   const { address: sender } = await deps.wallets.requireSigning(agreement.wallet, 'wallet', caller)
   const { number } = agreement.terms
   const to = { sender, to: agreement.contract! }
   const step = await callStep('bond_delivery', to, 'cancel', [BigInt(number), reason])
-  return stepCreation(deps, chain, agreement, [step], {
-    caller,
-    otherwise: notCancellable,
-    mayBegin: (steps) => !steps.some(isCancelling),
+  return stepCreation(deps, caller, chain, agreement, [step], (steps) => {
+    if (steps.some(isCancelling)) throw notCancellable()
   })
 }
 
@@ -245,8 +229,8 @@ const withdrawal = async (
   agreement: Of<'delivery'>,
 ): Promise<Creation<Of<'delivery'>>> => {
   const isUnsent = await isCertainlyUnsent(deps, agreement.network as NetworkId, agreement.id)
-  if (!isUnsent) throw new ApiError(notCancellable.definition, notCancellable.message)
-  return { write: (tx) => withdraw(deps, tx, agreement), settle: async (written) => written }
+  if (!isUnsent) throw notCancellable()
+  return { write: (tx) => withdraw(deps, tx, agreement) }
 }
 
 const withdraw = async (
@@ -257,9 +241,7 @@ const withdraw = async (
   const isHeld = (await waitingOf(tx, agreement.id)).some((each) => each.isHeld)
   const gone = new Set(await cancelPending(tx, agreement.id))
   const ended = (await stepsOf(tx, agreement.id)).filter(({ id }) => gone.has(id))
-  if (isHeld || !ended.some(({ kind }) => kind === 'command')) {
-    throw new ApiError(notCancellable.definition, notCancellable.message)
-  }
+  if (isHeld || !ended.some(({ kind }) => kind === 'command')) throw notCancellable()
   await onEnded(
     tx,
     agreement.network,

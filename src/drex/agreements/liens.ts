@@ -4,7 +4,7 @@ import { type Chain, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { readAbi } from '../contracts/abi.ts'
 import { insertContract } from '../contracts/store.ts'
-import type { Creation } from '../creation.ts'
+import { type Creation, madeBy } from '../creation.ts'
 import { findContract } from '../directory.ts'
 import { isFinal } from '../domain.ts'
 import { commonHead } from '../engine/blocks.ts'
@@ -15,19 +15,9 @@ import { newId } from '../ids.ts'
 import { callStep } from '../operations/definition.ts'
 import { deploymentSteps, type Step as PlannedStep } from '../sagas.ts'
 import { loadArtifact } from '../templates/index.ts'
-import type { Step } from '../transfers/store.ts'
 import { requireUnlimited } from '../wallets/rights.ts'
 import { pledgeSteps } from './advance.ts'
-import {
-  type AgreementDeps,
-  creationOf,
-  type ListFilter,
-  listOf,
-  type Of,
-  readWhole,
-  stepCreation,
-  type Whole,
-} from './service.ts'
+import { type AgreementDeps, creationOf, type Of, readersOf, stepCreation } from './service.ts'
 import * as store from './store.ts'
 import { createViews, requireTemplateCode } from './template-code.ts'
 import type { LienTerms } from './terms.ts'
@@ -59,24 +49,16 @@ export type LienAct =
   | { readonly act: 'pledge' | 'release'; readonly amount: string }
   | { readonly act: 'reclaim' }
 
-export type Liens = {
-  readonly create: (request: LienRequest, caller: Caller) => Promise<Creation<Of<'lien'>>>
+export const createLiens = (deps: AgreementDeps) => ({
+  ...readersOf(deps, 'lien'),
+  create: (request: LienRequest, caller: Caller) => create(deps, request, caller),
   /** Follows one that somebody else has made. */
-  readonly adopt: (adoption: Adoption, caller: Caller) => Promise<Creation<Of<'lien'>>>
-  /** @throws ApiError `lien_not_found` */
-  readonly get: (id: string, caller: Caller) => Promise<Whole<'lien'>>
-  readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<'lien'>[]>
+  adopt: (adoption: Adoption, caller: Caller) => adopt(deps, adoption, caller),
   /** @throws ApiError `lien_not_found`, `lien_not_ready` or `contract_reverted` */
-  readonly act: (id: string, act: LienAct, caller: Caller) => Promise<Creation<Of<'lien'>>>
-}
-
-export const createLiens = (deps: AgreementDeps): Liens => ({
-  create: (request, caller) => create(deps, request, caller),
-  adopt: (adoption, caller) => adopt(deps, adoption, caller),
-  get: (id, caller) => readWhole(deps, 'lien', id, caller),
-  list: (filter, caller) => listOf(deps, 'lien', filter, caller),
-  act: (id, act, caller) => perform(deps, id, act, caller),
+  act: (id: string, act: LienAct, caller: Caller) => perform(deps, id, act, caller),
 })
+
+export type Liens = ReturnType<typeof createLiens>
 
 const create = async (
   deps: AgreementDeps,
@@ -105,7 +87,9 @@ const create = async (
   const values = [token, owner, beneficiary, documentHash, expiry]
   const encoded = (await readAbi(abi)).encodeDeploy(values)
   const steps = deploymentSteps(chain.network, owner, `${bytecode}${encoded.slice(2)}` as Hex)
+  const made = madeBy(caller)
   const row = {
+    ...made,
     id: newId('lin'),
     kind: 'lien',
     network: chain.network.id,
@@ -114,13 +98,11 @@ const create = async (
     part: 'owner',
     terms,
     reference,
-    account: caller.owner,
     state: { status: 'pending', hash: null, error: null, pledged: '0', expiry },
-    createdBy: caller.keyId,
-    createdAt: new Date(),
   } as const
-  return creationOf<'lien'>(deps, chain, row, steps, async (tx, [deployment, permit]) => {
+  return creationOf<'lien'>(deps, caller, chain, row, steps, async (tx, [deployment, permit]) => {
     await insertContract(tx, {
+      ...made,
       id: newId('ctr'),
       network: row.network,
       address: undefined,
@@ -131,9 +113,6 @@ const create = async (
       transactionId: deployment!.id,
       params: { token, owner, beneficiary, document_hash: documentHash, expiry },
       permitTransactionId: permit?.id,
-      account: row.account,
-      createdBy: row.createdBy,
-      createdAt: row.createdAt,
     })
   })
 }
@@ -171,6 +150,7 @@ const adopt = async (
   }
   const status = BigInt(pledged) > 0n ? 'active' : 'pending'
   const row = {
+    ...madeBy(caller),
     id: newId('lin'),
     kind: 'lien',
     network: chain.network.id,
@@ -179,10 +159,7 @@ const adopt = async (
     part: address === told.owner ? 'owner' : 'beneficiary',
     terms,
     reference,
-    account: caller.owner,
-    createdBy: caller.keyId,
     state: { status, hash: null, error: null, pledged, expiry },
-    createdAt: new Date(),
   } as const
   return {
     async write(tx) {
@@ -194,7 +171,6 @@ const adopt = async (
       await store.insertAgreement(tx, row)
       return { ...row, changedAt: row.createdAt }
     },
-    settle: async (written) => written,
   }
 }
 
@@ -208,10 +184,7 @@ const confirmedWith = async (chain: Chain, contract: Hex): Promise<number> => {
   const block = Math.max(0, head - network.confirmations + 1)
   const code = await reaching(chain, () => rpc.call('eth_getCode', contract, quantity(block)))
   if (code !== '0x') return block
-  throw new ApiError(
-    drexErrors.lien_not_ready,
-    'The lien’s contract has not its confirmations yet: repeat later.',
-  )
+  throw notReady('The lien’s contract has not its confirmations yet: repeat later.')
 }
 
 /** What the contract says of itself at a block. */
@@ -231,10 +204,9 @@ const readLien = async (chain: Chain, contract: Hex, block: number) => {
   }
 }
 
-const notReady = {
-  definition: drexErrors.lien_not_ready,
-  message: 'The lien’s contract is not on the chain, or another step of it is under way.',
-}
+const notReady = (
+  message = 'The lien’s contract is not on the chain, or another step of it is under way.',
+): ApiError => new ApiError(drexErrors.lien_not_ready, message)
 
 const perform = async (
   deps: AgreementDeps,
@@ -242,21 +214,17 @@ const perform = async (
   act: LienAct,
   caller: Caller,
 ): Promise<Creation<Of<'lien'>>> => {
-  const { agreement } = await readWhole(deps, 'lien', id, caller)
+  const { agreement } = await readersOf(deps, 'lien').get(id, caller)
   const chain = deps.chains.require(agreement.network as NetworkId, caller.environment)
   const wallet = await deps.wallets.requireSigning(agreement.wallet, 'wallet', caller)
   requireUnlimited(wallet)
   const { contract } = agreement
-  if (contract === undefined) throw new ApiError(notReady.definition, notReady.message)
+  if (contract === undefined) throw notReady()
   const steps = await stepsFor(deps, chain, { ...agreement, contract }, act)
-  return stepCreation(deps, chain, agreement, steps, {
-    caller,
-    otherwise: notReady,
-    mayBegin: (begun) => begun.every(isOver),
+  return stepCreation(deps, caller, chain, agreement, steps, (begun) => {
+    if (begun.some(({ status }) => !isFinal(status))) throw notReady()
   })
 }
-
-const isOver = ({ status }: Step): boolean => isFinal(status)
 
 const stepsFor = async (
   { tokens }: AgreementDeps,

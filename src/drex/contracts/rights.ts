@@ -1,4 +1,4 @@
-/** Who may make a call, by what it does. */
+/** Who may make a call, by what it does, and whether it would come about. */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
@@ -6,10 +6,12 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeAllowance } from '../evm/token-call.ts'
 import type { Asked } from '../permission.ts'
+import type { Step } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallet } from '../wallets/store.ts'
 import { movesMoney } from './effects.ts'
+import { simulateCall } from './simulation.ts'
 import { type Contract, isOfTemplate } from './store.ts'
 
 /**
@@ -83,4 +85,18 @@ export const requirePermission = async (chain: Chain, asked: Asked): Promise<voi
       details: { sender: asked.sender, target: asked.target ?? null },
     },
   )
+}
+
+/**
+ * Tries the first of some steps before they are taken; those after it stand on what it does, and the engine simulates
+ * each when its turn comes.
+ * @throws ApiError `account_not_permitted` or `contract_reverted`
+ */
+export const tryFirst = async (chain: Chain, steps: readonly Step[]): Promise<void> => {
+  for (const { sender, recipient, data } of steps) {
+    await requirePermission(chain, { sender, target: recipient, payload: data })
+  }
+  const [first] = steps
+  if (first?.recipient === undefined) return
+  await simulateCall(chain, { from: first.sender, to: first.recipient, data: first.data }, [])
 }

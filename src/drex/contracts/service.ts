@@ -1,19 +1,16 @@
 /** Contracts: deployed from a template, registered by their ABI, called. */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, refusedValue } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, networksFor, reaching } from '../chains.ts'
+import { type Chain, networksFor, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
-import type { Creation } from '../creation.ts'
+import { begun, type Creation, madeBy, type ServiceDeps, termsOf } from '../creation.ts'
 import { insertTransactions } from '../engine/store.ts'
-import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
-import type { Tokens } from '../tokens/service.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
 import { requireEffect, requirePermission } from './rights.ts'
 import { simulateCall } from './simulation.ts'
@@ -81,15 +78,7 @@ export type Contracts = {
 const addressWaitMs = 5_000
 const addressPollMs = 20
 
-type Deps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Wallets
-  readonly tokens: Tokens
-  readonly expirySeconds: number
-}
-
-export const createContracts = (deps: Deps): Contracts => {
+export const createContracts = (deps: ServiceDeps): Contracts => {
   const { sql } = deps
   const get: Contracts['get'] = async (address, network, { owner, environment }) => {
     const usable = new Set<string>(networksFor(environment))
@@ -135,13 +124,12 @@ const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
 }
 
 const register = async (
-  { sql, chains }: Deps,
-  registration: Registration,
+  { sql, chains }: ServiceDeps,
+  { network: asked, address, abi, label }: Registration,
   caller: Caller,
 ): Promise<Creation<store.Contract>> => {
-  const chain = chains.require(registration.network, caller.environment)
+  const chain = chains.require(asked, caller.environment)
   const network = chain.network.id
-  const { address, abi, label } = registration
   await checkAbi(abi)
   const code = await reaching(chain, () => chain.rpc.call('eth_getCode', address, 'latest'))
   if (code === '0x') {
@@ -159,21 +147,7 @@ const register = async (
       'The contract is one of the settings or of a template, whose ABI is known.',
     )
   }
-  const row: store.NewContract = {
-    id: newId('ctr'),
-    network,
-    address,
-    label,
-    abi,
-    params: {},
-    template: undefined,
-    deployer: undefined,
-    transactionId: undefined,
-    permitTransactionId: undefined,
-    account: caller.owner,
-    createdBy: caller.keyId,
-    createdAt: new Date(),
-  }
+  const row = registration({ ...madeBy(caller), network, address, label, abi })
   return {
     async write(tx) {
       const isNew = await store.insertContract(tx, row)
@@ -181,28 +155,37 @@ const register = async (
       if (id === undefined) throw new ApiError(drexErrors.contract_exists, 'It is registered.')
       return (await store.contractById(tx, id))!
     },
-    settle: async (contract) => contract,
   }
 }
+
+/** A contract that is there already. */
+const registration = (
+  known: Pick<
+    store.NewContract,
+    'network' | 'address' | 'label' | 'abi' | 'account' | 'createdBy' | 'createdAt'
+  >,
+): store.NewContract => ({
+  ...known,
+  id: newId('ctr'),
+  params: {},
+  template: undefined,
+  deployer: undefined,
+  transactionId: undefined,
+  permitTransactionId: undefined,
+})
 
 /** Besides the pilot's currency, any ERC-20 may be one. */
 const registerCurrency = async (sql: Client, { network }: Chain): Promise<void> => {
   const { abi } = await loadArtifact(network.isRealDigital ? 'currency' : 'tokenized_asset')
-  const row: store.NewContract = {
-    id: newId('ctr'),
+  const row = registration({
     network: network.id,
     address: network.token,
     label: 'currency',
     abi: network.isRealDigital ? abi : abi.filter(isErc20),
-    params: {},
-    template: undefined,
-    deployer: undefined,
-    transactionId: undefined,
-    permitTransactionId: undefined,
     account: store.gatewayAccount,
     createdBy: store.gatewayAccount,
     createdAt: new Date(),
-  }
+  })
   if (!(await store.insertContract(sql, row))) await store.replaceRegistration(sql, row)
 }
 
@@ -216,7 +199,7 @@ const isErc20 = (entry: unknown): boolean =>
   erc20Names.has(String(entry.name))
 
 const deploy = async (
-  deps: Deps,
+  deps: ServiceDeps,
   deployment: Deployment,
   caller: Caller,
 ): Promise<Creation<store.Contract>> => {
@@ -240,13 +223,12 @@ const deploy = async (
   await simulateCall(chain, { from: wallet.address, data }, [abi])
 
   const id = newId('ctr')
-  const steps = sagaOf(deploymentSteps(chain.network, wallet.address, data), {
-    subject: id,
-    network: chain.network.id,
-    createdBy: caller.keyId,
-    expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
-  })
+  const steps = sagaOf(
+    deploymentSteps(chain.network, wallet.address, data),
+    termsOf(deps, caller, id, chain.network.id),
+  )
   const contract: store.NewContract = {
+    ...madeBy(caller),
     id,
     network: chain.network.id,
     address: undefined,
@@ -257,21 +239,16 @@ const deploy = async (
     deployer: wallet.address,
     transactionId: steps[0]!.id,
     permitTransactionId: steps[1]?.id,
-    account: caller.owner,
-    createdBy: caller.keyId,
-    createdAt: new Date(),
   }
-  return {
-    async write(tx) {
+  return begun(
+    chain,
+    async (tx) => {
       await insertTransactions(tx, steps)
       await store.insertContract(tx, contract)
       return (await store.contractById(tx, id))!
     },
-    settle() {
-      chain.engine?.kick()
-      return withAddress(sql, id)
-    },
-  }
+    () => withAddress(sql, id),
+  )
 }
 
 const withAddress = async (sql: Client, id: string): Promise<store.Contract> => {
@@ -285,7 +262,7 @@ const withAddress = async (sql: Client, id: string): Promise<store.Contract> => 
 }
 
 const perform = async (
-  deps: Deps,
+  deps: ServiceDeps,
   contract: store.Contract,
   call: Call,
   caller: Caller,
@@ -304,7 +281,7 @@ const perform = async (
       signature: encoded.signature,
       result: decodeResult(abi, encoded.signature, data),
     }
-    return { write: async () => outcome, settle: async () => outcome }
+    return { write: async () => outcome }
   }
   if (from === undefined) {
     const message = 'is needed for this function'
@@ -314,29 +291,14 @@ const perform = async (
   await requireEffect(deps, chain, contract, wallet, target, caller)
   await requirePermission(chain, { sender: from, target: target.to, payload: target.data })
   await simulateCall(chain, { from, ...target }, [abi])
-  const transactionId = newId('dtx')
-  const transaction: NewTransaction = {
-    id: transactionId,
-    network: chain.network.id,
-    sender: from,
-    kind: 'call',
-    subject: contract.id,
-    recipient: contract.address,
-    data: encoded.data,
-    afterId: undefined,
-    createdBy: caller.keyId,
-    expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
-  }
-  return {
-    async write(tx) {
-      await insertTransactions(tx, [transaction])
-      return { kind: 'sent', signature: encoded.signature, transactionId }
-    },
-    async settle(outcome) {
-      chain.engine?.kick()
-      return outcome
-    },
-  }
+  const steps = sagaOf(
+    [{ kind: 'call', sender: from, recipient: target.to, data: target.data }],
+    termsOf(deps, caller, contract.id, chain.network.id),
+  )
+  return begun<CallOutcome>(chain, async (tx) => {
+    await insertTransactions(tx, steps)
+    return { kind: 'sent', signature: encoded.signature, transactionId: steps[0]!.id }
+  })
 }
 
 const encode = <T>(work: () => T): T => {

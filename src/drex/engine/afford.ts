@@ -1,11 +1,11 @@
 /** What may be signed at which fee: within the limits, and paid for by the sender's own coin. */
 import type { Hex } from '../evm/hex.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees, offerOf } from './fees.ts'
 import { supplyGas } from './gas-supply.ts'
 import * as lanes from './lane-store.ts'
-import type { Offer } from './sign.ts'
-import { sendersOf } from './sign.ts'
+import { idsOf, type Offer, sendersOf } from './sign.ts'
 import { type Passed, refuseAll } from './simulate.ts'
 import * as store from './store.ts'
 import type { TransactionError } from './transaction.ts'
@@ -37,7 +37,7 @@ export const afford = async (
     if (fees === undefined) tooHigh.push(each.transaction.id)
     else offers.push({ ...each, fees })
   }
-  if (tooHigh.length > 0) await store.defer(sql, tooHigh, feeRetryMs, feeTooHigh)
+  await store.defer(sql, tooHigh, feeRetryMs, feeTooHigh)
   return asked.least === 0n ? offers : payable(context, offers)
 }
 
@@ -57,8 +57,8 @@ const payable = async (
   const bound = await lanes.boundBy(sql, network.id, senders)
   const left = new Map<Hex, bigint>()
   for (const [i, sender] of senders.entries()) {
-    const balance = balances[i]!
-    if ('result' in balance) left.set(sender, balance.result - (bound.get(sender) ?? 0n))
+    const balance = toldIn(balances[i])
+    if (balance !== undefined) left.set(sender, balance - (bound.get(sender) ?? 0n))
   }
   const affordable: Offer[] = []
   const poor: Offer[] = []
@@ -74,7 +74,7 @@ const payable = async (
     ;(isEnough ? affordable : poor).push(offer)
     if (isEnough) left.set(sender, coin - costOf(offer))
   }
-  if (unknown.length > 0) await store.defer(sql, unknown, store.retryMs)
+  await store.defer(sql, unknown, store.retryMs)
   await refusePoor(context, poor, { affordable, bound })
   return affordable
 }
@@ -99,18 +99,16 @@ const refusePoor = async (
   }
   const supplied = await supplyGas(context, needs)
   const busy = new Set([...sendersOf(affordable), ...bound.keys()])
-  const those = (concerns: (sender: Hex) => boolean) =>
-    poor.map(({ transaction }) => transaction).filter(({ sender }) => concerns(sender))
-  const idsOf = (concerns: (sender: Hex) => boolean) => those(concerns).map(({ id }) => id)
-  const soon = idsOf((sender) => supplied.has(sender))
-  if (soon.length > 0) await store.defer(context.sql, soon, store.retryMs, insufficientFunds)
-  const waiting = idsOf((sender) => busy.has(sender) && !supplied.has(sender))
-  if (waiting.length > 0) await store.defer(context.sql, waiting, feeRetryMs, insufficientFunds)
+  const of = Map.groupBy(poor, ({ transaction: { sender } }) => {
+    if (supplied.has(sender)) return 'soon'
+    return busy.has(sender) ? 'waiting' : 'refused'
+  })
+  const { sql } = context
+  await store.defer(sql, idsOf(of.get('soon') ?? []), store.retryMs, insufficientFunds)
+  await store.defer(sql, idsOf(of.get('waiting') ?? []), feeRetryMs, insufficientFunds)
+  const refused = of.get('refused') ?? []
   await refuseAll(
     context,
-    those((sender) => !busy.has(sender) && !supplied.has(sender)).map((transaction) => ({
-      transaction,
-      error: insufficientFunds,
-    })),
+    refused.map(({ transaction }) => ({ transaction, error: insufficientFunds })),
   )
 }

@@ -4,6 +4,7 @@
  */
 
 import type { RpcOutcome } from '../rpc/client.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import type { Receipt } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 import { mismatchOf } from './evidence.ts'
@@ -59,12 +60,7 @@ export const agreementOn = async (
   if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: before }
   const { proofs } = context.network
   const said = (answers: readonly (readonly RpcOutcome<Receipt | null>[])[], i: number) => {
-    const receipts = answers.flatMap((node) => {
-      const outcome = node[i]
-      return outcome !== undefined && 'result' in outcome && outcome.result !== null
-        ? [outcome.result]
-        : []
-    })
+    const receipts = answers.flatMap((node) => toldIn(node[i]) ?? [])
     const same = receipts.filter((receipt) => isWrittenDown(mined[i]!, receipt)).length
     const isContradicted = same < receipts.length
     return { isContradicted, isAgreed: same >= needed && (proofs || !isContradicted) }

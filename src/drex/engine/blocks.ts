@@ -4,6 +4,7 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { failing, toldIn } from '../rpc/exchange.ts'
 import type { Block } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 
@@ -28,9 +29,7 @@ export const commonHead = async (
     enough: least,
     graceMs: headGraceMs,
   })
-  const heads = answers.flatMap(([told]) =>
-    told !== undefined && 'result' in told ? [told.result] : [],
-  )
+  const heads = answers.flatMap(([head]) => toldIn(head) ?? [])
   const place = Math.min(heads.length, Math.max(toldMin, nodesNeeded))
   const head = heads.toSorted((a, b) => b - a)[place - 1]
   if (head !== undefined && heads.length >= least) return head
@@ -65,13 +64,12 @@ const checked = (
   outcome: RpcOutcome<Block | null>,
 ): RpcOutcome<Block | null> => {
   if ('failure' in outcome || outcome.result === null) return outcome
-  if (outcome.result.number !== number) return malformed(`another block than ${number} was told`)
+  if (outcome.result.number !== number)
+    return failing('malformed', `another block than ${number} was told`)
   return proofs && !isBlockProven(outcome.result, validators)
-    ? malformed(`the hash of block ${number} is not that of its header`)
+    ? failing('malformed', `the hash of block ${number} is not that of its header`)
     : outcome
 }
-
-const malformed = (message: string) => ({ failure: new RpcFailure('malformed', message) })
 
 /**
  * The blocks of these heights, as far as they are told and each is built on the one before.
@@ -130,10 +128,7 @@ export const chainHashes = async (
     context,
     [...numbers].flatMap((number) => depths.map((each) => number + each)),
   )
-  const blockAt = (number: number): Block | undefined => {
-    const outcome = blocks.get(number)
-    return outcome !== undefined && 'result' in outcome ? (outcome.result ?? undefined) : undefined
-  }
+  const blockAt = (number: number) => toldIn(blocks.get(number))
   const isLinked = (number: number): boolean =>
     depths.every(
       (depth) =>

@@ -1,6 +1,7 @@
 /** Shared by the parts of one network's engine. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { Permission } from '../permission.ts'
 import type { RpcClient } from '../rpc/client.ts'
@@ -9,8 +10,6 @@ import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
 import type { Held } from './held-store.ts'
-import type { KnownCode } from './known-code.ts'
-import type { KnownNonces } from './known-nonces.ts'
 import type { Looks } from './looks.ts'
 import type { Prover } from './prover.ts'
 import type { Signers } from './signers.ts'
@@ -27,9 +26,10 @@ export type EngineContext = {
   readonly heads: Heads
   readonly looks: Looks
   readonly accepted: Accepted
-  /** Which senders' nonces this process has compared with the chain. */
-  readonly knownNonces: KnownNonces
-  readonly knownCode: KnownCode
+  /** Senders whose nonces this process has compared with the chain. What makes it doubt them is kept with the lanes. */
+  readonly knownNonces: Set<Hex>
+  /** Addresses where code was seen, which is not asked for again: a chain that is another than before may lack it. */
+  readonly knownCode: Set<Hex>
   /** Counts a replacement that the limits of fees do not allow. */
   readonly onFeeLimit: () => void
   /** Notifies followers; runs in the database transaction that ends them. */

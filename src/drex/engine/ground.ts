@@ -34,7 +34,7 @@ export const onGround = async <T extends { readonly transaction: Pick<OpenTransa
   const isShaken = ({ status, number, hash }: Ground): boolean =>
     status === 'confirmed' ? hashes.get(number) !== hash : !isFinal(status)
   const shaken = new Set(grounds.filter(isShaken).map(({ id }) => id))
-  if (shaken.size > 0) await defer(sql, [...shaken], retryMs)
+  await defer(sql, [...shaken], retryMs)
   return judged.filter(({ transaction }) => !shaken.has(transaction.id))
 }
 

@@ -2,6 +2,7 @@
 import { isBlockProven } from '../evm/block-proof.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import type { Block } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
 import { nodesNeeded } from './agreement.ts'
@@ -55,9 +56,7 @@ const blocksTold = async (context: EngineContext, number: number): Promise<reado
     [{ method: 'eth_getBlockByNumber', params: [quantity(number), false] }],
     { enough: nodesNeeded(context) },
   )
-  return answers.flatMap(([answer]) =>
-    answer !== undefined && 'result' in answer && answer.result !== null ? [answer.result] : [],
-  )
+  return answers.flatMap(([block]) => toldIn(block) ?? [])
 }
 
 const checkpointEveryMs = 60_000

@@ -9,7 +9,7 @@ import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { passing, RpcFailure } from '../rpc/errors.ts'
-import type { RpcRequest } from '../rpc/exchange.ts'
+import { type RpcRequest, toldIn } from '../rpc/exchange.ts'
 import type { Block, Method, Receipt, ResultOf } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
 
@@ -110,7 +110,7 @@ const fromAny = async (
     rpc,
     [{ method: 'eth_getBlockByHash', params: [hash, true] }],
     ([each]) => {
-      const told = each !== undefined && 'result' in each ? each.result : null
+      const told = toldIn(each)
       return told?.hash === hash && isBlockProven(told, validators) ? told : undefined
     },
   )
@@ -118,19 +118,16 @@ const fromAny = async (
   const proven = await firstAmong(
     rpc,
     [{ method: 'eth_getBlockReceipts', params: [hash] }],
-    ([each]) =>
-      each !== undefined && 'result' in each
-        ? proveBlock(block, each.result ?? [], validators)
-        : undefined,
+    ([each]) => {
+      const receipts = toldIn(each)
+      return receipts === undefined ? undefined : proveBlock(block, receipts ?? [], validators)
+    },
   )
   if (proven !== undefined) return proven
-  return firstAmong(rpc, singlesOf(block), (node) =>
-    proveBlock(
-      block,
-      node.map((each) => ('result' in each ? each.result : null)).filter(isTold),
-      validators,
-    ),
-  )
+  return firstAmong(rpc, singlesOf(block), (node) => {
+    const receipts = node.flatMap((each) => toldIn(each) ?? [])
+    return proveBlock(block, receipts, validators)
+  })
 }
 
 /** The first node's answers that can be used. */
@@ -155,8 +152,6 @@ const singlesOf = ({ transactions }: Block) =>
     method: 'eth_getTransactionReceipt' as const,
     params: [typeof each === 'string' ? each : each.hash],
   }))
-
-const isTold = (receipt: Receipt | null): receipt is Receipt => receipt !== null
 
 const createResting = () => {
   const untilMs = new Map<Hex, number>()
@@ -200,6 +195,6 @@ const createReceipts = (rpc: RpcClient) => {
       if (whole?.length === transactions.length) return whole
       singlesUntilMs = performance.now() + singlesMs
     }
-    return (await rpc.batch(singlesOf(block))).map(resultOf).filter(isTold)
+    return (await rpc.batch(singlesOf(block))).flatMap((each) => resultOf(each) ?? [])
   }
 }

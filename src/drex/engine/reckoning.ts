@@ -58,7 +58,8 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
   return {
     async reckon(senders) {
       const known = await lanes.lanesOf(sql, network.id, senders)
-      knownNonces.forget(senders.filter((sender) => known.get(sender)?.doubt !== undefined))
+      for (const sender of senders)
+        if (known.get(sender)?.doubt !== undefined) knownNonces.delete(sender)
       const fresh = senders.filter((each) => !knownNonces.has(each) && !comparisons.has(each))
       if (fresh.length > 0) {
         const counts = await rpc.batch(
@@ -81,7 +82,7 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
         await lanes.seedLanes(sql, network.id, even)
         for (const sender of even.keys()) knownNonces.add(sender)
       }
-      return new Set(senders.filter(knownNonces.has))
+      return new Set(senders.filter((each) => knownNonces.has(each)))
     },
     busy: () => [...comparisons.senders(), ...rests.senders()],
     settle: comparisons.settle,

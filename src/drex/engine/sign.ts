@@ -98,8 +98,8 @@ const signTogether = async (
     await save(tx, signed, settings.resendMs)
     return signed
   })
-  if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
-  if (waitingIds.length > 0) await store.defer(sql, waitingIds, store.retryMs)
+  await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
+  await store.defer(sql, waitingIds, store.retryMs)
   if (doubted.length > 0) await compareFirst(context, doubted)
   return signed
 }
@@ -109,7 +109,7 @@ const compareFirst = async (
   { knownNonces, sql }: EngineContext,
   offers: readonly Offer[],
 ): Promise<void> => {
-  knownNonces.forget(sendersOf(offers))
+  for (const sender of sendersOf(offers)) knownNonces.delete(sender)
   await store.defer(sql, idsOf(offers), store.retryMs)
 }
 
@@ -142,10 +142,9 @@ export const signRemotely = async (
   const mayApprove = await approvalLanes(sql, network.id, offered)
   const allowed = offered.filter(({ transaction }) => mayApprove(transaction))
   const waiting = idsOf(offered.filter((each) => !allowed.includes(each)))
-  if (waiting.length > 0) await store.defer(sql, waiting, store.retryMs)
+  await store.defer(sql, waiting, store.retryMs)
   const offers = allowed.slice(0, remoteMax)
-  const rest = idsOf(allowed.slice(remoteMax))
-  if (rest.length > 0) await store.defer(sql, rest, 0)
+  await store.defer(sql, idsOf(allowed.slice(remoteMax)), 0)
   if (offers.length === 0) return []
   const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
   if (lane === undefined || lane.doubt !== undefined) {
@@ -173,15 +172,8 @@ export const signRemotely = async (
   })
   const keptIds = new Set(idsOfRows(kept))
   const unsigned = idsOf(offers).filter((id) => !keptIds.has(id))
-  if (unsigned.length > 0) {
-    const isFailed = missing !== -1
-    await store.defer(
-      sql,
-      unsigned,
-      isFailed ? signerRestMs : store.retryMs,
-      isFailed ? signerFailed : undefined,
-    )
-  }
+  if (missing === -1) await store.defer(sql, unsigned, store.retryMs)
+  else await store.defer(sql, unsigned, signerRestMs, signerFailed)
   return kept
 }
 
@@ -230,9 +222,15 @@ const signedRow = (
   return { id, kind, sender, nonce, hash, raw, gasLimit, ...fees }
 }
 
-const unsignedOf = (
+export const unsignedOf = (
   { network }: EngineContext,
-  { transaction, gasLimit, fees }: Offer,
+  {
+    transaction,
+    gasLimit,
+    fees,
+  }: Pick<Offer, 'gasLimit' | 'fees'> & {
+    readonly transaction: Pick<OpenTransaction, 'recipient' | 'value' | 'data'>
+  },
   nonce: number,
 ): UnsignedTransaction => ({
   chainId: network.chainId,
@@ -249,8 +247,9 @@ export const sendersOf = (
   all: readonly { readonly transaction: OpenTransaction }[],
 ): readonly Hex[] => [...new Set(all.map(({ transaction }) => transaction.sender))].sort()
 
-const idsOf = (all: readonly { readonly transaction: OpenTransaction }[]): readonly string[] =>
-  all.map(({ transaction }) => transaction.id)
+export const idsOf = (
+  all: readonly { readonly transaction: Pick<OpenTransaction, 'id'> }[],
+): readonly string[] => all.map(({ transaction }) => transaction.id)
 
 const idsOfRows = (rows: readonly { readonly id: string }[]): readonly string[] =>
   rows.map(({ id }) => id)

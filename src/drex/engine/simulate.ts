@@ -4,7 +4,7 @@ import { addressArgument, encodeAllowance } from '../evm/token-call.ts'
 import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
-import { transactionGasMax } from '../rpc/exchange.ts'
+import { toldIn, transactionGasMax } from '../rpc/exchange.ts'
 import { nodesNeeded } from './agreement.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -146,9 +146,9 @@ export const createSimulator = (context: EngineContext): Simulator => {
         })
     }
     await refuseAll(context, refused)
-    if (later.length > 0) await store.defer(sql, later, store.retryMs)
-    if (untold.length > 0) await store.deferLonger(sql, untold, untoldMaxSeconds)
-    if (hung.length > 0) await store.deferLonger(sql, hung, hungMaxSeconds)
+    await store.defer(sql, later, store.retryMs)
+    await store.deferLonger(sql, untold, untoldMaxSeconds)
+    await store.deferLonger(sql, hung, hungMaxSeconds)
     const standing = new Set(await onGround(context, passed.filter(isStep)))
     return passed.filter((each) => !isStep(each) || standing.has(each))
   }
@@ -185,7 +185,7 @@ const judge = async (
     const { result } = call
     if (result !== '0x' && !/^0x0{63}1$/.test(result)) return tokenRefused
   }
-  const gas = estimate !== undefined && 'result' in estimate ? estimate.result : undefined
+  const gas = toldIn(estimate)
   return gas !== undefined && gas > transactionGasMax ? tooMuchGas : gas
 }
 
@@ -241,7 +241,7 @@ const permittedOf = async (
     context,
     those('refused').map((transaction) => ({ transaction, error: notPermitted })),
   )
-  if (unknown.length > 0) await store.deferLonger(context.sql, unknown, untoldMaxSeconds)
+  await store.deferLonger(context.sql, unknown, untoldMaxSeconds)
   return those('allowed')
 }
 
@@ -257,6 +257,8 @@ export const refuseAll = async (
     endings.refuse,
   )
 }
+
+const knownCodeMax = 10_000
 
 /** A call to an address without code succeeds and does nothing. Code that was seen is not asked for again. */
 const codeOf = async (
@@ -276,7 +278,7 @@ const codeOf = async (
     const code = codes[i]!
     if ('failure' in code) continue
     found.set(address, code.result !== '0x')
-    if (code.result !== '0x') knownCode.add(address)
+    if (code.result !== '0x' && knownCode.size < knownCodeMax) knownCode.add(address)
   }
   return ({ recipient }) => {
     if (recipient === undefined || knownCode.has(recipient)) return true
@@ -308,10 +310,7 @@ const withoutIdle = async (
   )
   const needed = nodesNeeded(context)
   const idle = revokes.filter((_, i) => {
-    const told = answers.flatMap((node) => {
-      const outcome = node[i]
-      return outcome !== undefined && 'result' in outcome ? [outcome.result] : []
-    })
+    const told = answers.flatMap((node) => toldIn(node[i]) ?? [])
     return told.length >= needed && told.every((each) => zeroWord.test(each))
   })
   if (idle.length === 0) return transactions

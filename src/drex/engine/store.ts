@@ -213,6 +213,7 @@ export const defer = async (
   dueInMs: number,
   error?: TransactionError,
 ): Promise<void> => {
+  if (ids.length === 0) return
   await sql`
     update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
       error = coalesce(${errorColumn(error)}::text::jsonb, error)
@@ -226,6 +227,7 @@ export const deferLonger = async (
   ids: readonly string[],
   maxSeconds: number,
 ): Promise<void> => {
+  if (ids.length === 0) return
   await sql`
     update drex_transactions
     set due_at = now() + greatest(${retryMs} * interval '1 millisecond',

@@ -12,7 +12,7 @@ import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
 import { storeEnds } from './parts.ts'
 import { createReckoner, type Reckoner } from './reckoning.ts'
-import { type Offer, type Signed, sendersOf, signLocally, signRemotely } from './sign.ts'
+import { idsOf, type Offer, type Signed, sendersOf, signLocally, signRemotely } from './sign.ts'
 import { createSimulator, type Passed } from './simulate.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
@@ -166,7 +166,7 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
     try {
       await send(context, await signRemotely(context, sender, offers))
     } catch (error) {
-      context.knownNonces.forget([sender])
+      context.knownNonces.delete(sender)
       context.logger.warn({ sender, err: error }, 'not signed')
     } finally {
       running.delete(sender)
@@ -178,8 +178,7 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
     async start(sender: Hex, offers: readonly Offer[]) {
       const kind = await context.signers.kind(sender)
       if (running.has(sender) || countOf(kind) >= remoteSendersMax) {
-        const ids = offers.map(({ transaction }) => transaction.id)
-        await store.defer(context.sql, ids, store.retryMs)
+        await store.defer(context.sql, idsOf(offers), store.retryMs)
         return
       }
       running.set(sender, { kind, work: run(sender, offers) })
@@ -203,12 +202,11 @@ const unsent = async (
   if (fresh.length === 0) return taken
   const waiting = await reckonedAmong(context, reckoner, fresh)
   const unknown = fresh.filter(({ sender }) => !context.knownNonces.has(sender))
-  if (unknown.length > 0)
-    await store.defer(
-      context.sql,
-      unknown.map(({ id }) => id),
-      store.retryMs,
-    )
+  await store.defer(
+    context.sql,
+    unknown.map(({ id }) => id),
+    store.retryMs,
+  )
   const isFresh = new Set(fresh)
   return taken.filter((each) => !isFresh.has(each) || waiting.has(each.id))
 }
@@ -298,7 +296,7 @@ export const send = async (
     const poor = [...refused].flatMap(([id, { kind }]) =>
       kind === 'insufficient_funds' ? [id] : [],
     )
-    if (poor.length > 0) await store.defer(sql, poor, context.settings.resendMs, unpaid)
+    await store.defer(sql, poor, context.settings.resendMs, unpaid)
   }
   return refused
 }

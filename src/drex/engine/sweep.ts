@@ -4,13 +4,13 @@
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
-import type { UnsignedTransaction } from '../evm/transaction.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
-import { type AskedFees, currentFees, feesFor, nextFees, offerOf } from './fees.ts'
+import { type AskedFees, currentFees, nextFees, offerOf } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as lanes from './lane-store.ts'
 import { createLostNonces } from './lost-nonces.ts'
+import { unsignedOf } from './sign.ts'
 import * as store from './store.ts'
 import { type Sendable, send } from './submit.ts'
 import type { OpenTransaction } from './transaction.ts'
@@ -136,15 +136,8 @@ export const replace = async (
   const fees = nextFees(network.gasPolicy, { maxFee, tip, gasLimit }, asked, settings.fees)
   if (fees === undefined && network.gasPolicy !== 'zero') context.onFeeLimit()
   if (transaction.nonce === undefined || fees === undefined) return undefined
-  const unsigned: UnsignedTransaction = {
-    chainId: network.chainId,
-    nonce: transaction.nonce,
-    gasLimit,
-    fees: feesFor(network.gasPolicy, fees),
-    to: isCancel ? transaction.sender : transaction.recipient,
-    value: isCancel ? 0n : transaction.value,
-    data: isCancel ? '0x' : transaction.data,
-  }
+  const call = isCancel ? nothingBy(transaction.sender) : transaction
+  const unsigned = unsignedOf(context, { transaction: call, gasLimit, fees }, transaction.nonce)
   const signed = await context.signers.sign(transaction.sender, unsigned)
   const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
   return context.sql.begin(async (tx) => {
@@ -154,6 +147,9 @@ export const replace = async (
     return attempt
   })
 }
+
+/** Zero to the sender itself: all that it does is to use its nonce. */
+const nothingBy = (sender: Hex) => ({ recipient: sender, value: 0n, data: '0x' }) as const
 
 /**
  * Finds senders whose lowest nonce in flight is ahead of the chain: none of their transactions can be mined until the
@@ -200,15 +196,8 @@ const fill = async (
       sendables.push(before)
       continue
     }
-    const signed = await signers.sign(sender, {
-      chainId: network.chainId,
-      nonce,
-      gasLimit: cancelGas,
-      fees: feesFor(network.gasPolicy, fees),
-      to: sender,
-      value: 0n,
-      data: '0x',
-    })
+    const empty = { transaction: nothingBy(sender), gasLimit: cancelGas, fees }
+    const signed = await signers.sign(sender, unsignedOf(context, empty, nonce))
     const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
     const row = { id, nonce, ...signed, gasLimit: cancelGas, ...fees }
     // Another process may have filled it meanwhile: the unique nonce decides.

@@ -10,6 +10,7 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import type { Log } from '../rpc/methods.ts'
 import type { Anchor, Place } from './place.ts'
 
@@ -90,7 +91,7 @@ type ChainContext = Omit<BlockContext, 'rpc'> & { readonly rpc: Pick<RpcClient, 
 /** @throws RpcFailure if a node still has the block: then the chain has not changed, the nodes differ */
 const demandGone = async ({ rpc }: ChainContext, { number, hash }: Place): Promise<void> => {
   const there = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
-  if (there.some((each) => 'result' in each && each.result?.hash === hash)) {
+  if (there.some((each) => toldIn(each)?.hash === hash)) {
     throw new RpcFailure('transient', `the nodes differ about block ${number}`)
   }
 }

@@ -11,6 +11,7 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure, type RpcFailureKind } from '../rpc/errors.ts'
+import { failing } from '../rpc/exchange.ts'
 import type { Block, Log } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
 import type { Anchor, Place } from './place.ts'
@@ -223,7 +224,7 @@ const logsOf = async (
       blocks.map(({ hash, number }): [Hex, RpcOutcome<readonly Log[]>] => {
         const receipts = proven.get(hash)?.receipts.values()
         if (receipts === undefined)
-          return [hash, failed('transient', `block ${number} is not proven`)]
+          return [hash, failing('transient', `block ${number} is not proven`)]
         return [hash, { result: [...receipts].flatMap(({ logs }) => logs.filter(isOf(wanted))) }]
       }),
     )
@@ -243,10 +244,6 @@ const logsOf = async (
     }),
   )
 }
-
-const failed = (kind: RpcFailureKind, message: string) => ({
-  failure: new RpcFailure(kind, message),
-})
 
 const isOf =
   (wanted: Wanted) =>
@@ -274,7 +271,7 @@ const inOrder = (
   for (const log of logs) {
     const place = `${log.blockNumber} ${log.logIndex}`
     if (!isAsked(log) || log.removed || !isWanted(log) || places.has(place)) {
-      return failed('malformed', 'the node tells of events that were not asked for')
+      return failing('malformed', 'the node tells of events that were not asked for')
     }
     places.add(place)
   }

@@ -1,21 +1,18 @@
 /** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
-import { type Client, inSnapshot } from '#src/platform/database/index.ts'
+import { inSnapshot } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
-import type { Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
-import { tryFirst } from '../contracts/steps.ts'
-import type { Creation } from '../creation.ts'
-import type { EngineContext } from '../engine/context.ts'
+import { tryFirst } from '../contracts/rights.ts'
+import { begun, type Creation, madeBy, type ServiceDeps, termsOf } from '../creation.ts'
 import { receiptIn } from '../engine/receipt.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { sagaOf } from '../sagas.ts'
-import type { Tokens } from '../tokens/service.ts'
 import { type Step, stepsOf } from '../transfers/store.ts'
+import type { UnsentDeps } from '../transfers/unsent.ts'
 import { requireUnlimited, requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
-import type { Wallets } from '../wallets/service.ts'
 import type { OperationDefinition, OperationResult } from './definition.ts'
 import { type OperationName, operations } from './index.ts'
 import * as store from './store.ts'
@@ -47,13 +44,8 @@ export type Operations = {
   ) => Promise<readonly store.Operation[]>
 }
 
-type Deps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Pick<Wallets, 'requireSigning'>
-  readonly tokens: Tokens
-  readonly expirySeconds: number
-  readonly contextOf: (network: NetworkId) => EngineContext | undefined
+type Deps = ServiceDeps & {
+  readonly contextOf: UnsentDeps['contextOf']
 }
 
 export const createOperations = (deps: Deps): Operations => ({
@@ -124,14 +116,9 @@ const create = async (
   })
   await tryFirst(chain, planned)
   const id = newId('opr')
-  const createdAt = new Date()
-  const steps = sagaOf(planned, {
-    subject: id,
-    network: chain.network.id,
-    createdBy: caller.keyId,
-    expiresAt: new Date(createdAt.getTime() + deps.expirySeconds * 1000),
-  })
+  const steps = sagaOf(planned, termsOf(deps, caller, id, chain.network.id))
   const row: store.NewOperation = {
+    ...madeBy(caller),
     id,
     kind: request.operation,
     transactionId: steps.at(-1)!.id,
@@ -139,19 +126,10 @@ const create = async (
     signer: wallet.address,
     params: request.params,
     reference: request.reference,
-    account: caller.owner,
-    createdBy: caller.keyId,
-    createdAt,
   }
-  return {
-    async write(tx) {
-      await insertTransactions(tx, steps)
-      await store.insertOperation(tx, row)
-      return (await store.operationById(tx, id, visibleTo(caller)))!
-    },
-    async settle(written) {
-      chain.engine?.kick()
-      return written
-    },
-  }
+  return begun(chain, async (tx) => {
+    await insertTransactions(tx, steps)
+    await store.insertOperation(tx, row)
+    return (await store.operationById(tx, id, visibleTo(caller)))!
+  })
 }

@@ -1,7 +1,6 @@
 /** What the routes of deliveries and liens share. */
 import { z } from 'zod'
 import {
-  type Caller,
   type ErrorDefinition,
   idParams,
   pageResponse,
@@ -10,7 +9,7 @@ import {
   type RouteContract,
   route,
 } from '#src/platform/http/index.ts'
-import type { Kind, ListFilter, Of, Whole } from '../agreements/service.ts'
+import type { Kind, Of, readersOf } from '../agreements/service.ts'
 import type { Agreement, Event } from '../agreements/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -78,10 +77,7 @@ const showTold = ({ name, hash, blockNumber, mismatch }: Event) => ({
 
 type Reading<K extends Kind> = {
   readonly path: string
-  readonly agreements: {
-    readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<K>[]>
-    readonly get: (id: string, caller: Caller) => Promise<Whole<K>>
-  }
+  readonly agreements: ReturnType<typeof readersOf<K>>
   readonly statuses: readonly string[]
   readonly parts: readonly Agreement['part'][]
   readonly list: {

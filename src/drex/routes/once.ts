@@ -63,6 +63,7 @@ export const once = async <T, R>(
     return answerOf(written)
   })
   if (answered.isReplay) return repeat(answered)
+  if (creation.settle === undefined) return respond(answered)
   const final = answerOf(await away(c, creation.settle(created[0] as R)))
   if (key !== undefined) await answerKey(sql, key, final)
   return respond({ ...final, isReplay: false })

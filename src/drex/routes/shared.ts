@@ -1,6 +1,6 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
-import { type Caller, jsonMembers, pageQuery } from '#src/platform/http/index.ts'
+import { jsonMembers, pageQuery } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -45,6 +45,3 @@ export const anyContract = { address: 'listContracts#/contracts/0/address' }
 
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 export const pageOnly = z.strictObject(pageSchema)
-
-/** Who makes something, for its row. */
-export const makerOf = ({ owner, keyId }: Caller) => ({ account: owner, createdBy: keyId })

@@ -12,6 +12,7 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { trackedOfWallet } from '../contracts/store.ts'
+import { madeBy } from '../creation.ts'
 import type { WantedKey } from '../custody/adoption.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { drexErrors } from '../errors.ts'
@@ -22,7 +23,7 @@ import { requireAllWallets } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
-import { addressSchema, anyWallet, makerOf, metadataSchema, pageOnly } from './shared.ts'
+import { addressSchema, anyWallet, metadataSchema, pageOnly } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
 const common = { label: text(100), metadata: metadataSchema.default({}) }
@@ -152,21 +153,11 @@ export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] =>
       allow: (caller) => requireAllWallets(caller, 'a new wallet'),
       prepare: async (body, caller) => {
         const { type, label, metadata } = body
+        const { environment } = caller
         const key = await wallets.adoptKey(wantedKey(body), caller.owner)
         return {
           write: (tx) =>
-            wallets.create(
-              {
-                type,
-                label,
-                metadata,
-                ...key,
-                ...makerOf(caller),
-                environment: caller.environment,
-              },
-              tx,
-            ),
-          settle: async (wallet) => wallet,
+            wallets.create({ ...madeBy(caller), ...key, type, label, metadata, environment }, tx),
         }
       },
       show,

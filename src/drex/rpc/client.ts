@@ -6,7 +6,7 @@
 import type { Hex } from '../evm/hex.ts'
 import { createChoice } from './choice.ts'
 import { passing, RpcFailure, type RpcFailureKind } from './errors.ts'
-import type { RpcOutcome, RpcRequest } from './exchange.ts'
+import { failing, type RpcOutcome, type RpcRequest } from './exchange.ts'
 import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
 import { type Checkpoint, createNode, type Identity, type Node, resultOf } from './node.ts'
@@ -230,7 +230,7 @@ const pollAll =
           askAll(node, identified, requests, late.signal),
           isLate,
         ])
-        if (outcomes === undefined) return requests.map(() => away())
+        if (outcomes === undefined) return requests.map(away)
         if (!outcomes.some((each) => 'result' in each)) return outcomes
         told.push(outcomes)
         if (isDone?.(told) === true) late.abort()
@@ -264,13 +264,8 @@ const askAll = async <M extends Method>(
   return outcomes
 }
 
-const away = (): { readonly failure: RpcFailure } => ({
-  failure: new RpcFailure('timed_out', 'the node had not answered when the others long had'),
-})
-
-const noReply = (): { readonly failure: RpcFailure } => ({
-  failure: new RpcFailure('unreachable', 'the node sent no reply'),
-})
+const away = () => failing('timed_out', 'the node had not answered when the others long had')
+const noReply = () => failing('unreachable', 'the node sent no reply')
 
 /** Full jitter under a cap. */
 const backoffMs = (round: number, random: () => number): number =>

@@ -2,7 +2,7 @@
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
 import { readBounded } from '#src/platform/runtime/index.ts'
 import { quantity } from '../evm/hex.ts'
-import { classifyHttpStatus, classifyRpcError, RpcFailure } from './errors.ts'
+import { classifyHttpStatus, classifyRpcError, RpcFailure, type RpcFailureKind } from './errors.ts'
 import { type Method, type ResultOf, readResult } from './methods.ts'
 
 export type RpcRequest<M extends Method = Method> = {
@@ -11,6 +11,14 @@ export type RpcRequest<M extends Method = Method> = {
 }
 
 export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failure: RpcFailure }
+
+/** @returns undefined if nothing is told */
+export const toldIn = <T>(outcome: RpcOutcome<T> | undefined): T | undefined =>
+  outcome !== undefined && 'result' in outcome ? outcome.result : undefined
+
+export const failing = (kind: RpcFailureKind, message: string) => ({
+  failure: new RpcFailure(kind, message),
+})
 
 /**
  * A block of 100 000 transfers, or the receipts of a full batch, are a fraction of it, and so is what a transaction of

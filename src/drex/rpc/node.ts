@@ -2,7 +2,7 @@
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import { RpcFailure, type RpcFailureKind } from './errors.ts'
-import { exchange, type Limits, type RpcOutcome, type RpcRequest } from './exchange.ts'
+import { exchange, failing, type Limits, type RpcOutcome, type RpcRequest } from './exchange.ts'
 import type { Method, ResultOf } from './methods.ts'
 
 /** What distinguishes a chain from another with the same chain id. */
@@ -233,9 +233,7 @@ const refusedSize = (error: unknown): undefined => {
 /** What a node says so of one call that was asked alone concerns that call, and not those asked after it. */
 const isOwn = ({ kind }: RpcFailure): boolean => kind === 'too_large' || kind === 'malformed'
 
-const unanswered = (): RpcOutcome<never> => ({
-  failure: new RpcFailure('unreachable', 'the node left a call unanswered'),
-})
+const unanswered = () => failing('unreachable', 'the node left a call unanswered')
 
 const isHung = (outcome: RpcOutcome): boolean =>
   'failure' in outcome && outcome.failure.kind === 'timed_out'
@@ -244,8 +242,8 @@ const isUntold = (outcome: RpcOutcome): boolean =>
   isHung(outcome) || ('failure' in outcome && outcome.failure.kind === 'unreachable')
 
 const unasked = (count: number): readonly RpcOutcome<never>[] => {
-  const failure = new RpcFailure('unreachable', 'the node was not asked: it left others unanswered')
-  return Array.from({ length: count }, () => ({ failure }))
+  const failed = failing('unreachable', 'the node was not asked: it left others unanswered')
+  return Array.from({ length: count }, () => failed)
 }
 
 /** A node that answered nothing is asked for nothing more: each further part would cost as long again. */

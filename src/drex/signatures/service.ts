@@ -11,15 +11,15 @@ import {
   refusedValue,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
+import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { isMoney, mayTake } from '../contracts/rights.ts'
+import type { ServiceDeps } from '../creation.ts'
 import { SignerError } from '../custody/exchange.ts'
 import type { Signable } from '../custody/signer.ts'
 import { drexErrors } from '../errors.ts'
 import { bytesToHex, type Hex } from '../evm/hex.ts'
 import type { Signature } from '../evm/transaction.ts'
-import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
 import type { Wallet } from '../wallets/store.ts'
@@ -50,14 +50,7 @@ export type Signatures = {
   ) => Promise<Signed>
 }
 
-type Deps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Wallets
-  readonly tokens: Tokens
-}
-
-export const createSignatures = (deps: Deps): Signatures => {
+export const createSignatures = (deps: ServiceDeps): Signatures => {
   const { wallets, chains } = deps
   const signing = async (id: string, caller: Caller): Promise<Wallet> => {
     const { address } = await wallets.get(id, caller)
@@ -87,7 +80,7 @@ export const createSignatures = (deps: Deps): Signatures => {
 }
 
 const requireRight = async (
-  { sql, tokens }: Deps,
+  { sql, tokens }: ServiceDeps,
   chain: Chain,
   { id, address, policy }: Wallet,
   data: TypedData,
@@ -119,7 +112,7 @@ const requireRight = async (
 }
 
 const sign = async (
-  { sql, wallets }: Deps,
+  { sql, wallets }: ServiceDeps,
   wallet: Wallet,
   signable: Signable,
   caller: Caller,

@@ -5,7 +5,7 @@ import { type Chains, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { ArgumentError, type EventFilter, encodeEventFilter, readAbi } from '../contracts/abi.ts'
 import type { Contracts } from '../contracts/service.ts'
-import type { Creation } from '../creation.ts'
+import { type Creation, madeBy } from '../creation.ts'
 import { commonHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -63,8 +63,8 @@ export const createStreams = (deps: {
         throw refusedValue([{ pointer: '/from_block', rule: 'range', message }])
       }
       const stream: store.Stream = {
+        ...madeBy(caller),
         id: newId('str'),
-        account: caller.owner,
         contractId: contract.id,
         network: contract.network,
         address,
@@ -73,8 +73,6 @@ export const createStreams = (deps: {
         topics: filter.topics,
         position: { number: fromBlock === undefined ? head : fromBlock - 1, hash: undefined },
         anchors: [],
-        createdBy: caller.keyId,
-        createdAt: new Date(),
       }
       return {
         async write(tx) {
@@ -84,7 +82,6 @@ export const createStreams = (deps: {
             `The account has ${streamsMax} streams, as many as it may.`,
           )
         },
-        settle: async (created) => created,
       }
     },
     async list({ address, network }, caller, beforeId, limit) {

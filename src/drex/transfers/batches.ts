@@ -2,7 +2,7 @@
  * Many transfers in one request, all taken or none. Each row is a transfer of its own from then on, with its own end and
  * its own event. Policies hold for what the rows of a wallet come to together.
  */
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
 import {
   type Answered,
   ApiError,
@@ -10,17 +10,16 @@ import {
   replayOf,
   runOnce,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
+import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
+import { madeBy, type ServiceDeps, termsOf } from '../creation.ts'
 import { drexErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { sagaOf, transferSteps } from '../sagas.ts'
-import type { Tokens } from '../tokens/service.ts'
 import { comparable, judgeAll, limitsMoney, type PolicyRule } from '../wallets/policy.ts'
 import { isWalletOf, requireWallet } from '../wallets/rights.ts'
-import type { Wallets } from '../wallets/service.ts'
 import { lockPolicies, spentSince, type Wallet } from '../wallets/store.ts'
 import { acceptedStatus, insertAll } from './accept.ts'
 import { refuseByPolicy, windowHours } from './guarded.ts'
@@ -38,14 +37,6 @@ type BatchRow = {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-type BatchDeps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Pick<Wallets, 'requireSigning'>
-  readonly tokens: Tokens
-  readonly expirySeconds: number
-}
-
 type NewBatch = {
   readonly id: string
   readonly network: NetworkId
@@ -58,7 +49,7 @@ type NewBatch = {
  * @throws ApiError that names every row which cannot be taken, or `policy_refused`
  */
 const createBatch = async (
-  deps: BatchDeps,
+  deps: ServiceDeps,
   request: { readonly network: NetworkId | undefined; readonly rows: readonly BatchRow[] },
   caller: Caller,
   bodyOf: (batch: NewBatch) => string,
@@ -104,7 +95,7 @@ const createBatch = async (
 
 /** The wallets that sign, each once. @throws ApiError with every row whose wallet cannot */
 const signersOf = async (
-  { wallets }: BatchDeps,
+  { wallets }: ServiceDeps,
   rows: readonly BatchRow[],
   caller: Caller,
 ): Promise<readonly Wallet[]> => {
@@ -121,7 +112,7 @@ const signersOf = async (
 }
 
 const transfersOf = async (
-  { tokens }: BatchDeps,
+  { tokens }: ServiceDeps,
   chain: Chain,
   rows: readonly BatchRow[],
   caller: Caller,
@@ -134,18 +125,16 @@ const transfersOf = async (
       amounts[i] = await tokens.unitsOf(chain, token, amount, `transfers/${i}/amount`)
     }),
   )
-  const createdAt = new Date()
+  const made = madeBy(caller)
   return rows.map(({ amount: _, ...row }, i) => ({
     ...row,
+    ...made,
     id: newId('trf'),
     transactionId: newId('dtx'),
     network,
     token,
     decimals,
-    createdAt,
     amount: amounts[i]!,
-    account: caller.owner,
-    createdBy: caller.keyId,
     approval: undefined,
   }))
 }
@@ -204,18 +193,17 @@ const judgeBatch = async (
 
 const write = async (
   tx: Transaction,
-  { expirySeconds }: BatchDeps,
+  deps: ServiceDeps,
   chain: Chain,
-  { transfers, network, createdAt }: NewBatch,
+  { transfers, network }: NewBatch,
   caller: Caller,
 ): Promise<void> => {
-  const expiresAt = new Date(createdAt.getTime() + expirySeconds * 1000)
   // The key is the whole batch's, and not a row's.
   const rowCaller = { ...caller, idempotencyKey: undefined }
   await insertAll(
     tx,
     transfers.map((transfer) => {
-      const terms = { subject: transfer.id, network, createdBy: caller.keyId, expiresAt }
+      const terms = termsOf(deps, caller, transfer.id, network)
       const [step] = sagaOf(transferSteps(chain.network, { ...transfer, swap: undefined }), terms)
       const steps = [{ ...step!, id: transfer.transactionId }]
       return { transfer, steps, caller: rowCaller, body: '' }
@@ -237,7 +225,7 @@ export type Batches = {
 }
 
 export const createBatches = (
-  deps: BatchDeps & { readonly transfers: Pick<Transfers, 'list'> },
+  deps: ServiceDeps & { readonly transfers: Pick<Transfers, 'list'> },
 ): Batches => {
   const { sql, chains, transfers, expirySeconds } = deps
   const kick = () => {

@@ -3,7 +3,7 @@
  * former steps prove that nothing moved and nothing can: they were never signed, or the chain has refused them so deep
  * that the finality watch looks no more. So no two attempts are ever alive.
  */
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
 import {
   type Answered,
   ApiError,
@@ -13,15 +13,16 @@ import {
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, reaching } from '../chains.ts'
+import { type Chain, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
+import { type ServiceDeps, termsOf } from '../creation.ts'
 import { isFinal } from '../domain.ts'
 import { commonHead } from '../engine/blocks.ts'
 import { drexErrors } from '../errors.ts'
 import { quantity } from '../evm/hex.ts'
-import { type SagaTerms, type Step, sagaOf } from '../sagas.ts'
+import { toldIn } from '../rpc/exchange.ts'
+import { type Step, sagaOf } from '../sagas.ts'
 import type { PolicyRule } from '../wallets/policy.ts'
-import type { Wallets } from '../wallets/service.ts'
 import { lockPolicies } from '../wallets/store.ts'
 import { acceptedStatus } from './accept.ts'
 import { judgeTransfer, refuseByPolicy } from './guarded.ts'
@@ -31,11 +32,7 @@ import { type Transfer, transfersById } from './store.ts'
 /** Why there is no further attempt. */
 type Reason = 'under_way' | 'not_failed' | 'may_have_moved' | 'end_may_change'
 
-type RetryDeps = {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Pick<Wallets, 'requireSigning'>
-  readonly expirySeconds: number
+type RetryDeps = ServiceDeps & {
   /** Blocks below the confirmations in which the finality watch may still take back an end. */
   readonly watchBlocks: number
 }
@@ -76,12 +73,9 @@ export const retryTransfer = async (
       }
       const approval = judgement.verdict === 'approval' ? ('required' as const) : undefined
       const attempt = transfer.attempt + 1
-      const terms: SagaTerms = {
-        subject: transfer.id,
-        network: transfer.network,
+      const terms = {
+        ...termsOf(deps, caller, transfer.id, transfer.network),
         requestAttempt: attempt,
-        createdBy: caller.keyId,
-        expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
       }
       const steps = sagaOf(repeated.map(stepOf), terms)
       await insertRequestAttempt(tx, {
@@ -146,11 +140,8 @@ const refuseShallow = async (
       ),
     ]),
   )
-  const isSettled = ({ number, hash }: (typeof blocks)[number], i: number): boolean => {
-    const outcome = found[i]!
-    const isThere = 'result' in outcome && outcome.result?.hash === hash
-    return isThere && number < head - watchedBlocks
-  }
+  const isSettled = ({ number, hash }: (typeof blocks)[number], i: number): boolean =>
+    toldIn(found[i])?.hash === hash && number < head - watchedBlocks
   if (!blocks.every(isSettled)) throw refusal('end_may_change')
 }
 

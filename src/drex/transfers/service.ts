@@ -15,8 +15,9 @@ import {
   replayOf,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
+import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
+import { type ServiceDeps, termsOf } from '../creation.ts'
 import { institutionWallet } from '../directory.ts'
 import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -29,7 +30,6 @@ import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sa
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import { requireWallet, scopeOf, type Visible, visibleTo } from '../wallets/rights.ts'
-import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import { acceptGuarded } from './guarded.ts'
 import { retryTransfer } from './retry.ts'
@@ -80,16 +80,13 @@ export type Transfers = {
   readonly retry: (id: string, caller: Caller, form: AddressForm) => Promise<Answered>
 }
 
-export const createTransfers = (deps: {
-  readonly sql: Client
-  readonly chains: Chains
-  readonly wallets: Wallets
-  readonly tokens: Tokens
-  readonly expirySeconds: number
+type Deps = ServiceDeps & {
   readonly watchBlocks: number
-  readonly contextOf: (network: NetworkId) => EngineContext | undefined
+  readonly contextOf: UnsentDeps['contextOf']
   readonly onEnded: EngineContext['onEnded']
-}): Transfers => {
+}
+
+export const createTransfers = (deps: Deps): Transfers => {
   const { sql, chains, wallets } = deps
   const kick = () => {
     for (const chain of chains.all.values()) chain.engine?.kick()
@@ -223,18 +220,11 @@ const receiverOf = async (chain: Chain, request: TransferRequest): Promise<Hex> 
 
 type DirectedRequest = TransferRequest & { readonly toWallet: Hex }
 
-const build = async (
-  { tokens, expirySeconds }: { readonly tokens: Tokens; readonly expirySeconds: number },
-  chain: Chain,
-  request: DirectedRequest,
-  caller: Caller,
-) => {
-  const createdAt = new Date()
-  const expiresAt = new Date(createdAt.getTime() + expirySeconds * 1000)
+const build = async (deps: ServiceDeps, chain: Chain, request: DirectedRequest, caller: Caller) => {
   const id = newId('trf')
   const network = chain.network.id
-  const { amount, token, decimals } = await inUnits(chain, tokens, request)
-  const terms = { subject: id, network, createdBy: caller.keyId, expiresAt }
+  const { amount, token, decimals } = await inUnits(chain, deps.tokens, request)
+  const terms = termsOf(deps, caller, id, network)
   const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
   const { fromWallet, toWallet, reference, metadata } = request
   const transfer: store.NewTransfer = {
@@ -251,7 +241,7 @@ const build = async (
     approval: undefined,
     account: caller.owner,
     createdBy: caller.keyId,
-    createdAt,
+    createdAt: new Date(),
   }
   return { transfer, steps }
 }
@@ -336,9 +326,11 @@ const cancellation = (transfer: store.Transfer, actor: Actor, outcome: string): 
 
 const requireUnsent = async (deps: UnsentDeps, { id, network }: store.Transfer): Promise<void> => {
   if (await isCertainlyUnsent(deps, network as NetworkId, id)) return
-  const message = 'It may be on the chain already, and waits for a decision.'
-  throw new ApiError(drexErrors.transfer_not_cancellable, message)
+  throw notCancellable('It may be on the chain already, and waits for a decision.')
 }
+
+const notCancellable = (message: string): ApiError =>
+  new ApiError(drexErrors.transfer_not_cancellable, message)
 
 const cancelSigned = async (
   context: EngineContext | undefined,
@@ -346,21 +338,16 @@ const cancelSigned = async (
   actor: Actor,
 ): Promise<void> => {
   if (isFinal(transfer.status) || context === undefined || transfer.status === 'mined') {
-    throw new ApiError(
-      drexErrors.transfer_not_cancellable,
-      `The transfer is ${transfer.status} and can no longer be cancelled.`,
-    )
+    throw notCancellable(`The transfer is ${transfer.status} and can no longer be cancelled.`)
   }
   if (context.network.gasPolicy === 'zero') {
-    throw new ApiError(
-      drexErrors.transfer_not_cancellable,
+    throw notCancellable(
       'The transfer is signed, and on a network without fees nothing can take its place.',
     )
   }
   const audit = cancellation(transfer, actor, 'requested')
   if (!(await cancelInFlight(context, transfer.transactionId, audit))) {
-    throw new ApiError(
-      drexErrors.transfer_not_cancellable,
+    throw notCancellable(
       'A replacement would cost more than the fee limit, or the transfer was mined meanwhile.',
     )
   }

@@ -13,6 +13,7 @@ import { encodeBalanceOf } from '../evm/token-call.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import * as store from './low-store.ts'
 import { comparable } from './policy.ts'
 
@@ -142,15 +143,12 @@ const balancesOf = async (
   ])
   const balances = new Map<Question, bigint>()
   for (const [i, question] of coins.entries()) {
-    const outcome = ofCoins[i]
-    if (outcome !== undefined && 'result' in outcome) balances.set(question, outcome.result)
+    const balance = toldIn(ofCoins[i])
+    if (balance !== undefined) balances.set(question, balance)
   }
   for (const [i, question] of currencies.entries()) {
-    const outcome = ofCurrencies[i]
-    const isTold = outcome !== undefined && 'result' in outcome
-    if (isTold && outcome.result.length === wordLength) {
-      balances.set(question, BigInt(outcome.result))
-    }
+    const word = toldIn(ofCurrencies[i])
+    if (word?.length === wordLength) balances.set(question, BigInt(word))
   }
   return questions.map((question) => balances.get(question))
 }
