@@ -1,4 +1,5 @@
 import type { MessageName } from './form.ts'
+import type { KeptPlace } from './keep.ts'
 import { entries, type Facts, initiators, installmentPlans, storedReasons } from './sources.ts'
 
 const panDigitsMax = 19
@@ -18,7 +19,7 @@ const pick = <T>(values: readonly T[], at: number): T => values[at % values.leng
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
 export const sampleFacts = (
-  kept: ReadonlyMap<string, string>,
+  kept: ReadonlyMap<string, KeptPlace>,
   name: MessageName,
 ): readonly Facts[] =>
   entries.map((entry, at) => ({
@@ -46,7 +47,7 @@ export const sampleFacts = (
       networkTransactionId: '9'.repeat(15),
       cardSequence: '001',
       acceptPartial: true,
-      kept: Object.fromEntries(kept),
+      kept: Object.fromEntries([...kept].map(([key, { sample }]) => [key, sample])),
     },
     secrets: {
       cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',
