@@ -45,15 +45,19 @@ export const serveCommand: Command = {
     const ended = Promise.race([signal, ...(crew === undefined ? [] : [crew.abandoned])])
     let code: number = exitCodes.ok
     try {
-      const urls = await gateway.start()
-      const { version } = program
-      const shown = { http_url: urls.httpUrl, ...namedUrls(urls) }
-      if (crew === undefined) logger.info({ ...shown, version }, 'listening')
-      crew?.listening(shown)
+      // A start may wait for another that migrates, or for a database that says nothing.
+      const urls = await Promise.race([gateway.start(), ended.then(() => undefined)])
+      if (urls !== undefined) {
+        const { version } = program
+        const shown = { http_url: urls.httpUrl, ...namedUrls(urls) }
+        if (crew === undefined) logger.info({ ...shown, version }, 'listening')
+        crew?.listening(shown)
+      }
       const signal = await ended
       logger.info({ signal, drain_seconds: platform.drainSeconds }, 'stopping')
       // SIGINT comes from a person, and an abandoned worker from nobody: no load balancer is to notice.
-      code = (await gateway.stop(signal !== 'SIGTERM')) ? exitCodes.ok : exitCodes.failed
+      const isAtOnce = signal !== 'SIGTERM' || urls === undefined
+      code = (await gateway.stop(isAtOnce)) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
       logger.error({ err: error }, 'start failed')

@@ -14,7 +14,10 @@ export type Part = {
 const partOfRest = 0.6
 
 export type Lifecycle = {
-  /** Starts the parts in order; when one fails, stops those that have started and throws the error. */
+  /**
+   * Starts the parts in order; when one fails, stops those that have started and throws the error. Whoever stops it
+   * meanwhile does not wait for the part that is starting, and no other is started.
+   */
   start(): Promise<void>
   /**
    * Says that it is draining and goes on for `leaveMs` while callers find other processes; then drains all and stops in
@@ -70,6 +73,7 @@ export const createLifecycle = (options: {
     stop,
     start: async () => {
       for (const part of parts) {
+        if (stopping !== undefined) return
         started.push(part)
         try {
           await part.start?.()

@@ -42,6 +42,23 @@ describe('parts', () => {
     expect(events.slice(-2)).toEqual(['stop b', 'stop a'])
   })
 
+  test('a start that waits is not waited for by a stop, and goes no further', async () => {
+    const events: string[] = []
+    const waiting = Promise.withResolvers<void>()
+    const parts = [
+      recorded(events, 'a'),
+      recorded(events, 'b', { start: () => waiting.promise }),
+      recorded(events, 'c'),
+    ]
+    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 20_000 })
+    const starting = lifecycle.start()
+    await until(() => Promise.resolve(events.includes('start a')))
+    expect(await lifecycle.stop()).toBe(true)
+    waiting.resolve()
+    await starting
+    expect(events).toEqual(['start a', 'drain b', 'drain a', 'stop b', 'stop a'])
+  })
+
   test('one that hangs or throws does not keep the others from stopping', async () => {
     const events: string[] = []
     const parts = [

@@ -1,0 +1,37 @@
+/** Whoever ends a process that has not begun to listen does not wait for what it waits for. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createTestDatabase } from '../support/database.ts'
+import { anyVariant, startProgram } from '../support/program.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(120_000)
+
+/** As another has it that migrates. */
+const lockKey = 0x7472696c
+/** Another is waited for this long. */
+const lockTimeoutMs = 120_000
+
+test('SIGTERM ends a process that waits for another to migrate', async () => {
+  await using stack = new AsyncDisposableStack()
+  const database = await createTestDatabase(2)
+  stack.defer(() => database.close())
+  const migrating = await database.sql.reserve()
+  stack.defer(() => migrating.release())
+  await migrating`select pg_advisory_lock(${lockKey})`
+  const program = startProgram(anyVariant, ['serve'], {
+    env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: database.dsn },
+  })
+  stack.defer(() => program.signal('SIGKILL'))
+  const ended = program.end()
+  const isWaiting = async () =>
+    (
+      await database.sql`
+        select from pg_stat_activity
+        where datname = current_database() and query like 'select pg_try_advisory_lock%'`
+    ).count > 0
+  await until(isWaiting)
+  const atMs = performance.now()
+  program.signal('SIGTERM')
+  expect((await ended).code).toBe(0)
+  expect(performance.now() - atMs).toBeLessThan(lockTimeoutMs / 4)
+})
