@@ -33,7 +33,6 @@ const cardTransaction = z
 
 export const cardEvents = {
   cards: {
-    title: 'Cards',
     payload: cardTransaction,
     subject: 'transaction_id',
     types: {

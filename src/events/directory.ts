@@ -63,7 +63,6 @@ const claim = z
 
 export const directoryEvents = {
   claims: {
-    title: 'Directory of Pix keys',
     payload: claim,
     subject: 'id',
     types: {
@@ -72,7 +71,6 @@ export const directoryEvents = {
     },
   },
   infractions: {
-    title: 'Directory of Pix keys',
     payload: infraction,
     subject: 'infraction_report_id',
     types: {
@@ -82,7 +80,6 @@ export const directoryEvents = {
     },
   },
   refund_requests: {
-    title: 'Directory of Pix keys',
     payload: refund,
     subject: 'refund_id',
     types: {

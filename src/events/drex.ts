@@ -173,7 +173,6 @@ const contractEvent = z
 
 export const digitalCurrencyEvents = {
   transfers: {
-    title: 'Digital currency',
     payload: transfer,
     subject: 'transfer_id',
     types: {
@@ -184,7 +183,6 @@ export const digitalCurrencyEvents = {
     },
   },
   corrections: {
-    title: 'Digital currency',
     payload: correctedTransfer,
     subject: 'transfer_id',
     types: {
@@ -192,7 +190,6 @@ export const digitalCurrencyEvents = {
     },
   },
   incoming: {
-    title: 'Digital currency',
     payload: receivedTransfer,
     subject: 'wallet_id',
     types: {
@@ -201,7 +198,6 @@ export const digitalCurrencyEvents = {
     },
   },
   reversals: {
-    title: 'Digital currency',
     payload: reversedTransfer,
     subject: 'wallet_id',
     types: {
@@ -210,7 +206,6 @@ export const digitalCurrencyEvents = {
     },
   },
   lowBalances: {
-    title: 'Digital currency',
     payload: lowBalance,
     subject: 'wallet_id',
     types: {
@@ -219,7 +214,6 @@ export const digitalCurrencyEvents = {
     },
   },
   contracts: {
-    title: 'Digital currency',
     payload: contract,
     subject: 'contract_id',
     types: {
@@ -228,13 +222,11 @@ export const digitalCurrencyEvents = {
     },
   },
   calls: {
-    title: 'Digital currency',
     payload: contractCall,
     subject: 'transaction_id',
     types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
   },
   operations: {
-    title: 'Digital currency',
     payload: operation,
     subject: 'operation_id',
     types: {
@@ -243,7 +235,6 @@ export const digitalCurrencyEvents = {
     },
   },
   bondDeliveries: {
-    title: 'Digital currency',
     payload: delivery,
     subject: 'delivery_id',
     types: {
@@ -252,7 +243,6 @@ export const digitalCurrencyEvents = {
     },
   },
   liens: {
-    title: 'Digital currency',
     payload: lien,
     subject: 'lien_id',
     types: {
@@ -261,7 +251,6 @@ export const digitalCurrencyEvents = {
     },
   },
   held: {
-    title: 'Digital currency',
     payload: heldTransaction,
     subject: 'transaction_id',
     types: {
@@ -270,7 +259,6 @@ export const digitalCurrencyEvents = {
     },
   },
   streams: {
-    title: 'Digital currency',
     payload: contractEvent,
     subject: 'stream_id',
     types: {

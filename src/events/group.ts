@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 /** The types that share a payload. */
 type EventGroup = {
-  readonly title: string
   readonly payload: z.ZodType
   /** What its `sequence` counts by. */
   readonly subject: string

@@ -133,13 +133,11 @@ const receivedTypes = Object.fromEntries(
 
 export const instantPaymentEvents = {
   received: {
-    title: 'Instant payments',
     payload: receivedMessage,
     subject: 'EndToEndId of the first payment, else BizMsgIdr, else message_id',
     types: { ...receivedTypes, 'message.other': 'A message of any other type was received.' },
   },
   untrusted: {
-    title: 'Instant payments',
     payload: untrustedMessage,
     subject: 'message_id',
     types: {
@@ -148,13 +146,11 @@ export const instantPaymentEvents = {
     },
   },
   sent: {
-    title: 'Instant payments',
     payload: sentMessage,
     subject: 'EndToEndId, else BizMsgIdr, else message_id',
     types: { 'message.status': 'A message of ours has a new status.' },
   },
   refunds: {
-    title: 'Instant payments',
     payload: refund,
     subject: 'EndToEndId of the payment',
     types: {
@@ -163,7 +159,6 @@ export const instantPaymentEvents = {
     },
   },
   mandates: {
-    title: 'Instant payments',
     payload: mandate,
     subject: 'mandate_id',
     types: {
@@ -171,7 +166,6 @@ export const instantPaymentEvents = {
     },
   },
   charges: {
-    title: 'Instant payments',
     payload: charge,
     subject: 'end_to_end_id',
     types: {
@@ -179,7 +173,6 @@ export const instantPaymentEvents = {
     },
   },
   entries: {
-    title: 'Instant payments',
     payload: accountEntry,
     subject: 'reference',
     types: {

@@ -37,25 +37,21 @@ const collection = z
 
 export const pixEvents = {
   received_pix: {
-    title: 'API Pix',
     payload: receivedPix,
     subject: 'end_to_end_id',
     types: { 'pix.received': 'A Pix to a receiver of the account is settled.' },
   },
   returned_pix: {
-    title: 'API Pix',
     payload: returnedPix,
     subject: 'end_to_end_id',
     types: { 'pix.returned': 'A return that the receiver asked for has ended.' },
   },
   recurrences: {
-    title: 'API Pix',
     payload: recurrence,
     subject: 'id_rec',
     types: { 'pix.recurrence.changed': 'A recurrence of a receiver has another status.' },
   },
   collections: {
-    title: 'API Pix',
     payload: collection,
     subject: 'txid',
     types: {

@@ -15,13 +15,11 @@ const delivery = z
 
 export const webhookEvents = {
   endpoints: {
-    title: 'Webhooks',
     payload: endpoint,
     subject: 'endpoint_id',
     types: { 'webhook.endpoint.disabled': 'An endpoint was disabled: gone, or failing for days.' },
   },
   deliveries: {
-    title: 'Webhooks',
     payload: delivery,
     subject: 'endpoint_id',
     types: { 'webhook.delivery.exhausted': 'The last attempt of a delivery has failed.' },
