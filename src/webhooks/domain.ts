@@ -1,5 +1,8 @@
 import { eventTypes } from '#src/events/index.ts'
 
+export const deliveryStatuses = ['pending', 'delivered', 'exhausted'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
 /** The families of a type: `card.transaction.voided` has `card.*` and `card.transaction.*`. */
 const familiesOf = (type: string): string[] => {
   const steps = type.split('.')

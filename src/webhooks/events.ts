@@ -2,6 +2,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
+import type { webhookEvents } from './schema.ts'
 
 /**
  * What we write for an event.
@@ -147,25 +148,14 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
   )`
 
 /** The bytes that we send: the same on every attempt. */
-export const bodyOf = (event: {
-  readonly id: string
-  readonly type: string
-  readonly createdAt: Date
-  readonly sequence: bigint
-  /** JSON text. */
-  readonly data: string
-}): string =>
+export const bodyOf = (event: Omit<SentEvent, 'dataFull'>): string =>
   `{"id":${JSON.stringify(event.id)},"type":${JSON.stringify(event.type)},"timestamp":"${event.createdAt.toISOString()}","sequence":${event.sequence},"data":${event.data}}`
 
 /** The event of a delivery, as far as it is sent. */
-export type SentEvent = {
-  readonly id: string
-  readonly type: string
-  readonly sequence: bigint
-  readonly data: string
-  readonly dataFull: string | null
-  readonly createdAt: Date
-}
+export type SentEvent = Omit<
+  typeof webhookEvents.$inferSelect,
+  'patterns' | 'subject' | 'account' | 'traceparent' | 'publishedAt'
+>
 
 /** How an endpoint takes events. */
 export type SentForm = {

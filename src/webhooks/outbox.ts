@@ -5,6 +5,7 @@ import {
   textArray,
 } from '#src/platform/database/index.ts'
 import { isTakenBy, ofTopics } from './events.ts'
+import type { webhookEvents } from './schema.ts'
 
 /** Takes events that we have not published yet and locks them until the transaction ends. */
 export const takeOutbox = (
@@ -66,17 +67,12 @@ export const fanOut = async (
   return rows.map(({ id }) => id)
 }
 
-type StoredEvent = {
-  readonly id: string
-  readonly type: string
-  readonly patterns: readonly string[]
-  readonly subject: string
-  readonly account: string | null
+type StoredEvent = Omit<
+  typeof webhookEvents.$inferSelect,
+  'sequence' | 'dataFull' | 'publishedAt'
+> & {
   readonly sequence: string
-  readonly data: string
   readonly full: string | null
-  readonly traceparent: string | null
-  readonly createdAt: Date
 }
 
 /**

@@ -7,11 +7,12 @@ import {
   textArray,
 } from '#src/platform/database/index.ts'
 import type { DeliveryStep } from './domain.ts'
+import type { SentEvent } from './events.ts'
 import type { Free } from './lanes.ts'
 import type { AttemptResult } from './sender.ts'
 
 /** A delivery that we have taken for one attempt. */
-export type ClaimedDelivery = {
+export type ClaimedDelivery = Omit<SentEvent, 'id'> & {
   readonly id: string
   readonly endpointId: string
   /** This attempt's number, from 1; a replay begins at 1 again. */
@@ -19,11 +20,6 @@ export type ClaimedDelivery = {
   /** When we consider the attempt lost, in UTC with its microseconds: no other claim, replay or outcome writes the same. */
   readonly lease: string
   readonly eventId: string
-  readonly type: string
-  readonly sequence: bigint
-  readonly data: string
-  readonly dataFull: string | null
-  readonly createdAt: Date
   readonly traceparent: string | null
 }
 

@@ -9,7 +9,7 @@ import {
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { deliveryStatuses } from './store.ts'
+import { deliveryStatuses } from './domain.ts'
 
 const eventsEveryMs = 3_600_000
 const removedEveryMs = 60_000

@@ -10,6 +10,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
+import type { DeliveryStatus } from './domain.ts'
 
 /** Where we send events. */
 export const webhookEndpoints = pgTable(
@@ -23,9 +24,8 @@ export const webhookEndpoints = pgTable(
     url: text().notNull(),
     /** The topic of an endpoint that another interface sets, and that gets events as that interface describes them. */
     topic: text(),
-    events: text().array().notNull(),
-    /** `thin` or `full`. */
-    include: text().notNull().default('thin'),
+    events: text().array().$type<readonly string[]>().notNull(),
+    include: text().$type<'thin' | 'full'>().notNull().default('thin'),
     active: boolean().notNull().default(true),
     /** Why it is inactive: `request`, `gone` or `failing`. */
     disabledReason: text('disabled_reason'),
@@ -68,7 +68,7 @@ export const webhookEvents = pgTable(
     id: text().primaryKey(),
     type: text().notNull(),
     /** Every subscription that matches the type. */
-    patterns: text().array().notNull(),
+    patterns: text().array().$type<readonly string[]>().notNull(),
     subject: text().notNull(),
     /** Whose it is; null: the institution's, so that every account is told. */
     account: text(),
@@ -96,8 +96,7 @@ export const webhookDeliveries = pgTable(
       .references(() => webhookEvents.id, { onDelete: 'cascade' }),
     /** An endpoint goes at once, and what it leaves little by little: a month of deliveries is many. */
     endpointId: text('endpoint_id').notNull(),
-    /** `pending`, `delivered` or `exhausted`. */
-    status: text().notNull().default('pending'),
+    status: text().$type<DeliveryStatus>().notNull().default('pending'),
     /** Attempts of the present round: a replay begins a new round. */
     attempts: integer().notNull().default(0),
     /** While an attempt runs: when we consider it lost. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Transaction } from '#src/platform/database/index.ts'
+import { rowCount, type Transaction } from '#src/platform/database/index.ts'
 import {
   type Actor,
   type Answer,
@@ -17,11 +17,10 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
-import { countedMax } from './documents.ts'
+import { countedMax, ownedMax } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { bodyOf } from './events.ts'
 import { requireOwn, visibleTo, type WebhookRights } from './rights.ts'
-import { requireRoom } from './room.ts'
 import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
@@ -377,4 +376,18 @@ const audited = async <T extends EndpointRow | boolean | undefined>(
     return { result }
   })
   return done.result
+}
+
+/**
+ * Until the end of the transaction nobody else asks for the same account.
+ *
+ * @throws ApiError `webhooks_full`: the account has as many of types as it may
+ */
+const requireRoom = async (tx: Transaction, account: string): Promise<void> => {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${account}`}, 0))`
+  const owned = await tx`
+    select from webhook_endpoints where account = ${account} and topic is null
+    limit ${rowCount(tx, ownedMax)}`
+  if (owned.count < ownedMax) return
+  throw new ApiError(webhookErrors.webhooks_full, `The account has ${ownedMax} webhooks.`)
 }

@@ -5,33 +5,17 @@ import {
   textArray,
   textRows,
 } from '#src/platform/database/index.ts'
+import { deliveryStatuses } from './domain.ts'
 import type { SentEvent } from './events.ts'
 import { retryElsewhere } from './queue.ts'
 import type { Visible } from './rights.ts'
+import type { webhookAttempts, webhookDeliveries, webhookEndpoints } from './schema.ts'
 
-export type EndpointRow = {
-  readonly id: string
-  readonly account: string
-  readonly createdBy: string | null
-  readonly url: string
-  readonly topic: string | null
-  readonly events: readonly string[]
-  readonly include: 'thin' | 'full'
-  readonly active: boolean
-  readonly disabledReason: string | null
-  readonly secret: Uint8Array | null
-  /** Null once it is no longer valid. */
-  readonly previousSecret: Uint8Array | null
-  readonly sealed: boolean
-  readonly failingSince: Date | null
-  readonly createdAt: Date
-}
+/** The previous secret is null once it is no longer valid. */
+export type EndpointRow = Omit<typeof webhookEndpoints.$inferSelect, 'previousUntil'>
 
 export type EndpointChange = {
-  readonly url?: string | undefined
-  readonly events?: readonly string[] | undefined
-  readonly include?: 'thin' | 'full' | undefined
-  readonly active?: boolean | undefined
+  readonly [Name in 'url' | 'events' | 'include' | 'active']?: EndpointRow[Name] | undefined
 }
 
 /** Which of them a page shows. */
@@ -46,27 +30,13 @@ type EndpointPage = {
 /** @property at - when it was made, in UTC, with its microseconds */
 export type ListedEndpoint = EndpointRow & { readonly at: string }
 
-export type DeliveryRow = {
-  readonly id: string
-  readonly eventId: string
-  readonly endpointId: string
+/** @property at - when it was made, in UTC, with its microseconds */
+export type DeliveryRow = Omit<typeof webhookDeliveries.$inferSelect, 'updatedAt'> & {
   readonly eventType: string
-  readonly status: (typeof deliveryStatuses)[number]
-  readonly attempts: number
-  readonly nextAttemptAt: Date
-  readonly createdAt: Date
-  /** The same time in UTC, with its microseconds. */
   readonly at: string
 }
 
-export type AttemptRow = {
-  readonly at: Date
-  readonly statusCode: number | null
-  readonly durationMs: number
-  readonly answer: string | null
-  readonly errorClass: string | null
-  readonly nextAttemptAt: Date | null
-}
+type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'id' | 'deliveryId'>
 
 const endpointColumns = (sql: Queryable) => sql`
   id, account, created_by as "createdBy", url, topic, events, include, active, disabled_reason as "disabledReason", secret,
@@ -84,8 +54,6 @@ const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
 /** To join the event of each delivery `d` as `v`. */
 const eventOfDelivery = (sql: Queryable) => sql`
   cross join lateral (select type from webhook_events where id = d.event_id limit 1) v`
-
-export const deliveryStatuses = ['pending', 'delivered', 'exhausted'] as const
 
 /** How many deliveries wait, and how many nobody took; each counted so far only. */
 export type EndpointHealth = { readonly pending: number; readonly exhausted: number }
