@@ -108,6 +108,12 @@ export const useActs = (
   }
 }
 
+/** The same of a list: another `turn` begins it anew. */
+export const useListActs = () => {
+  const [turn, setTurn] = useState(0)
+  return { turn, ...useActs(() => setTurn((one) => one + 1)) }
+}
+
 type State =
   | { readonly kind: 'asking'; readonly refusal?: Refusal }
   | { readonly kind: 'working' }

@@ -1,6 +1,6 @@
 import { type Act, sending } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
-import { textIn } from './fields.tsx'
+import { textIn, textsIn } from './fields.tsx'
 import { fill } from './words.ts'
 
 export type Common = {
@@ -61,30 +61,24 @@ const cancelAct = (one: Delivery): Act => ({
   run: sending(
     'POST',
     `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`,
-    (form) => ({ reason: textIn(form, 'reason') }),
+    (form) => textsIn(form, 'reason'),
   ),
 })
 
 const lienPath = ({ lien_id: id }: Lien): string => `/v1/drex/liens/${encodeURIComponent(id)}/acts`
 
+const textsOf = ({ pledged, owner, beneficiary }: Lien) => ({ pledged, owner, beneficiary })
+
 const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string): Act => ({
   title: w[act],
-  consequence: fill(consequence, {
-    pledged: lien.pledged,
-    owner: lien.owner,
-    beneficiary: lien.beneficiary,
-  }),
+  consequence: fill(consequence, textsOf(lien)),
   fields: [{ name: 'amount', label: w.amount, more: { inputMode: 'decimal' } }],
   run: sending('POST', lienPath(lien), (form) => ({ act, amount: textIn(form, 'amount') })),
 })
 
 const reclaimAct = (lien: Lien): Act => ({
   title: w.reclaim,
-  consequence: fill(w.reclaimConsequence, {
-    pledged: lien.pledged,
-    owner: lien.owner,
-    beneficiary: lien.beneficiary,
-  }),
+  consequence: fill(w.reclaimConsequence, textsOf(lien)),
   run: sending('POST', lienPath(lien), () => ({ act: 'reclaim' })),
 })
 

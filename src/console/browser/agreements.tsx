@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { type Act, ActButtons, may, useActs } from './act.tsx'
 import {
   type Common,
@@ -9,16 +8,24 @@ import {
   type Step,
 } from './agreement-acts.ts'
 import { agreementWords as w } from './agreement-words.ts'
-import { getJson, type Session, useLoaded } from './api.ts'
+import type { ThingProps } from './api.ts'
 import { dayOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { whenChanged } from './live.ts'
+import { useFollowed } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, CodeCard, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { railWords } from './rails-words.ts'
-import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import {
+  type Column,
+  column,
+  ListTable,
+  linkColumn,
+  Moment,
+  momentColumn,
+  PagedTable,
+  statusColumn,
+} from './table.tsx'
 import { words } from './words.ts'
 
 type Told = {
@@ -30,42 +37,28 @@ type Told = {
 
 type Whole<T> = T & { readonly steps: readonly Step[]; readonly events: readonly Told[] }
 
-const statusColumn = {
-  head: words.status,
-  cell: ({ status }: { readonly status: string }) => <Badge status={status} />,
-}
-
 const deliveryColumns: readonly Column<Delivery>[] = [
-  {
-    head: w.operation,
-    classes: ['wide'],
-    cell: ({ delivery_id: id, operation_id: number }) => (
-      <Link to={`/currency/deliveries/${encodeURIComponent(id)}`} class="mono">
-        {number}
-      </Link>
-    ),
-  },
-  { head: w.part, cell: ({ part }) => w[partOf(part)] },
-  { head: w.bond, cell: ({ bond }) => `${bond.acronym} ${bond.code}`, classes: ['extra'] },
-  { head: w.amount, cell: ({ amount }) => amount, classes: ['number', 'extra'] },
-  { head: w.price, cell: ({ price }) => price, classes: ['number'] },
+  linkColumn(
+    ({ delivery_id: id }) => `/currency/deliveries/${encodeURIComponent(id)}`,
+    ({ operation_id: number }) => number,
+    w.operation,
+  ),
+  column(w.part, ({ part }) => w[partOf(part)]),
+  column(w.bond, ({ bond }) => `${bond.acronym} ${bond.code}`, 'extra'),
+  column(w.amount, ({ amount }) => amount, 'number extra'),
+  column(w.price, ({ price }) => price, 'number'),
   statusColumn,
   momentColumn(({ created_at: at }) => at),
 ]
 
 const lienColumns: readonly Column<Lien>[] = [
-  {
-    head: words.identifier,
-    classes: ['wide'],
-    cell: ({ lien_id: id }) => (
-      <Link to={`/currency/liens/${encodeURIComponent(id)}`} class="mono">
-        {id}
-      </Link>
-    ),
-  },
-  { head: w.part, cell: ({ part }) => w[partOf(part)] },
-  { head: w.pledged, cell: ({ pledged }) => pledged, classes: ['number'] },
-  { head: w.expiry, cell: ({ expiry }) => dayOf(expiry, true), classes: ['extra'] },
+  linkColumn(
+    ({ lien_id: id }) => `/currency/liens/${encodeURIComponent(id)}`,
+    ({ lien_id: id }) => id,
+  ),
+  column(w.part, ({ part }) => w[partOf(part)]),
+  column(w.pledged, ({ pledged }) => pledged, 'number'),
+  column(w.expiry, ({ expiry }) => dayOf(expiry, true), 'extra'),
   statusColumn,
   momentColumn(({ created_at: at }) => at),
 ]
@@ -115,9 +108,7 @@ const lienFacts = (one: Lien): readonly Fact[] => [
   { name: w.document, value: <code>{one.document_hash}</code> },
 ]
 
-type PageProps = { readonly id: string; readonly session: Session }
-
-export const DeliveryOfBonds = ({ id, session }: PageProps) => (
+export const DeliveryOfBonds = ({ id, session }: ThingProps) => (
   <AgreementPage<Delivery>
     {...{ id, session, list: 'deliveries', title: w.deliveries }}
     headOf={({ bond }) => `${bond.acronym} ${bond.code}`}
@@ -126,7 +117,7 @@ export const DeliveryOfBonds = ({ id, session }: PageProps) => (
   />
 )
 
-export const LienPage = ({ id, session }: PageProps) => (
+export const LienPage = ({ id, session }: ThingProps) => (
   <AgreementPage<Lien>
     {...{ id, session, list: 'liens', title: w.liens }}
     headOf={({ pledged }) => pledged}
@@ -143,7 +134,7 @@ const AgreementPage = <T extends Common>({
   headOf,
   factsOf,
   actsOf,
-}: PageProps & {
+}: Pick<ThingProps, 'id' | 'session'> & {
   readonly list: 'deliveries' | 'liens'
   readonly title: string
   readonly headOf: (one: T) => string
@@ -151,8 +142,7 @@ const AgreementPage = <T extends Common>({
   readonly actsOf: (one: Whole<T>) => readonly Act[]
 }) => {
   const path = `/v1/drex/${list}/${encodeURIComponent(id)}` as const
-  const load = (purpose: 'user' | 'background') => getJson<Whole<T>>(path, purpose)
-  const loaded = useLoaded(path, load, whenChanged(path))
+  const loaded = useFollowed<Whole<T>>(path)
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
@@ -165,7 +155,7 @@ const AgreementPage = <T extends Common>({
               {may(session, 'drex:transfer') && <ActButtons acts={actsOf(one)} ask={ask} />}
             </ThingHead>
             <Terms one={one} facts={factsOf(one)} />
-            <History steps={one.steps} events={one.events} />
+            <History {...one} />
             <CodeCard title="JSON" text={JSON.stringify(one, null, 2)} />
           </>
         )}
@@ -189,52 +179,36 @@ const Terms = ({ one, facts }: { readonly one: Common; readonly facts: readonly 
 )
 
 const stepColumns: readonly Column<Step>[] = [
-  { head: w.step, cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  column(w.step, ({ kind }) => kind.replaceAll('_', ' ')),
   statusColumn,
-  {
-    head: words.transactionHash,
-    cell: ({ tx_hash: hash }) => hash ?? '–',
-    classes: ['mono', 'wide'],
-  },
+  column(words.transactionHash, ({ tx_hash: hash }) => hash ?? '–', 'mono wide'),
 ]
 
 const toldColumns: readonly Column<Told>[] = [
-  { head: w.event, cell: ({ event }) => event },
-  {
-    head: words.status,
-    cell: ({ mismatch }) =>
-      mismatch === null ? <Badge status="ok" /> : <Badge status="failed" label={mismatch} />,
-  },
-  { head: w.block, cell: ({ block_number: block }) => block, classes: ['number'] },
-  { head: words.transactionHash, cell: ({ tx_hash: hash }) => hash, classes: ['mono', 'wide'] },
+  column(w.event, ({ event }) => event),
+  column(words.status, ({ mismatch }) =>
+    mismatch === null ? <Badge status="ok" /> : <Badge status="failed" label={mismatch} />,
+  ),
+  column(w.block, ({ block_number: block }) => block, 'number'),
+  column(words.transactionHash, ({ tx_hash: hash }) => hash, 'mono wide'),
 ]
 
 /** What we had signed, and what the contract told. */
-const History = ({
-  steps,
-  events,
-}: {
-  readonly steps: readonly Step[]
-  readonly events: readonly Told[]
-}): ComponentChildren => (
+const History = ({ steps, events }: Whole<Common>) => (
   <>
     <Card title={w.steps}>
-      <div class="list">
-        <Table
-          columns={stepColumns}
-          rows={steps}
-          keyOf={({ kind, attempt, tx_hash: hash }) => `${kind} ${attempt} ${hash}`}
-        />
-      </div>
+      <ListTable
+        columns={stepColumns}
+        rows={steps}
+        keyOf={({ kind, attempt, tx_hash: hash }) => `${kind} ${attempt} ${hash}`}
+      />
     </Card>
     <Card title={w.told}>
-      <div class="list">
-        <Table
-          columns={toldColumns}
-          rows={events}
-          keyOf={({ event, block_number: block, tx_hash: hash }) => `${event} ${block} ${hash}`}
-        />
-      </div>
+      <ListTable
+        columns={toldColumns}
+        rows={events}
+        keyOf={({ event, block_number: block, tx_hash: hash }) => `${event} ${block} ${hash}`}
+      />
     </Card>
   </>
 )

@@ -17,6 +17,9 @@ export type Session = {
 /** What a screen is given: what its address asks for, and whose it is. */
 export type ScreenProps = { readonly query: URLSearchParams; readonly session: Session }
 
+/** The same of the page of one thing. */
+export type ThingProps = ScreenProps & { readonly id: string }
+
 /** An answer that is none. */
 export class Refusal extends Error {
   readonly status: number
@@ -229,6 +232,10 @@ export const useLoaded = <T>(
   const { value, atMs = 0, error } = state.key === key ? state : ({} as Answer<T>)
   return { value, atMs, error, again: () => setTurn((one) => one + 1), turn }
 }
+
+/** What the API has at a path. */
+export const useAnswer = <T>(path: string, wake?: number | Wake): Loaded<T> =>
+  useLoaded(path, (purpose) => getJson<T>(path, purpose), wake)
 
 type Answer<T> = {
   readonly value?: T

@@ -1,6 +1,6 @@
 import { type Act, sending } from './act.tsx'
 import { attentionWords as w } from './attention-words.ts'
-import { textIn } from './fields.tsx'
+import { textsIn } from './fields.tsx'
 import { count, minorOf, tokens } from './format.ts'
 import { hasFees, type Networks } from './networks.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
@@ -92,7 +92,7 @@ export const resolveActs = ({
           run: sending(
             'POST',
             `/v1/transactions/${encodeURIComponent(id)}/resolve`,
-            (form) => ({ outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }),
+            (form) => textsIn(form, 'outcome', 'reason'),
             ({ status }: Transaction) => fill(w.resolved, { status: statusText(status) }),
           ),
         },
@@ -193,6 +193,6 @@ export const sentHeldAct = (held: Held): Act => ({
   ),
   run: sending('POST', heldPath(held), (form) => ({
     decision: 'sent',
-    tx_hash: textIn(form, 'tx_hash'),
+    ...textsIn(form, 'tx_hash'),
   })),
 })

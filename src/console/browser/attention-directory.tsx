@@ -4,8 +4,7 @@ import { directoryActs } from './directory-acts.tsx'
 import { type Kind, listOf, otherOf, rowsOf, type Told } from './directory-kinds.ts'
 import { directoryWords as w } from './directory-words.ts'
 import { overviewWords } from './overview-words.ts'
-import { Badge } from './state.tsx'
-import type { Column } from './table.tsx'
+import { type Column, column, statusColumn } from './table.tsx'
 import { words } from './words.ts'
 
 const textsOf = {
@@ -28,9 +27,9 @@ const textsOf = {
 
 const columnsOf = (kind: Kind): readonly Column<Told>[] => [
   matterColumn(kind),
-  { head: words.kind, cell: kindText },
-  { head: w.other, cell: otherOf, classes: ['mono', 'extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  column(words.kind, kindText),
+  column(w.other, otherOf, 'mono extra'),
+  statusColumn,
   kind === 'refunds' ? amountColumn : deadlineColumn,
 ]
 

@@ -4,9 +4,8 @@ import { type Act, ActButtons, type Ask, may, useActs } from './act.tsx'
 import { getJson, type Loaded, type Session, useLoaded } from './api.ts'
 import { whenChanged } from './live.ts'
 import { Card, Shown } from './parts.tsx'
-import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Table } from './table.tsx'
+import { type Column, column, ListTable } from './table.tsx'
 import { words } from './words.ts'
 
 /** Some of it is a concern only after a time. */
@@ -123,9 +122,7 @@ export const Section = <A, T>({
           rowsOf(answer).length > 0 && (
             <>
               {note !== undefined && <p class="quiet">{note}</p>}
-              <div class="list">
-                <Table columns={columns} rows={rowsOf(answer)} keyOf={keyOf} />
-              </div>
+              <ListTable columns={columns} rows={rowsOf(answer)} keyOf={keyOf} />
             </>
           )
         }
@@ -141,21 +138,5 @@ export const actsColumn = <T,>(
   actsOf: (row: T) => readonly Act[],
 ): readonly Column<T>[] =>
   isAllowed
-    ? [
-        {
-          head: words.action,
-          classes: ['number', 'acts'],
-          cell: (row) => <ActButtons acts={actsOf(row)} ask={ask} />,
-        },
-      ]
+    ? [column(words.action, (row) => <ActButtons acts={actsOf(row)} ask={ask} />, 'number acts')]
     : []
-
-export const linkColumn = <T,>(to: (row: T) => string, text: (row: T) => string): Column<T> => ({
-  head: words.identifier,
-  classes: ['wide'],
-  cell: (row) => (
-    <Link to={to(row)} class="mono">
-      {text(row)}
-    </Link>
-  ),
-})

@@ -14,29 +14,27 @@ import {
   sendHeldAct,
   sentHeldAct,
 } from './attention-acts.tsx'
-import { waitingCertificates } from './attention-certificates.tsx'
 import { waitingInDirectory } from './attention-directory.tsx'
 import {
   actsColumn,
   askedMax,
-  linkColumn,
   Section,
   useList,
   type Waiting,
   waiting,
 } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
-import { importAct } from './certificates.tsx'
+import { certificateWords, Expiry, importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
-import { count, minorOf, reais, tokens } from './format.ts'
+import { count, dayOf, minorOf, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
-import { isStuck, lateOf } from './late.ts'
+import { isStuck, lateOf, nameOfCertificate, type StoredCertificate, toBeReplaced } from './late.ts'
 import { type Networks, useNetworks } from './networks.ts'
 import { overviewWords } from './overview-words.ts'
-import type { Message, Transaction, Transfer } from './rails.ts'
+import { type Message, placeOfPayment, type Transaction, type Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, momentColumn, Table } from './table.tsx'
+import { type Column, column, ListTable, linkColumn, momentColumn, statusColumn } from './table.tsx'
 import { webhookWords } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
 import { words } from './words.ts'
@@ -89,12 +87,6 @@ const plainText = (detail: unknown): string => {
     .join(' · ')
 }
 
-const partColumns: readonly Column<Part>[] = [
-  { head: w.part, cell: ({ name }) => name.replaceAll('_', ' ') },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  { head: w.cause, cell: ({ cause }) => cause, classes: ['wide'] },
-]
-
 const parts = waiting<Health, Part>({
   title: w.parts,
   note: w.partsNote,
@@ -102,31 +94,15 @@ const parts = waiting<Health, Part>({
   scope: 'ops:read',
   path: '/health',
   rowsOf: partsOf,
-  columns: partColumns,
+  columns: [
+    column(w.part, ({ name }) => name.replaceAll('_', ' ')),
+    statusColumn,
+    column(w.cause, ({ cause }) => cause, 'wide'),
+  ],
   keyOf: ({ name }) => name,
   actScope: 'ops:admin',
   actsOf: ({ isRefused }) => (isRefused ? [importAct()] : []),
 })
-
-const unknownColumns: readonly Column<Message>[] = [
-  linkColumn(
-    ({ id }) => `/payments/spi/${encodeURIComponent(id)}`,
-    ({ end_to_end_id, biz_msg_idr }) => end_to_end_id ?? biz_msg_idr,
-  ),
-  { head: words.kind, cell: ({ type }) => type },
-  {
-    head: words.party,
-    cell: ({ destination_ispb }) => destination_ispb,
-    classes: ['mono', 'extra'],
-  },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  {
-    head: words.amount,
-    cell: ({ amount }) => (amount === null ? '' : reais(amount)),
-    classes: ['number'],
-  },
-  momentColumn(({ created_at }) => created_at),
-]
 
 const unknownPix = waiting<{ messages: readonly Message[] }, Message>({
   title: w.unknown,
@@ -135,26 +111,21 @@ const unknownPix = waiting<{ messages: readonly Message[] }, Message>({
   scope: 'messages:read',
   path: `/v1/messages?status=UNKNOWN&limit=${askedMax}`,
   rowsOf: ({ messages }) => messages,
-  columns: unknownColumns,
+  columns: [
+    linkColumn(
+      ({ id }) => placeOfPayment('spi', id),
+      ({ end_to_end_id, biz_msg_idr }) => end_to_end_id ?? biz_msg_idr,
+    ),
+    column(words.kind, ({ type }) => type),
+    column(words.party, ({ destination_ispb }) => destination_ispb, 'mono extra'),
+    statusColumn,
+    column(words.amount, ({ amount }) => (amount === null ? '' : reais(amount)), 'number'),
+    momentColumn(({ created_at }) => created_at),
+  ],
   keyOf: ({ id }) => id,
   actScope: 'spi:send',
   actsOf: (row) => [resendAct(row.id, row)],
 })
-
-const cardColumns: readonly Column<Transaction>[] = [
-  linkColumn(
-    ({ id }) => `/payments/cards/${encodeURIComponent(id)}`,
-    ({ rrn, id }) => rrn ?? id,
-  ),
-  { head: words.party, cell: ({ merchant_id }) => merchant_id, classes: ['mono', 'extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  {
-    head: words.amount,
-    cell: ({ amount, currency }) => minorOf(amount, currency),
-    classes: ['number'],
-  },
-  momentColumn(({ created_at }) => created_at),
-]
 
 const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({
   title: w.cards,
@@ -163,22 +134,20 @@ const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({
   scope: 'cards:read',
   path: `/v1/transactions?needs_attention=true&limit=${askedMax}`,
   rowsOf: ({ transactions }) => transactions,
-  columns: cardColumns,
+  columns: [
+    linkColumn(
+      ({ id }) => placeOfPayment('cards', id),
+      ({ rrn, id }) => rrn ?? id,
+    ),
+    column(words.party, ({ merchant_id }) => merchant_id, 'mono extra'),
+    statusColumn,
+    column(words.amount, ({ amount, currency }) => minorOf(amount, currency), 'number'),
+    momentColumn(({ created_at }) => created_at),
+  ],
   keyOf: ({ id }) => id,
   actScope: 'ops:admin',
   actsOf: resolveActs,
 })
-
-const transferColumns: readonly Column<Transfer>[] = [
-  linkColumn(
-    ({ transfer_id }) => `/payments/drex/${encodeURIComponent(transfer_id)}`,
-    ({ transfer_id }) => transfer_id,
-  ),
-  { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  { head: words.amount, cell: (row) => tokens(row.amount, row.currency), classes: ['number'] },
-  momentColumn(({ created_at }) => created_at),
-]
 
 const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer, Networks>({
   title: w.transfers,
@@ -188,7 +157,16 @@ const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer, Networks
   path: `/v1/drex/transfers?status=broadcast&limit=${askedMax}`,
   asked: lateOf,
   rowsOf: ({ transfers }) => transfers,
-  columns: transferColumns,
+  columns: [
+    linkColumn(
+      ({ transfer_id }) => placeOfPayment('drex', transfer_id),
+      ({ transfer_id }) => transfer_id,
+    ),
+    column(words.kind, ({ network }) => network, 'extra'),
+    statusColumn,
+    column(words.amount, (row) => tokens(row.amount, row.currency), 'number'),
+    momentColumn(({ created_at }) => created_at),
+  ],
   keyOf: ({ transfer_id }) => transfer_id,
   actScope: 'drex:transfer',
   useKnown: () => useNetworks().value,
@@ -212,20 +190,8 @@ const Oldest = ({ lane }: { readonly lane: Lane }) => {
   if (kind === null || subject === null) return null
   const text = `${kind.replaceAll('_', ' ')} ${subject}`
   if (kind !== 'transfer') return <span>{text}</span>
-  return <Link to={`/payments/drex/${encodeURIComponent(subject)}`}>{text}</Link>
+  return <Link to={placeOfPayment('drex', subject)}>{text}</Link>
 }
-
-const laneColumns: readonly Column<Lane>[] = [
-  linkColumn(
-    ({ wallet_id: id }) => `/currency/wallets/${encodeURIComponent(id)}`,
-    ({ sender }) => sender,
-  ),
-  { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
-  { head: w.waitsFor, cell: (lane) => <Oldest lane={lane} />, classes: ['wide', 'mono'] },
-  { head: words.status, cell: ({ oldest_status: status }) => <Badge status={status ?? ''} /> },
-  { head: w.count, cell: ({ open }) => count(open), classes: ['number'] },
-  momentColumn(({ oldest_at: at }) => at ?? ''),
-]
 
 const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
   title: w.lanes,
@@ -234,7 +200,17 @@ const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
   scope: 'drex:read',
   path: '/v1/drex/lanes',
   rowsOf: ({ lanes }) => lanes.filter(isStuck),
-  columns: laneColumns,
+  columns: [
+    linkColumn(
+      ({ wallet_id: id }) => `/currency/wallets/${encodeURIComponent(id)}`,
+      ({ sender }) => sender,
+    ),
+    column(words.kind, ({ network }) => network, 'extra'),
+    column(w.waitsFor, (lane) => <Oldest lane={lane} />, 'wide mono'),
+    column(words.status, ({ oldest_status: status }) => <Badge status={status ?? ''} />),
+    column(w.count, ({ open }) => count(open), 'number'),
+    momentColumn(({ oldest_at: at }) => at),
+  ],
   keyOf: ({ network, sender }) => `${network} ${sender}`,
   actScope: 'drex:transfer',
   // What nobody has signed cannot be sent again.
@@ -244,16 +220,8 @@ const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
 /** Where what it belongs to is shown; an operation has no page of its own. */
 const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
   kind === 'transfer'
-    ? `/payments/drex/${encodeURIComponent(subject)}`
+    ? placeOfPayment('drex', subject)
     : `/currency/wallets/${encodeURIComponent(wallet)}`
-
-const heldColumns: readonly Column<Held>[] = [
-  linkColumn(pageOfHeld, ({ subject }) => subject),
-  { head: words.kind, cell: ({ kind }) => kind.replaceAll('_', ' ') },
-  { head: w.cause, cell: ({ reason }) => w[reason] },
-  { head: w.found, cell: ({ candidates }) => count(candidates.length), classes: ['number'] },
-  momentColumn(({ held_since: at }) => at),
-]
 
 const heldBack = waiting<{ held: readonly Held[] }, Held>({
   title: w.held,
@@ -262,7 +230,13 @@ const heldBack = waiting<{ held: readonly Held[] }, Held>({
   scope: 'ops:read',
   path: `/v1/drex/held?limit=${askedMax}`,
   rowsOf: ({ held }) => held,
-  columns: heldColumns,
+  columns: [
+    linkColumn(pageOfHeld, ({ subject }) => subject),
+    column(words.kind, ({ kind }) => kind.replaceAll('_', ' ')),
+    column(w.cause, ({ reason }) => w[reason]),
+    column(w.found, ({ candidates }) => count(candidates.length), 'number'),
+    momentColumn(({ held_since: at }) => at),
+  ],
   keyOf: (row) => row.transaction_id,
   actScope: 'ops:admin',
   actsOf: (row) => [sentHeldAct(row), sendHeldAct(row)],
@@ -278,15 +252,15 @@ const Letters: Waiting['View'] = ({ session }) => {
   const { ask, dialog } = useActs(loaded.again)
   const isAllowed = may(session, 'ops:admin')
   const classColumns: readonly Column<LetterClass>[] = [
-    { head: w.code, cell: ({ code }) => code ?? w.noCode },
-    { head: w.topic, cell: ({ topic }) => topic, classes: ['mono', 'extra'] },
-    { head: w.count, cell: (one) => count(one.count), classes: ['number'] },
+    column(w.code, ({ code }) => code ?? w.noCode),
+    column(w.topic, ({ topic }) => topic, 'mono extra'),
+    column(w.count, (one) => count(one.count), 'number'),
     ...actsColumn<LetterClass>(isAllowed, ask, retryClassActs),
   ]
   const columns: readonly Column<DeadLetter>[] = [
-    { head: words.identifier, cell: ({ id, key }) => key ?? id, classes: ['mono', 'wide'] },
-    { head: w.code, cell: ({ code }) => code ?? w.noCode },
-    { head: w.attempts, cell: ({ attempts }) => attempts, classes: ['number', 'extra'] },
+    column(words.identifier, ({ id, key }) => key ?? id, 'mono wide'),
+    column(w.code, ({ code }) => code ?? w.noCode),
+    column(w.attempts, ({ attempts }) => attempts, 'number extra'),
     momentColumn(({ at }) => at),
     ...actsColumn<DeadLetter>(isAllowed, ask, (row) => [
       ...(row.topic === null ? [] : [retryLetterAct(row)]),
@@ -301,35 +275,32 @@ const Letters: Waiting['View'] = ({ session }) => {
         keyOf={({ code, topic }) => `${code} ${topic}`}
       />
       {(loaded.value?.dead_letters.length ?? 0) > 0 && (
-        <div class="card list">
-          <Table columns={columns} rows={loaded.value?.dead_letters ?? []} keyOf={({ id }) => id} />
-        </div>
+        <ListTable
+          isCard
+          columns={columns}
+          rows={loaded.value?.dead_letters ?? []}
+          keyOf={({ id }) => id}
+        />
       )}
       {dialog}
     </>
   )
 }
 
-const endpointColumns: readonly Column<Endpoint>[] = [
-  {
-    head: webhookWords.endpoint,
-    classes: ['wide', 'mono'],
-    cell: ({ id, url }) => <Link to={`/webhooks/${id}?status=exhausted`}>{url}</Link>,
-  },
-  { head: words.status, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
-  {
-    head: webhookWords.exhausted,
-    classes: ['number'],
-    cell: ({ health }) => counted(health.exhausted),
-  },
-]
-
 const endpoints = waiting<{ webhooks: readonly Endpoint[] }, Endpoint>({
   title: w.endpoints,
   concern: overviewWords.endpoints,
   scope: 'webhooks:read',
   path: `/v1/webhooks?needs_attention=true&limit=${askedMax}`,
-  columns: endpointColumns,
+  columns: [
+    column(
+      webhookWords.endpoint,
+      ({ id, url }) => <Link to={`/webhooks/${id}?status=exhausted`}>{url}</Link>,
+      'wide mono',
+    ),
+    column(words.status, (endpoint) => <EndpointBadge endpoint={endpoint} />),
+    column(webhookWords.exhausted, ({ health }) => counted(health.exhausted), 'number'),
+  ],
   rowsOf: ({ webhooks }) => webhooks,
   keyOf: ({ id }) => id,
 })
@@ -349,6 +320,31 @@ const letters: Waiting = {
   View: Letters,
 }
 
+/** Those that end soon: a new one is imported beside them. */
+const endingCertificates = waiting<
+  { certificates: readonly StoredCertificate[] },
+  StoredCertificate
+>({
+  title: w.certificates,
+  note: w.certificatesNote,
+  concern: overviewWords.expiring,
+  scope: 'ops:admin',
+  path: '/v1/certificates',
+  columns: [
+    column(
+      certificateWords.certificate,
+      (one) => <Link to="/certificates">{nameOfCertificate(one)}</Link>,
+      'wide',
+    ),
+    column(words.status, (one) => <Expiry one={one} />),
+    column(certificateWords.expires, ({ not_after: at }) => dayOf(at, true), 'number'),
+  ],
+  keyOf: nameOfCertificate,
+  rowsOf: ({ certificates }) => toBeReplaced(certificates),
+  actScope: 'ops:admin',
+  actsOf: (one) => [importAct(one)],
+})
+
 /** All that waits for a person, in the order in which it is shown. */
 export const allWaiting: readonly Waiting[] = [
   parts,
@@ -360,5 +356,5 @@ export const allWaiting: readonly Waiting[] = [
   letters,
   ...waitingInDirectory,
   endpoints,
-  waitingCertificates,
+  endingCertificates,
 ]

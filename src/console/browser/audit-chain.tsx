@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { getJson, type Refusal, refusalOf } from './api.ts'
 import { findingWords, auditWords as w } from './audit-words.ts'
+import { Sought } from './filters.tsx'
 import { count } from './format.ts'
 import { Card, Copy, Refused } from './parts.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Table } from './table.tsx'
+import { type Column, column, ListTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Finding = { readonly kind: string; readonly at: string }
@@ -44,11 +45,8 @@ const together = (former: Verified, page: Verified): Verified => ({
 })
 
 const columns: readonly Column<Finding & { readonly key: string }>[] = [
-  { head: w.place, cell: ({ at }) => at, classes: ['wide', 'mono'] },
-  {
-    head: w.finding,
-    cell: ({ kind }) => <Badge status="failed" label={findingWords[kind] ?? kind} />,
-  },
+  column(w.place, ({ at }) => at, 'wide mono'),
+  column(w.finding, ({ kind }) => <Badge status="failed" label={findingWords[kind] ?? kind} />),
 ]
 
 /** Goes through the chain, a part at a time, and tells what is not as it was sealed. */
@@ -96,15 +94,7 @@ export const Chain = () => {
           void verify(String(given.get('anchor')).trim(), String(given.get('database')))
         }}
       >
-        <input
-          name="anchor"
-          class="mono"
-          aria-label={w.anchor}
-          placeholder={w.anchor}
-          pattern="[0-9]{1,18}:[0-9a-f]{64}"
-          autocomplete="off"
-          spellcheck={false}
-        />
+        <Sought name="anchor" class="mono" label={w.anchor} pattern="[0-9]{1,18}:[0-9a-f]{64}" />
         <select name="database" aria-label={w.database}>
           <option value="1">{w.databaseShared}</option>
           <option value="2">{w.databaseCards}</option>
@@ -154,13 +144,11 @@ const Verdict = ({
         <Badge status={status} label={fill(text, { ...numbers, count: count(many) })} />
       </p>
       {many > 0 && (
-        <div class="list">
-          <Table
-            columns={columns}
-            rows={found.findings.map((one, at) => ({ ...one, key: `${at}` }))}
-            keyOf={({ key }) => key}
-          />
-        </div>
+        <ListTable
+          columns={columns}
+          rows={found.findings.map((one, at) => ({ ...one, key: `${at}` }))}
+          keyOf={({ key }) => key}
+        />
       )}
       {head !== null && !isRunning && (
         <>

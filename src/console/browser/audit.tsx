@@ -1,12 +1,12 @@
 import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
 import { dayEnd, dayIn, dayStart } from './days.tsx'
-import { Days, Filters, type Given } from './filters.tsx'
+import { Days, Filters, type Given, Sought } from './filters.tsx'
 import { ScreenHead } from './heads.tsx'
 import { pageFrom } from './page-from.ts'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 type Entry = {
@@ -42,26 +42,25 @@ const addressOf = (filter: Filter): string => {
 const choosing = (
   name: (typeof texts)[number],
   filter: Filter,
-  classes: Column<Entry>['classes'],
-): Column<Entry> => ({
-  head: words[name],
-  classes: classes ?? [],
-  cell: (entry) => <Link to={addressOf({ ...filter, [name]: entry[name] })}>{entry[name]}</Link>,
-})
+  classes?: Column<Entry>['classes'],
+): Column<Entry> =>
+  column(
+    words[name],
+    (entry) => <Link to={addressOf({ ...filter, [name]: entry[name] })}>{entry[name]}</Link>,
+    classes,
+  )
 
 const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
-  choosing('object', filter, ['wide', 'mono']),
-  choosing('action', filter, []),
-  choosing('actor', filter, ['mono', 'extra']),
-  {
-    head: words.outcome,
-    cell: ({ action, outcome }) =>
-      action === 'access.refused' ? (
-        <Badge status="refused" label={statusText(outcome)} />
-      ) : (
-        statusText(outcome)
-      ),
-  },
+  choosing('object', filter, 'wide mono'),
+  choosing('action', filter),
+  choosing('actor', filter, 'mono extra'),
+  column(words.outcome, ({ action, outcome }) =>
+    action === 'access.refused' ? (
+      <Badge status="refused" label={statusText(outcome)} />
+    ) : (
+      statusText(outcome)
+    ),
+  ),
   momentColumn(({ at }) => at),
 ]
 
@@ -106,15 +105,7 @@ const AuditFilters = ({ filter }: { readonly filter: Filter }) => (
     }
   >
     {texts.map((name) => (
-      <input
-        key={name}
-        name={name}
-        aria-label={words[name]}
-        placeholder={words[name]}
-        defaultValue={filter[name] ?? ''}
-        autocomplete="off"
-        spellcheck={false}
-      />
+      <Sought key={name} name={name} label={words[name]} value={filter[name] ?? ''} />
     ))}
     <Days from={filter.from} to={filter.to} />
   </Filters>

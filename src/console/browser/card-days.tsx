@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { type Act, may, sending, useActs } from './act.tsx'
+import { type Act, may, sending, useListActs } from './act.tsx'
 import type { Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { textIn } from './fields.tsx'
@@ -8,7 +7,7 @@ import { pageFrom } from './page-from.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
-import { type Column, Moment, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Sum = { readonly number: number | null; readonly amount: number | null }
@@ -65,31 +64,28 @@ const BothTotals = ({ day, kind }: { readonly day: Day; readonly kind: Kind }) =
 )
 
 const dayColumns: readonly Column<Day>[] = [
-  {
-    head: w.day,
-    cell: ({ id, day, network, currency }) => (
+  column(
+    w.day,
+    ({ id, day, network, currency }) => (
       <Link to={`/cards/days/${id}?${new URLSearchParams({ day, network, currency })}`}>{day}</Link>
     ),
-    classes: ['mono'],
-  },
-  { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
-  {
-    head: words.status,
-    cell: ({ status, resolved_at: seenTo, resolved_reason: note }) => (
-      <>
-        <Badge status={status} />{' '}
-        {seenTo !== null && (
-          <span class="quiet">
-            {w.seenTo}: {note}
-          </span>
-        )}
-      </>
-    ),
-  },
-  { head: w.currency, cell: ({ currency }) => currency, classes: ['mono', 'extra'] },
-  { head: w.sales, cell: (day) => <BothTotals day={day} kind="debit" />, classes: ['number'] },
-  { head: w.refunds, cell: (day) => <BothTotals day={day} kind="credit" />, classes: ['number'] },
-  { head: w.difference, cell: differencesOf, classes: ['wide'] },
+    'mono',
+  ),
+  column(w.network, ({ network }) => network, 'mono'),
+  column(words.status, ({ status, resolved_at: seenTo, resolved_reason: note }) => (
+    <>
+      <Badge status={status} />{' '}
+      {seenTo !== null && (
+        <span class="quiet">
+          {w.seenTo}: {note}
+        </span>
+      )}
+    </>
+  )),
+  column(w.currency, ({ currency }) => currency, 'mono extra'),
+  column(w.sales, (day) => <BothTotals day={day} kind="debit" />, 'number'),
+  column(w.refunds, (day) => <BothTotals day={day} kind="credit" />, 'number'),
+  column(w.difference, differencesOf, 'wide'),
 ]
 
 const days = '/v1/transactions/reconciliations'
@@ -138,18 +134,18 @@ type Unmatched = {
 }
 
 const unmatchedColumns: readonly Column<Unmatched>[] = [
-  { head: 'RRN', cell: ({ rrn }) => rrn, classes: ['mono'] },
-  { head: words.stan, cell: ({ stan }) => stan, classes: ['mono', 'extra'] },
-  { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
-  { head: words.kind, cell: ({ mti }) => mti, classes: ['mono'] },
-  { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
-  {
-    head: words.amount,
-    cell: ({ amount, currency }) => (amount === null ? '–' : minorOf(amount, currency)),
-    classes: ['number'],
-  },
-  { head: w.times, cell: ({ times }) => count(times), classes: ['number', 'extra'] },
-  { head: words.time, cell: ({ last_at: at }) => <Moment at={at} />, classes: ['number', 'quiet'] },
+  column('RRN', ({ rrn }) => rrn, 'mono'),
+  column(words.stan, ({ stan }) => stan, 'mono extra'),
+  column(w.network, ({ network }) => network, 'mono'),
+  column(words.kind, ({ mti }) => mti, 'mono'),
+  column(w.answer, ({ response_code: code }) => code ?? '–', 'mono extra'),
+  column(
+    words.amount,
+    ({ amount, currency }) => (amount === null ? '–' : minorOf(amount, currency)),
+    'number',
+  ),
+  column(w.times, ({ times }) => count(times), 'number extra'),
+  momentColumn(({ last_at: at }) => at),
 ]
 
 const unmatched = '/v1/transactions/unmatched-advices'
@@ -186,8 +182,7 @@ const Waiting = <T extends { readonly id: string }>({
   readonly note: string
   readonly empty: string
 }) => {
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const { turn, ask, dialog } = useListActs()
   return (
     <>
       <PagedTable

@@ -1,10 +1,12 @@
+import type { ThingProps } from './api.ts'
 import { minorOf } from './format.ts'
 import { Back, ScreenHead } from './heads.tsx'
 import { pageFrom } from './page-from.ts'
+import { placeOfPayment } from './rails.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Movement = {
@@ -18,31 +20,19 @@ type Movement = {
 }
 
 const columnsIn = (currency: string): readonly Column<Movement>[] => [
-  {
-    head: 'RRN',
-    classes: ['wide', 'mono'],
-    cell: ({ transaction_id: id, rrn }) => (
-      <Link to={`/payments/cards/${encodeURIComponent(id)}`}>{rrn ?? id}</Link>
-    ),
-  },
-  { head: words.kind, cell: ({ kind }) => <Badge status={kind} /> },
-  { head: words.stan, cell: ({ stan }) => stan, classes: ['mono', 'extra'] },
-  {
-    head: words.amount,
-    cell: ({ amount }) => minorOf(amount, currency),
-    classes: ['number'],
-  },
+  column(
+    'RRN',
+    ({ transaction_id: id, rrn }) => <Link to={placeOfPayment('cards', id)}>{rrn ?? id}</Link>,
+    'wide mono',
+  ),
+  column(words.kind, ({ kind }) => <Badge status={kind} />),
+  column(words.stan, ({ stan }) => stan, 'mono extra'),
+  column(words.amount, ({ amount }) => minorOf(amount, currency), 'number'),
   momentColumn(({ at }) => at),
 ]
 
 /** What our totals of a business day are the sum of, in the order of booking. */
-export const Movements = ({
-  id,
-  query,
-}: {
-  readonly id: string
-  readonly query: URLSearchParams
-}) => {
+export const Movements = ({ id, query }: ThingProps) => {
   const [day, network, currency] = ['day', 'network', 'currency'].map(
     (name) => query.get(name) ?? '',
   )

@@ -1,14 +1,15 @@
-import { getJson, type Session, useLoaded } from './api.ts'
+import type { Session } from './api.ts'
 import { Days, UnmatchedAdvices } from './card-days.tsx'
 import { detailsOf, type Health, type Network } from './counterparties.ts'
 import { count, minorOf } from './format.ts'
-import { whenChanged } from './live.ts'
+import { useFollowed } from './live.ts'
 import { pageFrom } from './page-from.ts'
-import { Card, Shown } from './parts.tsx'
+import { Card, orNone, Shown } from './parts.tsx'
+import { placeOfPayment } from './rails.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import { type Column, column, ListTable, linkColumn, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 const everyMs = 30_000
@@ -16,27 +17,17 @@ const everyMs = 30_000
 type Connection = Network & { readonly name: string }
 
 const connectionColumns: readonly Column<Connection>[] = [
-  { head: w.network, cell: ({ name }) => name, classes: ['mono'] },
-  {
-    head: words.status,
-    cell: ({ connections_up: up = 0 }) =>
-      up > 0 ? <Badge status="up" label={words.up} /> : <Badge status="down" label={words.down} />,
-  },
-  {
-    head: w.openOf,
-    cell: ({ connections_up: up = 0, connections_max: max = 0 }) => `${count(up)}/${count(max)}`,
-    classes: ['number', 'extra'],
-  },
-  {
-    head: w.inFlight,
-    cell: ({ in_flight: open = 0 }) => count(open),
-    classes: ['number', 'extra'],
-  },
-  {
-    head: w.lastEcho,
-    cell: ({ last_echo_at: at }) => (at ? <Moment at={at} /> : '–'),
-    classes: ['number', 'quiet'],
-  },
+  column(w.network, ({ name }) => name, 'mono'),
+  column(words.status, ({ connections_up: up = 0 }) =>
+    up > 0 ? <Badge status="up" label={words.up} /> : <Badge status="down" label={words.down} />,
+  ),
+  column(
+    w.openOf,
+    ({ connections_up: up = 0, connections_max: max = 0 }) => `${count(up)}/${count(max)}`,
+    'number extra',
+  ),
+  column(w.inFlight, ({ in_flight: open = 0 }) => count(open), 'number extra'),
+  momentColumn(({ last_echo_at: at }) => at, w.lastEcho),
 ]
 
 /** A reversal or an advice. */
@@ -55,34 +46,35 @@ type Waiting = {
 }
 
 const waitingColumns = (what: string): readonly Column<Waiting>[] => [
-  {
-    head: words.identifier,
-    classes: ['wide'],
-    cell: ({ transaction_id: id }) => (
-      <Link to={`/payments/cards/${encodeURIComponent(id)}`} class="mono">
-        {id}
-      </Link>
-    ),
-  },
-  { head: w.network, cell: ({ network }) => network, classes: ['mono', 'extra'] },
-  { head: what, cell: ({ reverses, advises = '' }) => statusText(reverses ?? advises) },
-  {
-    head: words.amount,
-    cell: ({ amount, currency }) => minorOf(amount, currency),
-    classes: ['number'],
-  },
-  { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
-  { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
-  {
-    head: w.nextAttempt,
-    cell: ({ next_attempt_at: at }) => <Moment at={at} />,
-    classes: ['number', 'extra'],
-  },
+  linkColumn(
+    ({ transaction_id: id }) => placeOfPayment('cards', id),
+    ({ transaction_id: id }) => id,
+  ),
+  column(w.network, ({ network }) => network, 'mono extra'),
+  column(what, ({ reverses, advises = '' }) => statusText(reverses ?? advises)),
+  column(words.amount, ({ amount, currency }) => minorOf(amount, currency), 'number'),
+  column(w.attempts, ({ attempts }) => count(attempts), 'number extra'),
+  column(w.answer, ({ response_code: code }) => code ?? '–', 'mono extra'),
+  momentColumn(({ next_attempt_at: at }) => at, w.nextAttempt, 'number extra'),
   momentColumn(({ created_at: at }) => at),
 ]
 
-const reversalColumns = waitingColumns(w.takesBack)
-const adviceColumns = waitingColumns(w.tellsOf)
+const waitingLists = [
+  {
+    member: 'reversals',
+    what: w.takesBack,
+    title: w.reversals,
+    note: w.reversalsNote,
+    empty: w.noReversals,
+  },
+  {
+    member: 'advices',
+    what: w.tellsOf,
+    title: w.advices,
+    note: w.advicesNote,
+    empty: w.noAdvices,
+  },
+]
 
 /** What card payments stand on: connections of each network, and what waits to be taken back. */
 export const Cards = ({ session }: { readonly session: Session }) => (
@@ -92,30 +84,17 @@ export const Cards = ({ session }: { readonly session: Session }) => (
       <Link to="/payments?rail=cards">{w.transactions}</Link>
     </header>
     {session.scopes.includes('ops:read') && <Connections />}
-    {session.scopes.includes('cards:read') && (
-      <>
+    {session.scopes.includes('cards:read') &&
+      waitingLists.map(({ member, what, ...texts }) => (
         <PagedTable
-          {...{ title: w.reversals, note: w.reversalsNote }}
-          {...{
-            name: 'reversals',
-            load: pageFrom<Waiting>('/v1/transactions/reversals', 'reversals'),
-            columns: reversalColumns,
-          }}
-          empty={w.noReversals}
-          keyOf={({ id }: Waiting) => id}
+          key={member}
+          {...texts}
+          name={member}
+          load={pageFrom<Waiting>(`/v1/transactions/${member}`, member)}
+          columns={waitingColumns(what)}
+          keyOf={({ id }) => id}
         />
-        <PagedTable
-          {...{ title: w.advices, note: w.advicesNote }}
-          {...{
-            name: 'advices',
-            load: pageFrom<Waiting>('/v1/transactions/advices', 'advices'),
-            columns: adviceColumns,
-          }}
-          empty={w.noAdvices}
-          keyOf={({ id }: Waiting) => id}
-        />
-      </>
-    )}
+      ))}
     {session.scopes.includes('ops:read') && (
       <>
         <Days session={session} />
@@ -126,11 +105,7 @@ export const Cards = ({ session }: { readonly session: Session }) => (
 )
 
 const Connections = () => {
-  const loaded = useLoaded(
-    'networks',
-    (purpose) => getJson<Health>('/health', purpose),
-    whenChanged('/health', everyMs),
-  )
+  const loaded = useFollowed<Health>('/health', everyMs)
   return (
     <Card title={w.connections}>
       <Shown loaded={loaded}>
@@ -139,15 +114,13 @@ const Connections = () => {
             ...one,
             name,
           }))
-          return rows.length === 0 ? (
-            <p class="empty">{w.noNetworks}</p>
-          ) : (
+          return orNone(
+            rows,
+            w.noNetworks,
             <>
               <p class="quiet">{w.connectionsNote}</p>
-              <div class="list">
-                <Table columns={connectionColumns} rows={rows} keyOf={({ name }) => name} />
-              </div>
-            </>
+              <ListTable columns={connectionColumns} rows={rows} keyOf={({ name }) => name} />
+            </>,
           )
         }}
       </Shown>

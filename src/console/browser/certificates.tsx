@@ -1,12 +1,12 @@
 import { type Act, may, sending, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
+import { type Session, useAnswer } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
-import { asTheyAre, given, textIn } from './fields.tsx'
+import { asTheyAre, given, textsIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
 import { expiresSoon, expiries, type StoredCertificate } from './late.ts'
-import { Card, Shown } from './parts.tsx'
+import { Card, orNone, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Table } from './table.tsx'
+import { type Column, column, ListTable } from './table.tsx'
 import { fill, inWords } from './words.ts'
 
 export const certificateWords = inWords({
@@ -62,8 +62,7 @@ const contentOf = async (file: File): Promise<{ format: string; content: string 
 const bodyOf = async (form: FormData) => {
   const file = form.get('file')
   return {
-    ispb: textIn(form, 'ispb'),
-    type: textIn(form, 'type'),
+    ...textsIn(form, 'ispb', 'type'),
     ...(isFile(file) ? await contentOf(file) : {}),
     ...given('password', String(form.get('password') ?? '')),
   }
@@ -116,27 +115,21 @@ export const Expiry = ({ one }: { readonly one: StoredCertificate }) => (
 )
 
 const columns: readonly Column<Certificate>[] = [
-  { head: w.subject, cell: ({ subject }) => subject, classes: ['wide'] },
-  { head: w.ispb, cell: ({ ispb }) => ispb, classes: ['mono'] },
-  { head: w.type, cell: ({ type, version }) => `${type} ${version}` },
-  {
-    head: w.key,
-    cell: ({ has_private_key: hasKey }) => (hasKey ? w.withKey : '–'),
-    classes: ['extra'],
-  },
-  { head: w.expires, cell: (one) => <Expiry one={one} /> },
-  {
-    head: w.until,
-    cell: ({ not_after: at }) => <time dateTime={at}>{dayOf(at, true)}</time>,
-    classes: ['number', 'quiet'],
-  },
+  column(w.subject, ({ subject }) => subject, 'wide'),
+  column(w.ispb, ({ ispb }) => ispb, 'mono'),
+  column(w.type, ({ type, version }) => `${type} ${version}`),
+  column(w.key, ({ has_private_key: hasKey }) => (hasKey ? w.withKey : '–'), 'extra'),
+  column(w.expires, (one) => <Expiry one={one} />),
+  column(
+    w.until,
+    ({ not_after: at }) => <time dateTime={at}>{dayOf(at, true)}</time>,
+    'number quiet',
+  ),
 ]
 
 /** Every certificate of the store, the next to expire first. */
 export const Certificates = ({ session }: { readonly session: Session }) => {
-  const loaded = useLoaded('certificates all', () =>
-    getJson<{ certificates: readonly Certificate[] }>('/v1/certificates'),
-  )
+  const loaded = useAnswer<{ certificates: readonly Certificate[] }>('/v1/certificates')
   const { ask, dialog } = useActs(loaded.again)
   const mayAct = may(session, 'ops:admin')
   const acts = actsColumn<Certificate>(mayAct, ask, (one) => [removeAct(one)])
@@ -152,19 +145,18 @@ export const Certificates = ({ session }: { readonly session: Session }) => {
       </header>
       <Shown loaded={loaded}>
         {({ certificates }) =>
-          certificates.length === 0 ? (
-            <p class="empty">{w.none}</p>
-          ) : (
+          orNone(
+            certificates,
+            w.none,
             <>
               <Calendar certificates={certificates} />
-              <div class="card list">
-                <Table
-                  columns={[...columns, ...acts]}
-                  rows={certificates.toSorted((a, b) => (a.not_after < b.not_after ? -1 : 1))}
-                  keyOf={pathOf}
-                />
-              </div>
-            </>
+              <ListTable
+                isCard
+                columns={[...columns, ...acts]}
+                rows={certificates.toSorted((a, b) => (a.not_after < b.not_after ? -1 : 1))}
+                keyOf={pathOf}
+              />
+            </>,
           )
         }
       </Shown>

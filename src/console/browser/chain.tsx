@@ -1,14 +1,32 @@
 import { useRef } from 'preact/hooks'
 import type { Followed } from '../followed.ts'
 import { every, getJson, type Purpose, useLoaded, type Wake } from './api.ts'
-import { chainWords as w } from './chain-words.ts'
 import { count } from './format.ts'
 import { partsEveryMs, whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Table } from './table.tsx'
+import { type Column, column, Table } from './table.tsx'
 import { toolWords } from './tools-words.ts'
-import { fill, words } from './words.ts'
+import { fill, inWords, words } from './words.ts'
+
+/** What is said of a transaction on a chain. */
+const w = inWords({
+  onChain: ['On the chain', 'Na cadeia'],
+  proven: ['proven by its block', 'provada pelo bloco'],
+  unproven: ['not proven by its block', 'não provada pelo bloco'],
+  argument: ['Argument', 'Argumento'],
+  from: ['Signed by', 'Assinada por'],
+  to: ['To', 'Para'],
+  deploys: ['deploys a contract', 'implanta um contrato'],
+  unknown: ['of an unknown form', 'de forma desconhecida'],
+  nonce: ['Nonce', 'Nonce'],
+  block: ['Block', 'Bloco'],
+  confirmations: ['Confirmations', 'Confirmações'],
+  gas: ['Gas', 'Gas'],
+  unknownCall: ['no known ABI explains this call', 'nenhuma ABI conhecida explica esta chamada'],
+  unknownEvent: ['no known ABI explains this event', 'nenhuma ABI conhecida explica este evento'],
+  more: ['{count} more events are not shown.', 'Mais {count} eventos não são mostrados.'],
+})
 
 /** A transaction of a network, and what it is for. */
 export type ChainPlace = { readonly network: string; readonly hash: string; readonly of: string }
@@ -45,8 +63,8 @@ type ChainTransaction = {
 type Argument = { readonly name: string; readonly value: unknown }
 
 const columns: readonly Column<Argument>[] = [
-  { head: w.argument, cell: ({ name }) => name },
-  { head: toolWords.value, cell: ({ value }) => textOf(value), classes: ['mono', 'wide'] },
+  column(w.argument, ({ name }) => name),
+  column(toolWords.value, ({ value }) => textOf(value), 'mono wide'),
 ]
 
 const textOf = (value: unknown): string =>

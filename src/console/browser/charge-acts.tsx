@@ -4,7 +4,7 @@ import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, daysAgo } from './days.tsx'
 import { given, textIn } from './fields.tsx'
-import { Link } from './router.tsx'
+import { IdLink } from './router.tsx'
 import { fill } from './words.ts'
 
 /** Reais as the standard writes them: the API says what is wrong with what is no amount. */
@@ -20,10 +20,7 @@ type Made = { readonly txid?: string; readonly idSolicRec?: string }
 const making = (kind: Kind, bodyOf: (form: FormData) => object): Act['run'] =>
   sending('POST', `/pix/v2/${kind}`, bodyOf, ({ txid, idSolicRec: id = txid ?? '' }: Made) => (
     <>
-      {w.made}{' '}
-      <Link to={placeOf(kind, id)} class="mono">
-        {id}
-      </Link>
+      {w.made} <IdLink to={placeOf(kind, id)}>{id}</IdLink>
     </>
   ))
 

@@ -1,5 +1,5 @@
 import { ActButtons, allowed, useActs } from './act.tsx'
-import { getJson, ifThere, type Purpose, type Session, send, useLoaded } from './api.ts'
+import { ifThere, type Session, send, type ThingProps, useAnswer, useLoaded } from './api.ts'
 import { chargeActs } from './charge-acts.tsx'
 import {
   type Attempt,
@@ -14,28 +14,19 @@ import {
 import { chargeWords as w } from './charge-words.ts'
 import { dayOf, reais, timeOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { partsEveryMs, whenChanged } from './live.ts'
-import { Card, Copy, type Fact, Facts, Refused, Shown } from './parts.tsx'
+import { partsEveryMs, useFollowed } from './live.ts'
+import { Card, Copy, type Fact, Facts, knownFacts, orNone, Refused, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import type { Moment } from './payment-load.ts'
 import { paymentWords } from './payment-words.ts'
-import { Link } from './router.tsx'
+import { IdLink } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { fill, words } from './words.ts'
 
 /** One charge, Pix, recurrence or request: what it says, what became of it, and what may be done. */
-export const ChargePage = ({
-  kind,
-  id,
-  session,
-}: {
-  readonly kind: Kind
-  readonly id: string
-  readonly session: Session
-}) => {
+export const ChargePage = ({ kind, id, session }: ThingProps & { readonly kind: Kind }) => {
   const path = `/pix/v2/${kind}/${encodeURIComponent(id)}` as const
-  const load = (purpose: Purpose) => getJson<Told>(path, purpose)
-  const loaded = useLoaded(path, load, whenChanged(path))
+  const loaded = useFollowed<Told>(path)
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
@@ -148,15 +139,8 @@ const factsOf = (kind: Kind, told: Told): readonly Fact[] => {
   const { calendario = {}, vinculo, recPayload } = told
   const recurrence = kind === 'rec' ? undefined : told.idRec
   const terms = vinculo ?? recPayload?.vinculo
-  const facts: readonly (readonly [string, Fact['value'] | undefined])[] = [
-    [
-      w.recurrence,
-      recurrence && (
-        <Link to={placeOf('rec', recurrence)} class="mono">
-          {recurrence}
-        </Link>
-      ),
-    ],
+  return knownFacts([
+    [w.recurrence, recurrence && <IdLink to={placeOf('rec', recurrence)}>{recurrence}</IdLink>],
     [w.payer, personText(told.devedor ?? terms?.devedor ?? told.destinatario)],
     [w.institution, told.pagador?.ispbParticipante ?? told.destinatario?.ispbParticipante],
     [w.contract, terms?.contrato],
@@ -178,10 +162,7 @@ const factsOf = (kind: Kind, told: Told): readonly Fact[] => {
     [w.question, told.solicitacaoPagador ?? told.infoAdicional ?? told.infoPagador],
     [w.location, told.location],
     [w.ending, endingText(told)],
-  ]
-  return facts.flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [{ name, value }],
-  )
+  ])
 }
 
 type Request = {
@@ -194,28 +175,25 @@ type Request = {
 /** What the payer of a recurrence was asked. */
 const Requests = ({ id }: { readonly id: string }) => {
   const path = `/v1/pix/recurrence-requests?${new URLSearchParams({ recurrence_id: id })}`
-  const load = (purpose: Purpose) => getJson<{ requests: readonly Request[] }>(path, purpose)
-  const loaded = useLoaded(path, load, partsEveryMs)
+  const loaded = useAnswer<{ requests: readonly Request[] }>(path, partsEveryMs)
   return (
     <Card title={w.solicrec}>
       <Shown loaded={loaded}>
         {({ requests }) =>
-          requests.length === 0 ? (
-            <p class="empty">{w.notAsked}</p>
-          ) : (
+          orNone(
+            requests,
+            w.notAsked,
             <ul class="parties">
               {requests.map((one) => (
                 <li key={one.id}>
-                  <Link to={placeOf('solicrec', one.id)} class="mono">
-                    {one.id}
-                  </Link>
+                  <IdLink to={placeOf('solicrec', one.id)}>{one.id}</IdLink>
                   <Badge status={one.status} />
                   <span class="how">
                     {one.payer_ispb} · {momentText(one.created_at)}
                   </span>
                 </li>
               ))}
-            </ul>
+            </ul>,
           )
         }
       </Shown>

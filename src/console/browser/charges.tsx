@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { type Act, may, useActs } from './act.tsx'
+import { type Act, may, useListActs } from './act.tsx'
 import { every, type ScreenProps, type Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { newChargeAct, unlinkAct } from './charge-acts.tsx'
@@ -17,11 +16,17 @@ import {
 } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayIn, daysAgo } from './days.tsx'
-import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
-import { ScreenHead } from './heads.tsx'
+import { Days, Filters, type Given, Sought, StatusChoice } from './filters.tsx'
+import { ScreenHead, Tabs } from './heads.tsx'
 import { go, Link } from './router.tsx'
-import { Badge } from './state.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import {
+  type Column,
+  column,
+  linkColumn,
+  momentColumn,
+  PagedTable,
+  statusColumn,
+} from './table.tsx'
 import { words } from './words.ts'
 
 /** A list that is asked for shows so many days at first. */
@@ -48,8 +53,7 @@ export const Charges = ({ query, session }: ScreenProps) => {
   const mine = kinds.filter((kind) => session.scopes.includes(kindsOf[kind].scope))
   const current = mine.find((kind) => kind === kindIn(query.get('show'))) ?? mine[0]
   const filter = filterOf((name) => query.get(name))
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const { turn, ask, dialog } = useListActs()
   return (
     <>
       <ScreenHead title={w.charges} intro={w.intro}>
@@ -62,13 +66,10 @@ export const Charges = ({ query, session }: ScreenProps) => {
           )}
         </div>
       </ScreenHead>
-      <nav class="tabs" aria-label={w.charges}>
-        {mine.map((kind) => (
-          <Link key={kind} to={`/charges?show=${kind}`} current={kind === current}>
-            {kindsOf[kind].label}
-          </Link>
-        ))}
-      </nav>
+      <Tabs
+        {...{ label: w.charges, current, at: '/charges?show=' }}
+        tabs={mine.map((name) => ({ name, label: kindsOf[name].label }))}
+      />
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current !== undefined && (
         <Listed
@@ -93,14 +94,7 @@ const OpenOne = ({ kind }: { readonly kind: Kind }) =>
           if (id !== '') go(placeOf(kind, id))
         }}
       >
-        <input
-          name="id"
-          type="search"
-          aria-label={w.openOne}
-          placeholder={identifiers[kind]}
-          autocomplete="off"
-          spellcheck={false}
-        />
+        <Sought name="id" type="search" label={w.openOne} placeholder={identifiers[kind]} />
         <button type="submit">{w.open}</button>
       </form>
     </search>
@@ -126,15 +120,7 @@ const ChargeFilters = ({
   const { statuses = [] } = kindsOf[kind]
   return (
     <Filters addressOf={(given) => addressOf(kind, filterOf(given))}>
-      {kind !== 'locrec' && (
-        <input
-          name="tax_id"
-          aria-label={w.taxId}
-          placeholder={w.taxId}
-          defaultValue={filter.taxId}
-          autocomplete="off"
-        />
-      )}
+      {kind !== 'locrec' && <Sought name="tax_id" label={w.taxId} value={filter.taxId} />}
       {statuses.length > 0 && <StatusChoice {...{ statuses, chosen: filter.status }} />}
       <Days {...filter} />
     </Filters>
@@ -178,58 +164,46 @@ const Rows = ({ kind, filter, session, ask }: ListProps) => {
 /** The standard's lists count all that they hold, so they are asked for seldom. */
 const everyMs = 30_000
 
-const statusColumn: Column<Told> = {
-  head: words.status,
-  cell: ({ status = '' }) => <Badge status={status} />,
-}
-const amountColumn: Column<Told> = { head: words.amount, cell: amountOf, classes: ['number'] }
+const amountColumn: Column<Told> = column(words.amount, amountOf, 'number')
 const createdColumn = momentColumn<Told>(
   ({ calendario, horario, criacao, atualizacao }) =>
     horario ?? criacao ?? atualizacao?.[0]?.data ?? calendario?.criacao ?? '',
 )
-const payerColumn: Column<Told> = {
-  head: w.payer,
-  cell: ({ devedor, vinculo }) => personText(devedor ?? vinculo?.devedor) || '–',
-  classes: ['extra'],
-}
+const payerColumn: Column<Told> = column(
+  w.payer,
+  ({ devedor, vinculo }) => personText(devedor ?? vinculo?.devedor) || '–',
+  'extra',
+)
 
-const dueColumn: Column<Told> = {
-  head: w.due,
-  cell: ({ calendario }) => calendario?.dataDeVencimento ?? '–',
-  classes: ['extra'],
-}
+const dueColumn: Column<Told> = column(
+  w.due,
+  ({ calendario }) => calendario?.dataDeVencimento ?? '–',
+  'extra',
+)
 
-const recurrenceColumn: Column<Told> = {
-  head: w.recurrence,
-  classes: ['mono', 'wide'],
-  cell: ({ idRec }) =>
+const recurrenceColumn: Column<Told> = column(
+  w.recurrence,
+  ({ idRec }) =>
     idRec === undefined ? w.nothingShown : <Link to={placeOf('rec', idRec)}>{idRec}</Link>,
-}
+  'mono wide',
+)
 
 const columnsOf = (kind: Kind): readonly Column<Told>[] => {
   const { idOf } = kindsOf[kind]
-  const idColumn: Column<Told> = {
-    head: words.identifier,
-    classes: ['wide'],
-    cell: (one) => (
-      <Link to={placeOf(kind, idOf(one))} class="mono">
-        {idOf(one)}
-      </Link>
-    ),
-  }
+  const idColumn: Column<Told> = linkColumn((one) => placeOf(kind, idOf(one)), idOf)
   switch (kind) {
     case 'pix':
       return [
         idColumn,
-        { head: 'txid', cell: ({ txid }) => txid ?? '–', classes: ['mono', 'extra'] },
-        { head: w.key, cell: ({ chave }) => chave ?? '–', classes: ['mono', 'extra'] },
+        column('txid', ({ txid }) => txid ?? '–', 'mono extra'),
+        column(w.key, ({ chave }) => chave ?? '–', 'mono extra'),
         amountColumn,
         createdColumn,
       ]
     case 'rec':
       return [
         idColumn,
-        { head: w.contract, cell: ({ vinculo }) => vinculo?.contrato ?? '–', classes: ['extra'] },
+        column(w.contract, ({ vinculo }) => vinculo?.contrato ?? '–', 'extra'),
         payerColumn,
         statusColumn,
         amountColumn,
@@ -237,7 +211,7 @@ const columnsOf = (kind: Kind): readonly Column<Told>[] => {
       ]
     case 'locrec':
       return [
-        { head: w.location, cell: ({ location }) => location ?? '', classes: ['mono', 'wide'] },
+        column(w.location, ({ location }) => location ?? '', 'mono wide'),
         recurrenceColumn,
         createdColumn,
       ]

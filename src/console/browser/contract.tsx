@@ -1,12 +1,21 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import { getJson, Refusal, refusalOf, type Session, send, useLoaded } from './api.ts'
+import {
+  getJson,
+  Refusal,
+  refusalOf,
+  type Session,
+  send,
+  type ThingProps,
+  useAnswer,
+  useLoaded,
+} from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Back, ThingHead } from './heads.tsx'
 import { Code, CodeCard, Copy, Refused, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
-import { Link } from './router.tsx'
+import { IdLink } from './router.tsx'
 import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
 
@@ -68,7 +77,7 @@ const callEveryMs = 2_000
 
 /** What becomes of a call that was sent. */
 const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
-  const loaded = useLoaded(path, (purpose) => getJson<CallState>(path, purpose), callEveryMs)
+  const loaded = useAnswer<CallState>(path, callEveryMs)
   return (
     <Shown loaded={loaded}>
       {({ status, tx_hash: hash, error }) => (
@@ -78,9 +87,7 @@ const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
           </p>
           {error?.message !== undefined && <p class="violation">{error.message}</p>}
           {hash !== null && (
-            <Link to={`/tools?${new URLSearchParams({ find: hash })}`} class="mono">
-              {hash}
-            </Link>
+            <IdLink to={`/tools?${new URLSearchParams({ find: hash })}`}>{hash}</IdLink>
           )}
         </>
       )}
@@ -89,20 +96,11 @@ const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
 }
 
 /** A contract: its functions, read or called by a form made of its ABI. */
-export const ContractPage = ({
-  address,
-  network,
-  session,
-}: {
-  readonly address: string
-  readonly network: string | null
-  readonly session: Session
-}) => {
+export const ContractPage = ({ id: address, query, session }: ThingProps) => {
+  const network = query.get('network')
   const where = network === null ? '' : `?network=${encodeURIComponent(network)}`
   const path = `/v1/contracts/${encodeURIComponent(address)}`
-  const loaded = useLoaded(`contract ${address} ${network}`, () =>
-    getJson<Detail>(`${path}${where}`),
-  )
+  const loaded = useAnswer<Detail>(`${path}${where}`)
   return (
     <>
       <Back to="/currency?show=contracts" text={w.contracts} />

@@ -1,11 +1,12 @@
-import { useState } from 'preact/hooks'
-import { type Act, type Ask, may, mayMakeWallet, sending, useActs } from './act.tsx'
+import type { FunctionComponent } from 'preact'
+import { type Act, type Ask, may, mayMakeWallet, sending, useListActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
-import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
+import type { ScreenProps, Session } from './api.ts'
 import { textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
-import { whenChanged } from './live.ts'
+import { Tabs } from './heads.tsx'
+import { useFollowed } from './live.ts'
 import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
 import { makeWords } from './make-words.ts'
 import { type Network, useNetworks } from './networks.ts'
@@ -14,65 +15,8 @@ import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import { type Column, column, ListTable, momentColumn, PagedTable, statusColumn } from './table.tsx'
 import { fill, words } from './words.ts'
-
-const tabs = [
-  { name: 'wallets', label: w.wallets, scope: 'wallets:read' },
-  { name: 'contracts', label: w.contracts, scope: 'contracts:read' },
-  { name: 'deliveries', label: agreementWords.deliveries, scope: 'drex:read' },
-  { name: 'liens', label: agreementWords.liens, scope: 'drex:read' },
-  { name: 'operations', label: makeWords.operations, scope: 'drex:read' },
-  { name: 'networks', label: w.networks, scope: 'drex:read' },
-  { name: 'lanes', label: w.lanes, scope: 'drex:read' },
-] as const
-
-/** Wallets, contracts, networks and lanes of nonces; transfers are among the payments. */
-export const Currency = ({ query, session }: ScreenProps) => {
-  const mine = tabs.filter(({ scope }) => session.scopes.includes(scope))
-  const current = mine.find(({ name }) => name === query.get('show')) ?? mine[0]
-  return (
-    <>
-      <header class="head">
-        <h1>{words.drex}</h1>
-        <div class="actions">
-          <Link to="/payments?rail=drex">{w.transfers}</Link>
-          <MakeLink name="transfer" session={session} isPrimary />
-        </div>
-      </header>
-      <nav class="tabs" aria-label={words.drex}>
-        {mine.map(({ name, label }) => (
-          <Link key={name} to={`/currency?show=${name}`} current={name === current?.name}>
-            {label}
-          </Link>
-        ))}
-      </nav>
-      {current === undefined && <p class="empty">{words.lacking}</p>}
-      {current?.name === 'wallets' && <Wallets session={session} />}
-      {current?.name === 'contracts' && <Contracts session={session} />}
-      {current?.name === 'deliveries' && (
-        <>
-          <Making name="delivery" session={session} />
-          <Deliveries />
-        </>
-      )}
-      {current?.name === 'liens' && (
-        <>
-          <Making name="lien" session={session} />
-          <Liens />
-        </>
-      )}
-      {current?.name === 'operations' && (
-        <>
-          <Making name="operation" session={session} />
-          <Operations />
-        </>
-      )}
-      {current?.name === 'networks' && <Networks />}
-      {current?.name === 'lanes' && <Lanes />}
-    </>
-  )
-}
 
 const Making = ({ name, session }: { readonly name: ThingName; readonly session: Session }) =>
   may(session, things[name].scope) ? (
@@ -91,16 +35,16 @@ export type Wallet = {
 }
 
 const walletColumns: readonly Column<Wallet>[] = [
-  {
-    head: w.label,
-    classes: ['wide'],
-    cell: ({ wallet_id: id, label }) => (
+  column(
+    w.label,
+    ({ wallet_id: id, label }) => (
       <Link to={`/currency/wallets/${encodeURIComponent(id)}`}>{label}</Link>
     ),
-  },
-  { head: w.address, cell: ({ address }) => address, classes: ['mono', 'wide'] },
-  { head: w.type, cell: ({ type }) => type.replaceAll('_', ' '), classes: ['extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+    'wide',
+  ),
+  column(w.address, ({ address }) => address, 'mono wide'),
+  column(w.type, ({ type }) => type.replaceAll('_', ' '), 'extra'),
+  statusColumn,
   momentColumn(({ created_at: at }) => at),
 ]
 
@@ -117,8 +61,7 @@ const createWallet: Act = {
 }
 
 const Wallets = ({ session }: { readonly session: Session }) => {
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const { turn, ask, dialog } = useListActs()
   return (
     <>
       {mayMakeWallet(session) && (
@@ -151,10 +94,9 @@ export type Contract = {
 }
 
 const contractColumns: readonly Column<Contract>[] = [
-  {
-    head: w.label,
-    classes: ['wide'],
-    cell: ({ address, network, label }) =>
+  column(
+    w.label,
+    ({ address, network, label }) =>
       address === null ? (
         label
       ) : (
@@ -162,17 +104,17 @@ const contractColumns: readonly Column<Contract>[] = [
           {label}
         </Link>
       ),
-  },
-  { head: w.address, cell: ({ address }) => address ?? '–', classes: ['mono', 'wide'] },
-  { head: w.network, cell: ({ network }) => network, classes: ['extra'] },
-  { head: w.template, cell: ({ template }) => template ?? '–', classes: ['extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+    'wide',
+  ),
+  column(w.address, ({ address }) => address ?? '–', 'mono wide'),
+  column(w.network, ({ network }) => network, 'extra'),
+  column(w.template, ({ template }) => template ?? '–', 'extra'),
+  statusColumn,
   momentColumn(({ created_at: at }) => at),
 ]
 
 const Contracts = ({ session }: { readonly session: Session }) => {
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const { turn, ask, dialog } = useListActs()
   return (
     <>
       {may(session, 'contracts:deploy') && (
@@ -218,15 +160,15 @@ type Operation = {
 }
 
 const operationColumns: readonly Column<Operation>[] = [
-  {
-    head: words.identifier,
-    classes: ['mono', 'wide'],
-    cell: ({ operation_id: id, tx_hash: hash }) =>
+  column(
+    words.identifier,
+    ({ operation_id: id, tx_hash: hash }) =>
       hash === null ? id : <Link to={`/tools?${new URLSearchParams({ find: hash })}`}>{id}</Link>,
-  },
-  { head: words.kind, cell: ({ operation }) => operation.replaceAll('_', ' ') },
-  { head: w.network, cell: ({ network }) => network, classes: ['extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+    'mono wide',
+  ),
+  column(words.kind, ({ operation }) => operation.replaceAll('_', ' ')),
+  column(w.network, ({ network }) => network, 'extra'),
+  statusColumn,
   momentColumn(({ created_at: at }) => at),
 ]
 
@@ -241,37 +183,25 @@ const Operations = () => (
 )
 
 const networkColumns: readonly Column<Network>[] = [
-  { head: w.network, cell: ({ id }) => id, classes: ['mono'] },
-  {
-    head: words.status,
-    cell: ({ configured, state }) =>
-      configured ? (
-        <Badge status={state === 'running' ? 'up' : 'down'} label={state ?? w.notConfigured} />
-      ) : (
-        <span class="quiet">{w.notConfigured}</span>
-      ),
-  },
-  { head: w.environment, cell: ({ environment }) => environment, classes: ['extra'] },
-  { head: w.chain, cell: ({ chain_id: id }) => id ?? '–', classes: ['number', 'extra'] },
-  {
-    head: w.blocks,
-    cell: ({ block_time_ms: ms }) => duration(ms),
-    classes: ['number', 'extra'],
-  },
-  {
-    head: w.confirmations,
-    cell: ({ confirmations }) => count(confirmations),
-    classes: ['number', 'extra'],
-  },
-  { head: w.fees, cell: ({ gas_policy: policy }) => policy, classes: ['extra'] },
+  column(w.network, ({ id }) => id, 'mono'),
+  column(words.status, ({ configured, state }) =>
+    configured ? (
+      <Badge status={state === 'running' ? 'up' : 'down'} label={state ?? w.notConfigured} />
+    ) : (
+      <span class="quiet">{w.notConfigured}</span>
+    ),
+  ),
+  column(w.environment, ({ environment }) => environment, 'extra'),
+  column(w.chain, ({ chain_id: id }) => id ?? '–', 'number extra'),
+  column(w.blocks, ({ block_time_ms: ms }) => duration(ms), 'number extra'),
+  column(w.confirmations, ({ confirmations }) => count(confirmations), 'number extra'),
+  column(w.fees, ({ gas_policy: policy }) => policy, 'extra'),
 ]
 
 const Networks = () => (
   <Shown loaded={useNetworks()}>
     {({ networks }) => (
-      <div class="card list">
-        <Table columns={networkColumns} rows={networks} keyOf={({ id }) => id} />
-      </div>
+      <ListTable isCard columns={networkColumns} rows={networks} keyOf={({ id }) => id} />
     )}
   </Shown>
 )
@@ -288,35 +218,25 @@ type Lane = {
 }
 
 const laneColumns: readonly Column<Lane>[] = [
-  {
-    head: w.address,
-    classes: ['mono', 'wide'],
-    cell: ({ wallet_id: id, sender }) => (
+  column(
+    w.address,
+    ({ wallet_id: id, sender }) => (
       <Link to={`/currency/wallets/${encodeURIComponent(id)}`}>{sender}</Link>
     ),
-  },
-  { head: w.label, cell: ({ label }) => label, classes: ['extra'] },
-  { head: w.network, cell: ({ network }) => network },
-  { head: w.nextNonce, cell: ({ next_nonce: next }) => count(next), classes: ['number'] },
-  { head: w.waiting, cell: ({ open }) => count(open), classes: ['number'] },
-  {
-    head: words.status,
-    cell: ({ oldest_status: status }) =>
-      status === null ? <Badge status="ok" label="–" /> : <Badge status={status} />,
-  },
-  {
-    head: w.oldest,
-    cell: ({ oldest_at: at }) => (at === null ? '–' : <Moment at={at} />),
-    classes: ['number', 'quiet'],
-  },
+    'mono wide',
+  ),
+  column(w.label, ({ label }) => label, 'extra'),
+  column(w.network, ({ network }) => network),
+  column(w.nextNonce, ({ next_nonce: next }) => count(next), 'number'),
+  column(w.waiting, ({ open }) => count(open), 'number'),
+  column(words.status, ({ oldest_status: status }) =>
+    status === null ? <Badge status="ok" label="–" /> : <Badge status={status} />,
+  ),
+  momentColumn(({ oldest_at: at }) => at, w.oldest),
 ]
 
 const Lanes = () => {
-  const loaded = useLoaded(
-    'lanes',
-    (purpose) => getJson<{ lanes: readonly Lane[] }>('/v1/drex/lanes', purpose),
-    whenChanged('/v1/drex/lanes'),
-  )
+  const loaded = useFollowed<{ lanes: readonly Lane[] }>('/v1/drex/lanes')
   return (
     <Shown loaded={loaded}>
       {({ lanes }) =>
@@ -325,15 +245,66 @@ const Lanes = () => {
             <p class="empty">{w.noLanes}</p>
           </Card>
         ) : (
-          <div class="card list">
-            <Table
-              columns={laneColumns}
-              rows={lanes}
-              keyOf={({ network, sender }) => `${network} ${sender}`}
-            />
-          </div>
+          <ListTable
+            isCard
+            columns={laneColumns}
+            rows={lanes}
+            keyOf={({ network, sender }) => `${network} ${sender}`}
+          />
         )
       }
     </Shown>
+  )
+}
+
+type Tab = {
+  readonly name: string
+  readonly label: string
+  readonly scope: string
+  /** What may be made there, above the list of it. */
+  readonly makes?: ThingName
+  readonly View: FunctionComponent<{ readonly session: Session }>
+}
+
+const tabs: readonly Tab[] = [
+  { name: 'wallets', label: w.wallets, scope: 'wallets:read', View: Wallets },
+  { name: 'contracts', label: w.contracts, scope: 'contracts:read', View: Contracts },
+  {
+    name: 'deliveries',
+    label: agreementWords.deliveries,
+    scope: 'drex:read',
+    makes: 'delivery',
+    View: Deliveries,
+  },
+  { name: 'liens', label: agreementWords.liens, scope: 'drex:read', makes: 'lien', View: Liens },
+  {
+    name: 'operations',
+    label: makeWords.operations,
+    scope: 'drex:read',
+    makes: 'operation',
+    View: Operations,
+  },
+  { name: 'networks', label: w.networks, scope: 'drex:read', View: Networks },
+  { name: 'lanes', label: w.lanes, scope: 'drex:read', View: Lanes },
+]
+
+/** Wallets, contracts, networks and lanes of nonces; transfers are among the payments. */
+export const Currency = ({ query, session }: ScreenProps) => {
+  const mine = tabs.filter(({ scope }) => session.scopes.includes(scope))
+  const current = mine.find(({ name }) => name === query.get('show')) ?? mine[0]
+  return (
+    <>
+      <header class="head">
+        <h1>{words.drex}</h1>
+        <div class="actions">
+          <Link to="/payments?rail=drex">{w.transfers}</Link>
+          <MakeLink name="transfer" session={session} isPrimary />
+        </div>
+      </header>
+      <Tabs label={words.drex} tabs={mine} current={current?.name} at="/currency?show=" />
+      {current === undefined && <p class="empty">{words.lacking}</p>}
+      {current?.makes !== undefined && <Making name={current.makes} session={session} />}
+      {current !== undefined && <current.View session={session} />}
+    </>
   )
 }

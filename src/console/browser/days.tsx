@@ -4,16 +4,6 @@ import { addDays, dayAt, isDay, momentAt, startOfDay } from '#src/platform/runti
 export const dayIn = (text: string | null): string | undefined =>
   text !== null && isDay(text) ? text : undefined
 
-export const Day = ({
-  name,
-  label,
-  value,
-}: {
-  readonly name: string
-  readonly label: string
-  readonly value: string | undefined
-}) => <input class="day" type="date" name={name} aria-label={label} defaultValue={value ?? ''} />
-
 /** The day that it was so many days ago. */
 export const daysAgo = (days: number): string => addDays(dayAt(Date.now()), -days)
 

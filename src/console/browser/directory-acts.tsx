@@ -12,9 +12,9 @@ import {
   type Told,
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
-import { type Field, given, textIn } from './fields.tsx'
+import { type Field, givenIn, textIn, textsIn } from './fields.tsx'
 import { centsIn } from './payment-acts.tsx'
-import { Link } from './router.tsx'
+import { IdLink } from './router.tsx'
 import { Badge } from './state.tsx'
 import { fill } from './words.ts'
 
@@ -45,10 +45,7 @@ const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked):
   fields,
   run: sending('POST', listOf(kind), bodyOf, (made: Told) => (
     <>
-      {w.made}{' '}
-      <Link to={placeOf(kind, made)} class="mono">
-        {made.id}
-      </Link>
+      {w.made} <IdLink to={placeOf(kind, made)}>{made.id}</IdLink>
     </>
   )),
 })
@@ -73,7 +70,7 @@ const acting = (
   ),
 })
 
-const reasonIn = (form: FormData) => ({ reason: textIn(form, 'reason') })
+const reasonIn = (form: FormData) => textsIn(form, 'reason')
 
 const accountTypes = [
   ...([
@@ -111,15 +108,13 @@ const newClaim = making('claims', {
     { name: 'opened', label: w.openedOn, type: 'date' },
   ],
   bodyOf: (form) => ({
-    type: textIn(form, 'type'),
-    key_type: textIn(form, 'key_type'),
-    key: textIn(form, 'key'),
+    ...textsIn(form, 'type', 'key_type', 'key'),
     claimer: {
       tax_id: textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, ''),
       name: textIn(form, 'name'),
     },
     account: {
-      ...given('branch', textIn(form, 'branch')),
+      ...givenIn(form, 'branch'),
       number: textIn(form, 'number'),
       type: textIn(form, 'account_type'),
       opened_at: dayStart(textIn(form, 'opened')),
@@ -198,15 +193,11 @@ const newReport = making('infraction-reports', {
     { name: 'phone', label: w.phone, isFree: true, type: 'tel' },
   ],
   bodyOf: (form) => {
-    const contact = {
-      ...given('email', textIn(form, 'email')),
-      ...given('phone', textIn(form, 'phone')),
-    }
+    const contact = givenIn(form, 'email', 'phone')
     return {
       transaction_id: textIn(form, 'payment'),
-      ...reasonIn(form),
-      situation: textIn(form, 'situation'),
-      ...given('details', textIn(form, 'details')),
+      ...textsIn(form, 'reason', 'situation'),
+      ...givenIn(form, 'details'),
       ...(Object.keys(contact).length === 0 ? {} : { contact }),
     }
   },
@@ -229,8 +220,7 @@ const reportActs = (told: Told): readonly Act[] => {
   if (status !== 'acknowledged') return []
   const closing = (result: string) => (form: FormData) => ({
     result,
-    ...given('fraud_type', textIn(form, 'fraud_type')),
-    ...given('analysis', textIn(form, 'analysis')),
+    ...givenIn(form, 'fraud_type', 'analysis'),
   })
   const kindField: Field = {
     name: 'fraud_type',
@@ -266,7 +256,7 @@ const newRefund = making('refunds', {
     transaction_id: textIn(form, 'payment'),
     ...reasonIn(form),
     amount: centsIn(form),
-    ...given('details', textIn(form, 'details')),
+    ...givenIn(form, 'details'),
   }),
 })
 
@@ -289,7 +279,7 @@ const refundActs = (told: Told): readonly ScopedAct[] => {
         ...(isAll
           ? { result: 'TOTALLY_ACCEPTED' }
           : { result: 'PARTIALLY_ACCEPTED', amount: cents }),
-        ...given('analysis', textIn(form, 'analysis')),
+        ...givenIn(form, 'analysis'),
       }
     },
   })
@@ -306,8 +296,8 @@ const refundActs = (told: Told): readonly ScopedAct[] => {
     ],
     bodyOf: (form) => ({
       result: 'REJECTED',
-      rejection_reason: textIn(form, 'rejection_reason'),
-      ...given('analysis', textIn(form, 'analysis')),
+      ...textsIn(form, 'rejection_reason'),
+      ...givenIn(form, 'analysis'),
     }),
   })
   return [

@@ -1,5 +1,5 @@
 import { ActButtons, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
+import { getJson, type ThingProps, useLoaded } from './api.ts'
 import { kindText } from './directory.tsx'
 import { directoryActs } from './directory-acts.tsx'
 import {
@@ -15,25 +15,17 @@ import { codeText, directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
 import { partsEveryMs, whenChanged } from './live.ts'
-import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
+import { Card, Copy, type Fact, Facts, knownFacts, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import { deliveriesOf, type Moment } from './payment-load.ts'
 import { paymentWords } from './payment-words.ts'
-import { Link } from './router.tsx'
+import { IdLink } from './router.tsx'
 import { statusText } from './state.tsx'
 import { Moment as At } from './table.tsx'
 import { words } from './words.ts'
 
 /** One claim, report or request: what it says, what became of it, and what may be done. */
-export const DirectoryPage = ({
-  kind,
-  id,
-  session,
-}: {
-  readonly kind: Kind
-  readonly id: string
-  readonly session: Session
-}) => {
+export const DirectoryPage = ({ kind, id, session }: ThingProps & { readonly kind: Kind }) => {
   const path = pathOf(kind, { id })
   const loaded = useLoaded(
     path,
@@ -116,9 +108,7 @@ const momentsOf = (told: Told, deliveries: readonly Moment[]): readonly Moment[]
 }
 
 const paymentLink = (id: string) => (
-  <Link to={`/payments?${new URLSearchParams({ rail: 'spi', find: id })}`} class="mono">
-    {id}
-  </Link>
+  <IdLink to={`/payments?${new URLSearchParams({ rail: 'spi', find: id })}`}>{id}</IdLink>
 )
 
 const codeOf = (code: string | null | undefined): string => (code ? codeText(code) : '')
@@ -145,7 +135,7 @@ const returnFact = ({ return: made, return_id: id }: Told): string => {
 
 const factsOf = (kind: Kind, told: Told): readonly Fact[] => {
   const { claimer, account, contact, transaction_id: payment } = told
-  const facts: readonly (readonly [string, Fact['value']])[] = [
+  return knownFacts([
     [w.role, codeText(told.role)],
     [w.other, <code key="other">{otherOf(told)}</code>],
     [w.payment, payment && paymentLink(payment)],
@@ -171,6 +161,5 @@ const factsOf = (kind: Kind, told: Told): readonly Fact[] => {
     [w.recovery, told.funds_recovery_id && <code>{told.funds_recovery_id}</code>],
     [w.returnId, returnFact(told)],
     [w.directoryId, <code key="there">{told.claim_id ?? told.directory_id ?? '–'}</code>],
-  ]
-  return facts.flatMap(([name, value]) => (value ? [{ name, value }] : []))
+  ])
 }

@@ -15,13 +15,19 @@ import {
   type Told,
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
-import { Choice, Filters, type Given, StatusChoice } from './filters.tsx'
+import { Choice, Filters, type Given, Sought, StatusChoice } from './filters.tsx'
 import { ScreenHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { pixKeyWords } from './pix-key-words.ts'
 import { Link } from './router.tsx'
-import { Badge, statusText } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import {
+  type Column,
+  column,
+  linkColumn,
+  momentColumn,
+  PagedTable,
+  statusColumn,
+} from './table.tsx'
 import { words } from './words.ts'
 
 /** The lists of the directory of Pix keys, beside each other. */
@@ -68,15 +74,7 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
       </ScreenHead>
       <DirectoryTabs current={kind} />
       <Filters key={`filters ${address}`} addressOf={(given) => addressOf(kind, filterOf(given))}>
-        <input
-          name="find"
-          type="search"
-          aria-label={find.label}
-          placeholder={find.label}
-          defaultValue={filter.find}
-          autocomplete="off"
-          spellcheck={false}
-        />
+        <Sought name="find" type="search" label={find.label} value={filter.find} />
         <Choice
           {...{ name: 'role', label: w.role, any: w.anyRole }}
           {...{ values: roles, chosen: filter.role, textOf: codeText }}
@@ -97,15 +95,8 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
 }
 
 /** @param kind of what is listed */
-export const matterColumn = (kind: Kind): Column<Told> => ({
-  head: kindsOf[kind].find.label,
-  classes: ['wide'],
-  cell: (told) => (
-    <Link to={placeOf(kind, told)} class="mono">
-      {matterOf(told)}
-    </Link>
-  ),
-})
+export const matterColumn = (kind: Kind): Column<Told> =>
+  linkColumn((told) => placeOf(kind, told), matterOf, kindsOf[kind].find.label)
 
 /** What one is of: portability or ownership, or the reason of a dispute. */
 export const kindText = ({ type, reason, situation }: Told): string => {
@@ -120,31 +111,12 @@ const deadlineOf = (told: Told): string | null => {
   return (told.status === 'confirmed' ? told.completion_ends_at : told.resolution_ends_at) ?? null
 }
 
-const kindColumn: Column<Told> = { head: words.kind, cell: kindText }
-const roleColumn: Column<Told> = {
-  head: w.role,
-  cell: ({ role }) => codeText(role),
-  classes: ['extra'],
-}
-const otherColumn: Column<Told> = { head: w.other, cell: otherOf, classes: ['mono', 'extra'] }
-const statusColumn: Column<Told> = {
-  head: words.status,
-  cell: ({ status }) => <Badge status={status} label={statusText(status)} />,
-}
-export const deadlineColumn: Column<Told> = {
-  head: w.deadline,
-  classes: ['number', 'quiet'],
-  cell: (told) => {
-    const at = deadlineOf(told)
-    return at === null ? '–' : <Moment at={at} />
-  },
-}
+const kindColumn: Column<Told> = column(words.kind, kindText)
+const roleColumn: Column<Told> = column(w.role, ({ role }) => codeText(role), 'extra')
+const otherColumn: Column<Told> = column(w.other, otherOf, 'mono extra')
+export const deadlineColumn = momentColumn(deadlineOf, w.deadline)
 const createdColumn = momentColumn<Told>(({ created_at: at }) => at)
-export const amountColumn: Column<Told> = {
-  head: words.amount,
-  cell: amountOf,
-  classes: ['number'],
-}
+export const amountColumn: Column<Told> = column(words.amount, amountOf, 'number')
 
 const shared = (kind: Kind): readonly Column<Told>[] => [
   matterColumn(kind),

@@ -71,6 +71,17 @@ export const asTheyAre = (codes: readonly string[]): NonNullable<Field['choices'
 
 export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 
+/** A member for each field of these names. */
+export const textsIn = <Name extends string>(
+  form: FormData,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> =>
+  Object.fromEntries(names.map((name) => [name, textIn(form, name)])) as Record<Name, string>
+
+/** A member for each of them in which something is given. */
+export const givenIn = (form: FormData, ...names: readonly string[]) =>
+  Object.fromEntries(Object.entries(textsIn(form, ...names)).filter(([, text]) => text !== ''))
+
 /** A member where something is given. */
 export const given = (name: string, value: string): Readonly<Record<string, string>> =>
   value === '' ? {} : { [name]: value }

@@ -1,5 +1,4 @@
-import type { ComponentChildren } from 'preact'
-import { Day } from './days.tsx'
+import type { ComponentChildren, JSX } from 'preact'
 import { go } from './router.tsx'
 import { statusText } from './state.tsx'
 import { words } from './words.ts'
@@ -38,6 +37,25 @@ export const Filters = ({
       {after}
     </form>
   </search>
+)
+
+/** A text that is looked for. */
+export const Sought = ({
+  label,
+  value = '',
+  ...more
+}: JSX.InputHTMLAttributes<HTMLInputElement> & {
+  readonly label: string
+  readonly value?: string
+}) => (
+  <input
+    aria-label={label}
+    placeholder={label}
+    defaultValue={value}
+    autocomplete="off"
+    spellcheck={false}
+    {...more}
+  />
 )
 
 /** One of several, or any: takes effect when it is chosen. */
@@ -80,16 +98,22 @@ export const StatusChoice = ({
   <Choice {...{ name: 'status', label: words.status, any: words.any, values: statuses, chosen }} />
 )
 
+type DaysProps = { readonly from?: string | undefined; readonly to?: string | undefined }
+
 /** From one day to another, both with it. */
-export const Days = ({
-  from,
-  to,
-}: {
-  readonly from: string | undefined
-  readonly to: string | undefined
-}) => (
+export const Days = ({ from, to }: DaysProps) => (
   <>
     <Day name="from" label={words.fromDay} value={from} />
     <Day name="to" label={words.toDay} value={to} />
   </>
+)
+
+type DayProps = {
+  readonly name: string
+  readonly label: string
+  readonly value?: string | undefined
+}
+
+const Day = ({ name, label, value = '' }: DayProps) => (
+  <input class="day" type="date" name={name} aria-label={label} defaultValue={value} />
 )

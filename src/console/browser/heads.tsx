@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
+import { words } from './words.ts'
 
 /** The way back to the list that a page belongs to. */
 export const Back = ({ to, text }: { readonly to: string; readonly text: string }) => (
@@ -12,13 +13,13 @@ export const Back = ({ to, text }: { readonly to: string; readonly text: string 
 /** The head of a screen, with what may be done on it. */
 export const ScreenHead = (props: {
   readonly title: string
-  readonly intro: string
+  readonly intro?: string
   readonly children?: ComponentChildren
 }) => (
   <header class="head">
     <div>
       <h1>{props.title}</h1>
-      <p class="quiet">{props.intro}</p>
+      {props.intro !== undefined && <p class="quiet">{props.intro}</p>}
     </div>
     {props.children}
   </header>
@@ -41,4 +42,30 @@ export const ThingHead = (props: {
     </div>
     <div class="actions">{props.children}</div>
   </header>
+)
+
+export const NotFound = () => (
+  <>
+    <h1>{words.notFound}</h1>
+    <Link to="/">{words.overview}</Link>
+  </>
+)
+
+type TabsProps = {
+  readonly label: string
+  readonly tabs: readonly { readonly name: string; readonly label: string }[]
+  readonly current: string | undefined
+  /** Where they are: an address that ends with the name of one. */
+  readonly at: string
+}
+
+/** Lists of one screen, beside each other. */
+export const Tabs = ({ label: all, tabs, current, at }: TabsProps) => (
+  <nav class="tabs" aria-label={all}>
+    {tabs.map(({ name, label }) => (
+      <Link key={name} to={at + name} current={name === current}>
+        {label}
+      </Link>
+    ))}
+  </nav>
 )

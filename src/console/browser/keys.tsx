@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { may, useActs } from './act.tsx'
+import { may, useListActs } from './act.tsx'
 import type { Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { dayOf } from './format.ts'
@@ -14,7 +13,7 @@ import {
 import { keyWords as w } from './key-words.ts'
 import { pageFrom } from './page-from.ts'
 import { Badge } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, Moment, momentColumn, PagedTable } from './table.tsx'
 import { fill } from './words.ts'
 
 const load = pageFrom<ApiKey>('/v1/keys', 'keys')
@@ -57,21 +56,20 @@ const restrictionText = ([name, value]: readonly [string, unknown]): string => {
 }
 
 const columnsFor = (session: Session): readonly Column<ApiKey>[] => [
-  {
-    head: w.name,
-    classes: ['wide'],
-    cell: ({ name, id }) => (
+  column(
+    w.name,
+    ({ name, id }) => (
       <>
         {name} <code class="quiet">{id}</code>
         {id === session.key_id && <small class="quiet"> · {w.own}</small>}
       </>
     ),
-  },
-  { head: w.state, cell: (one) => <State one={one} /> },
-  {
-    head: w.scopes,
-    classes: ['wide'],
-    cell: ({ scopes, restrictions }) => (
+    'wide',
+  ),
+  column(w.state, (one) => <State one={one} />),
+  column(
+    w.scopes,
+    ({ scopes, restrictions }) => (
       <>
         <span class="mono">{scopes.join(' ')}</span>
         {Object.entries(restrictions).map((one) => (
@@ -81,23 +79,15 @@ const columnsFor = (session: Session): readonly Column<ApiKey>[] => [
         ))}
       </>
     ),
-  },
-  {
-    head: w.used,
-    classes: ['number', 'quiet'],
-    cell: ({ last_used_at: at }) => (at === null ? w.never : <Moment at={at} />),
-  },
-  {
-    ...momentColumn<ApiKey>(({ created_at }) => created_at),
-    head: w.created,
-    classes: ['extra', 'number', 'quiet'],
-  },
+    'wide',
+  ),
+  column(w.used, ({ last_used_at: at }) => <Moment at={at} none={w.never} />, 'number quiet'),
+  momentColumn(({ created_at }) => created_at, w.created, 'extra number quiet'),
 ]
 
 /** The API keys of the account; what is shown of one is no secret. */
 export const Keys = ({ session }: { readonly session: Session }) => {
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((former) => former + 1))
+  const { turn, ask, dialog } = useListActs()
   const mayAct = may(session, 'keys:manage')
   const acts = actsColumn<ApiKey>(mayAct, ask, (one) =>
     one.revoked_at === null

@@ -1,5 +1,5 @@
 import { type Followed, listsMax } from '../followed.ts'
-import { keyShown, type Wake } from './api.ts'
+import { keyShown, type Loaded, useAnswer, type Wake } from './api.ts'
 
 const reopenMs = 10_000
 /** How old a part of a page may be that the stream does not tell of: what was delivered of a payment, say. */
@@ -99,6 +99,10 @@ export const whenChanged =
       for (const list of followed) leave(list, changed)
     }
   }
+
+/** What the API has at a path, as of now. */
+export const useFollowed = <T>(path: Followed, everyMs?: number): Loaded<T> =>
+  useAnswer(path, whenChanged(path, everyMs))
 
 const leave = (list: string, ask: () => void): void => {
   const own = asks.get(list)

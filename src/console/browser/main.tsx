@@ -1,13 +1,15 @@
-import { type ComponentChildren, render } from 'preact'
+import { type ComponentChildren, type FunctionComponent, render } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { DeliveryOfBonds, LienPage } from './agreements.tsx'
 import {
   currentSession,
   type Loaded,
   refusalOf,
+  type ScreenProps,
   type Session,
   signIn,
   signOut,
+  type ThingProps,
   useLoaded,
 } from './api.ts'
 import { Attention } from './attention.tsx'
@@ -17,14 +19,15 @@ import { Movements } from './card-movements.tsx'
 import { Cards } from './cards.tsx'
 import { Certificates, certificateWords } from './certificates.tsx'
 import { ChargePage } from './charge.tsx'
-import { kindIn, kinds, kindsOf } from './charge-kinds.ts'
+import { kinds, kindsOf } from './charge-kinds.ts'
 import { chargeWords } from './charge-words.ts'
 import { Charges } from './charges.tsx'
 import { type Concern, concernsChanged, concernsOf, manyText } from './concerns.ts'
 import { ContractPage } from './contract.tsx'
 import { Currency } from './currency.tsx'
-import { kindIn as directoryKindIn } from './directory-kinds.ts'
+import { kinds as matters } from './directory-kinds.ts'
 import { DirectoryPage } from './directory-one.tsx'
+import { NotFound } from './heads.tsx'
 import { keyWords } from './key-words.ts'
 import { Keys } from './keys.tsx'
 import { isThing, Make } from './make.tsx'
@@ -133,25 +136,64 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
 
 const railScopes = rails.map((rail) => railLists[rail].scope)
 
-/** Each for those who have any of its scopes; for everybody without. */
-const pages: readonly {
+/** What is known where a screen is shown: each takes what it needs. */
+type Known = ScreenProps & {
+  readonly concerns: Loaded<readonly Concern[]>
+  readonly given: string
+}
+
+type Page = {
   readonly to: string
   readonly label: string
   readonly scopes: readonly string[]
-}[] = [
-  { to: '/', label: words.overview, scopes: [] },
-  { to: '/payments', label: words.payments, scopes: railScopes },
-  { to: '/charges', label: chargeWords.charges, scopes: kinds.map((kind) => kindsOf[kind].scope) },
-  { to: '/cards', label: words.cards, scopes: ['cards:read'] },
-  { to: '/currency', label: words.drex, scopes: ['drex:read'] },
-  { to: '/pix-keys', label: pixKeyWords.title, scopes: ['dict:read'] },
-  { to: '/attention', label: attentionWords.attention, scopes: [] },
-  { to: '/webhooks', label: webhookWords.webhooks, scopes: ['webhooks:read'] },
-  { to: '/tools', label: toolWords.tools, scopes: [] },
-  { to: '/certificates', label: certificateWords.certificates, scopes: ['ops:admin'] },
-  { to: '/keys', label: keyWords.keys, scopes: ['keys:read'] },
-  { to: '/audit', label: words.audit, scopes: ['ops:admin'] },
+  readonly Screen: FunctionComponent<Known>
+}
+
+const chargeScopes = kinds.map((kind) => kindsOf[kind].scope)
+
+/** Each for those who have any of its scopes; for everybody without. */
+const pages: readonly Page[] = [
+  { to: '/', label: words.overview, scopes: [], Screen: Overview },
+  { to: '/payments', label: words.payments, scopes: railScopes, Screen: Payments },
+  { to: '/charges', label: chargeWords.charges, scopes: chargeScopes, Screen: Charges },
+  { to: '/cards', label: words.cards, scopes: ['cards:read'], Screen: Cards },
+  { to: '/currency', label: words.drex, scopes: ['drex:read'], Screen: Currency },
+  { to: '/pix-keys', label: pixKeyWords.title, scopes: ['dict:read'], Screen: PixKeys },
+  { to: '/attention', label: attentionWords.attention, scopes: [], Screen: Attention },
+  { to: '/webhooks', label: webhookWords.webhooks, scopes: ['webhooks:read'], Screen: Webhooks },
+  { to: '/tools', label: toolWords.tools, scopes: [], Screen: Tools },
+  {
+    to: '/certificates',
+    label: certificateWords.certificates,
+    scopes: ['ops:admin'],
+    Screen: Certificates,
+  },
+  { to: '/keys', label: keyWords.keys, scopes: ['keys:read'], Screen: Keys },
+  { to: '/audit', label: words.audit, scopes: ['ops:admin'], Screen: Audit },
 ]
+
+type ThingPage = FunctionComponent<ThingProps>
+
+/** The page of each of several kinds, by its path. */
+const pagesOf = <K extends string>(
+  path: string,
+  all: readonly K[],
+  pageOf: (kind: K) => ThingPage,
+): Readonly<Record<string, ThingPage>> =>
+  Object.fromEntries(all.map((kind) => [`${path}/${kind}`, pageOf(kind)]))
+
+/** The page of one thing, by what stands before its id. */
+const thingPages: Readonly<Record<string, ThingPage>> = {
+  ...pagesOf('/payments', rails, (rail) => (one) => <PaymentPage rail={rail} {...one} />),
+  ...pagesOf('/charges', kinds, (kind) => (one) => <ChargePage kind={kind} {...one} />),
+  ...pagesOf('/pix-keys', matters, (kind) => (one) => <DirectoryPage kind={kind} {...one} />),
+  '/cards/days': Movements,
+  '/currency/new': ({ id, ...one }) => (isThing(id) ? <Make name={id} {...one} /> : <NotFound />),
+  '/currency/wallets': WalletPage,
+  '/currency/deliveries': DeliveryOfBonds,
+  '/currency/liens': LienPage,
+  '/currency/contracts': ContractPage,
+}
 
 const concernsEveryMs = 30_000
 
@@ -258,71 +300,24 @@ const Many = ({ concerns = [] }: { readonly concerns: readonly Concern[] | undef
 
 const Content = ({
   place,
-  session,
-  concerns,
-}: {
-  readonly place: Place
-  readonly session: Session
-  readonly concerns: Loaded<readonly Concern[]>
-}) => {
-  const [, section, first, second] = place.path.split('/').map(decoded)
-  if (place.path === '/') return <Overview {...{ session, concerns }} query={place.query} />
-  if (place.path === '/payments') return <Payments {...{ session }} query={place.query} />
-  if (place.path === '/keys') return <Keys session={session} />
-  if (place.path === '/audit') return <Audit query={place.query} />
-  if (place.path === '/attention') return <Attention session={session} />
-  if (place.path === '/tools')
-    return <Tools {...{ session, given: place.given }} query={place.query} />
-  if (place.path === '/charges') return <Charges query={place.query} session={session} />
-  if (place.path === '/cards') return <Cards session={session} />
-  if (place.path === '/currency') return <Currency query={place.query} session={session} />
-  if (place.path === '/pix-keys') return <PixKeys query={place.query} session={session} />
-  if (place.path === '/certificates') return <Certificates session={session} />
-  if (place.path === '/webhooks') return <Webhooks session={session} />
-  const known = rails.find((one) => one === first)
-  if (section === 'payments' && known !== undefined && second !== undefined) {
-    return <PaymentPage key={place.path} rail={known} id={second} session={session} />
-  }
-  const kind = section === 'charges' ? kindIn(first) : undefined
-  if (kind !== undefined && second !== undefined) {
-    return <ChargePage key={place.path} kind={kind} id={second} session={session} />
-  }
-  const matter = section === 'pix-keys' ? directoryKindIn(first) : undefined
-  if (matter !== undefined && second !== undefined) {
-    return <DirectoryPage key={place.path} kind={matter} id={second} session={session} />
-  }
-  if (section === 'cards' && first === 'days' && second !== undefined) {
-    return <Movements key={second} id={second} query={place.query} />
-  }
-  if (section === 'currency' && first === 'new' && isThing(second)) {
-    return <Make key={second} name={second} session={session} />
-  }
-  if (section === 'currency' && first === 'wallets' && second !== undefined) {
-    return <WalletPage key={second} id={second} session={session} />
-  }
-  if (section === 'currency' && first === 'deliveries' && second !== undefined) {
-    return <DeliveryOfBonds key={second} id={second} session={session} />
-  }
-  if (section === 'currency' && first === 'liens' && second !== undefined) {
-    return <LienPage key={second} id={second} session={session} />
-  }
-  if (section === 'currency' && first === 'contracts' && second !== undefined) {
-    const network = place.query.get('network')
-    return <ContractPage key={place.path} address={second} network={network} session={session} />
-  }
-  if (section === 'webhooks' && first !== undefined) {
+  ...more
+}: Omit<Known, 'query' | 'given'> & { readonly place: Place }) => {
+  const { path, query, given } = place
+  const shown = { ...more, query, given }
+  const page = pages.find(({ to }) => to === path)
+  if (page !== undefined) return <page.Screen {...shown} />
+  const [, section, first = '', second] = path.split('/').map(decoded)
+  const one = { query, session: more.session }
+  const Thing = thingPages[`/${section}/${first}`]
+  if (Thing !== undefined && second !== undefined) return <Thing key={path} id={second} {...one} />
+  if (section === 'webhooks' && first !== '') {
     return second === undefined ? (
-      <Webhook key={first} id={first} query={place.query} session={session} />
+      <Webhook key={first} id={first} {...one} />
     ) : (
-      <DeliveryPage key={second} id={second} session={session} />
+      <DeliveryPage key={second} id={second} {...one} />
     )
   }
-  return (
-    <>
-      <h1>{words.notFound}</h1>
-      <Link to="/">{words.overview}</Link>
-    </>
-  )
+  return <NotFound />
 }
 
 /** A step of a path that somebody wrote by hand may be no escaped text. */

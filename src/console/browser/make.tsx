@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, sending, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
-import { asTheyAre, given, textIn } from './fields.tsx'
+import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { asTheyAre, givenIn, textIn, textsIn } from './fields.tsx'
 import { Back } from './heads.tsx'
 import { makeWords as w } from './make-words.ts'
 import { Code, Shown } from './parts.tsx'
+import { placeOfPayment } from './rails.ts'
 import { railWords } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { type ApiDocument, formOf, loadDocument, type Schema } from './samples.ts'
@@ -30,7 +31,7 @@ export const things = {
     consequence: w.transferConsequence,
     path: '/v1/drex/transfers',
     scope: 'drex:transfer',
-    to: ({ transfer_id: id = '' }) => `/payments/drex/${encodeURIComponent(id)}`,
+    to: ({ transfer_id: id = '' }) => placeOfPayment('drex', id),
   },
   contract: {
     title: w.contract,
@@ -66,8 +67,7 @@ export const things = {
 
 export type ThingName = keyof typeof things
 
-export const isThing = (name: string | undefined): name is ThingName =>
-  name !== undefined && Object.hasOwn(things, name)
+export const isThing = (name: string): name is ThingName => Object.hasOwn(things, name)
 
 /** The way to its form, for those who may make it. */
 export const MakeLink = ({
@@ -88,13 +88,7 @@ export const MakeLink = ({
 type KindSchema = Readonly<Record<string, unknown>> & { readonly params: Schema }
 
 /** Makes one: a form, then what follows from it, then where it is followed. */
-export const Make = ({
-  name,
-  session,
-}: {
-  readonly name: ThingName
-  readonly session: Session
-}) => {
+export const Make = ({ name, session }: ScreenProps & { readonly name: ThingName }) => {
   const thing: Thing = things[name]
   const loaded = useLoaded(`make ${name}`, async () => {
     const { kinds } = thing
@@ -226,9 +220,8 @@ export const registerAct = (networks: readonly string[]): Act => ({
     { name: 'abi', label: w.abi, isLong: true, more: { rows: 8, spellcheck: false } },
   ],
   run: sending('POST', '/v1/contracts', (form) => ({
-    address: textIn(form, 'address'),
-    network: textIn(form, 'network'),
-    ...given('label', textIn(form, 'label')),
+    ...textsIn(form, 'address', 'network'),
+    ...givenIn(form, 'label'),
     abi: JSON.parse(textIn(form, 'abi')),
   })),
 })

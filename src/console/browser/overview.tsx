@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
-import { getJson, getText, type Loaded, type ScreenProps, useLoaded } from './api.ts'
+import { getText, type Loaded, type ScreenProps, useLoaded } from './api.ts'
 import { expiryText } from './certificates.tsx'
 import { type Concern, manyText } from './concerns.ts'
 import { counterparties, type Health, type Party } from './counterparties.ts'
 import { count, dayOf, duration } from './format.ts'
 import { expiresSoon, nameOfCertificate, type StoredCertificate } from './late.ts'
-import { whenChanged } from './live.ts'
+import { useFollowed } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
-import { Card, type Fact, Facts, Shown } from './parts.tsx'
+import { Card, type Fact, Facts, orNone, Shown } from './parts.tsx'
 import { depthText, type Queue, queuesIn } from './queues.ts'
 import { railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
@@ -30,11 +30,7 @@ export const Overview = ({
   query,
   concerns,
 }: ScreenProps & { readonly concerns: Loaded<readonly Concern[]> }) => {
-  const health = useLoaded(
-    'health',
-    (purpose) => getJson<Health>('/health', purpose),
-    whenChanged('/health', slowlyMs),
-  )
+  const health = useFollowed<Health>('/health', slowlyMs)
   const mine = rails.filter((rail) => session.scopes.includes(railLists[rail].scope))
   const minutes = windows.find((one) => String(one) === query.get('minutes')) ?? 60
   return (
@@ -105,9 +101,9 @@ const linkOf = (one: Concern): ComponentChildren => (
 )
 
 const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
-  parties.length === 0 ? (
-    <p class="empty">{w.noParties}</p>
-  ) : (
+  orNone(
+    parties,
+    w.noParties,
     <ul class="parties">
       {parties.map(({ name, isUp, text }) => (
         <li key={name}>
@@ -116,7 +112,7 @@ const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
           <span class="how">{text}</span>
         </li>
       ))}
-    </ul>
+    </ul>,
   )
 
 const Queues = () => {
@@ -128,13 +124,7 @@ const Queues = () => {
   return (
     <Card title={w.queues}>
       <Shown loaded={loaded}>
-        {(queues) =>
-          queues.length === 0 ? (
-            <p class="empty">{w.noQueues}</p>
-          ) : (
-            <Facts facts={queues.map(queueFact)} />
-          )
-        }
+        {(queues) => orNone(queues, w.noQueues, <Facts facts={queues.map(queueFact)} />)}
       </Shown>
     </Card>
   )
@@ -151,21 +141,18 @@ const queueFact = (queue: Queue): Fact =>
 
 const certificatesShown = 6
 
+type Stored = { readonly certificates: readonly StoredCertificate[] }
+
 const Certificates = () => {
-  const loaded = useLoaded(
-    'certificates',
-    (purpose) =>
-      getJson<{ certificates: readonly StoredCertificate[] }>('/v1/certificates', purpose),
-    whenChanged('/v1/certificates', slowlyMs),
-  )
+  const loaded = useFollowed<Stored>('/v1/certificates', slowlyMs)
   return (
     <Card title={w.certificates}>
       <Shown loaded={loaded}>
         {({ certificates }) =>
-          certificates.length === 0 ? (
-            <p class="empty">{w.noCertificates}</p>
-          ) : (
-            <Facts facts={soonest(certificates).map(expiryOf)} />
+          orNone(
+            certificates,
+            w.noCertificates,
+            <Facts facts={soonest(certificates).map(expiryOf)} />,
           )
         }
       </Shown>

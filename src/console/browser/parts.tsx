@@ -85,6 +85,13 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
   )
 }
 
+/** What is made of them, or that there are none. */
+export const orNone = (
+  { length }: readonly unknown[],
+  none: string,
+  shown: ComponentChildren,
+): ComponentChildren => (length === 0 ? <p class="empty">{none}</p> : shown)
+
 /** @param isQuiet with nothing in it that anybody has to see to: a line, after what has */
 export const Card = ({
   title,
@@ -135,6 +142,14 @@ export type Fact = {
   /** Makes a badge of the value. */
   readonly status?: string
 }
+
+/** Those of which something is known. */
+export const knownFacts = (
+  facts: readonly (readonly [name: string, value: Fact['value']])[],
+): readonly Fact[] =>
+  facts.flatMap(([name, value]) =>
+    value === null || value === undefined || value === '' ? [] : [{ name, value }],
+  )
 
 /** @param isWide side by side, each under its name */
 export const Facts = ({

@@ -1,5 +1,5 @@
 import { count, minorOf } from './format.ts'
-import type { Fact } from './parts.tsx'
+import { type Fact, knownFacts } from './parts.tsx'
 import { paymentWords as w } from './payment-words.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { words } from './words.ts'
@@ -62,14 +62,6 @@ export type TransferDetail = Transfer & {
   }[]
 }
 
-type Told = string | number | null | undefined
-
-/** Those of which something is known. */
-const known = (facts: readonly (readonly [name: string, value: Told])[]): readonly Fact[] =>
-  facts.flatMap(([name, value]) =>
-    value === null || value === undefined || value === '' ? [] : [{ name, value }],
-  )
-
 /** The code, and in the reader's language what it means. */
 const reasonText = (reason: Reason | null | undefined, language: string): string => {
   if (reason === null || reason === undefined) return ''
@@ -80,7 +72,7 @@ const reasonText = (reason: Reason | null | undefined, language: string): string
 export const messageFacts = (detail: MessageDetail, language: string): readonly Fact[] => {
   const [only, ...more] = detail.transactions
   const one = more.length === 0 ? only : undefined
-  return known([
+  return knownFacts([
     [w.message, `${detail.type} · ${detail.direction === 'INBOUND' ? w.inbound : w.outbound}`],
     [w.from, one?.debtor_ispb ?? detail.source_ispb],
     [w.to, one?.creditor_ispb ?? detail.destination_ispb],
@@ -95,7 +87,7 @@ export const messageFacts = (detail: MessageDetail, language: string): readonly 
 }
 
 export const cardFacts = (detail: CardDetail): readonly Fact[] =>
-  known([
+  knownFacts([
     [w.merchant, detail.merchant_id],
     [w.terminal, detail.terminal_id],
     [w.card, detail.brand],
@@ -112,7 +104,7 @@ const centsIf = (cents: number | null | undefined, { currency }: CardDetail): st
   cents === undefined || cents === null || cents === 0 ? undefined : minorOf(cents, currency)
 
 export const transferFacts = (detail: TransferDetail): readonly Fact[] =>
-  known([
+  knownFacts([
     [w.from, detail.from_wallet],
     [w.to, detail.to_wallet],
     [w.network, detail.network],

@@ -22,7 +22,7 @@ import {
   transferFacts,
 } from './payment-facts.ts'
 import { paymentWords } from './payment-words.ts'
-import { type Rail, railLists } from './rails.ts'
+import { placeOfPayment, type Rail, railLists } from './rails.ts'
 import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
 import { language, words } from './words.ts'
@@ -101,7 +101,7 @@ const spiPayment: Load = async (id, purpose) => {
       what: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
       how: [one.status, one.reason?.code].filter(Boolean).join(' · '),
       status: one.message_status,
-      to: `/payments/spi/${encodeURIComponent(one.message_id)}`,
+      to: placeOfPayment('spi', one.message_id),
     }))
   return {
     title: amount === null || amount === undefined ? detail.type : reais(amount),

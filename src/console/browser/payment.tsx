@@ -1,5 +1,5 @@
 import { ActButtons, allowed, useActs } from './act.tsx'
-import { Refusal, type Session, useLoaded } from './api.ts'
+import { Refusal, type ThingProps, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
@@ -16,15 +16,7 @@ import { words } from './words.ts'
 import { Xml } from './xml.tsx'
 
 /** One payment, all that the API tells of it. */
-export const PaymentPage = ({
-  rail,
-  id,
-  session,
-}: {
-  readonly rail: Rail
-  readonly id: string
-  readonly session: Session
-}) => {
+export const PaymentPage = ({ rail, id, session }: ThingProps & { readonly rail: Rail }) => {
   const loaded = useLoaded(
     `${rail} ${id}`,
     (purpose) => loadPayment(rail, id, purpose),

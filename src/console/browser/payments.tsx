@@ -1,10 +1,17 @@
 import type { ScreenProps, Session } from './api.ts'
 import { dayIn } from './days.tsx'
-import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
+import { Days, Filters, type Given, Sought, StatusChoice } from './filters.tsx'
+import { ScreenHead, Tabs } from './heads.tsx'
 import { whenChanged } from './live.ts'
-import { paymentColumns } from './payment-columns.tsx'
-import { type Filter, listOf, pageOfRail, type Rail, railLists, rails } from './rails.ts'
-import { Link } from './router.tsx'
+import {
+  type Filter,
+  listOf,
+  pageOfRail,
+  paymentColumns,
+  type Rail,
+  railLists,
+  rails,
+} from './rails.ts'
 import { PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
@@ -53,16 +60,11 @@ export const Payments = ({ query, session }: ScreenProps) => {
   const address = addressOf(rail, filter)
   return (
     <>
-      <header class="head">
-        <h1>{words.payments}</h1>
-      </header>
-      <nav class="tabs" aria-label={words.rail}>
-        {mine.map((one) => (
-          <Link key={one} to={addressOf(one, { find: '', status: '' })} current={one === rail}>
-            {railLists[one].label}
-          </Link>
-        ))}
-      </nav>
+      <ScreenHead title={words.payments} />
+      <Tabs
+        {...{ label: words.rail, current: rail, at: '/payments?rail=' }}
+        tabs={mine.map((name) => ({ name, label: railLists[name].label }))}
+      />
       <PaymentFilters key={address} rail={rail} filter={filter} />
       <List rail={rail} filter={filter} />
     </>
@@ -81,14 +83,9 @@ const PaymentFilters = ({ rail, filter }: { readonly rail: Rail; readonly filter
           </option>
         ))}
       </select>
-      <input
-        name="find"
-        type="search"
-        aria-label={words.search}
+      <Sought
+        {...{ name: 'find', type: 'search', label: words.search, value: filter.find }}
         placeholder={first?.label}
-        defaultValue={filter.find}
-        autocomplete="off"
-        spellcheck={false}
       />
       <StatusChoice {...{ statuses, chosen: filter.status }} />
       <Days from={filter.from} to={filter.to} />

@@ -1,19 +1,18 @@
-import { useState } from 'preact/hooks'
-import { type Act, may, sending, useActs } from './act.tsx'
+import { type Act, may, sending, useListActs } from './act.tsx'
 import type { ScreenProps } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn, removalReasons } from './directory-kinds.ts'
 import { codeText } from './directory-words.ts'
 import { asTheyAre, textIn } from './fields.tsx'
-import { Filters } from './filters.tsx'
+import { Filters, Sought } from './filters.tsx'
 import { count } from './format.ts'
 import { ScreenHead } from './heads.tsx'
 import { pageFrom } from './page-from.ts'
 import { pixKeyWords as w } from './pix-key-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Entry = {
@@ -35,22 +34,19 @@ const path = '/v1/dict/entries'
 const keyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const
 
 const columns: readonly Column<Entry>[] = [
-  { head: w.key, cell: ({ key }) => key ?? w.notYet, classes: ['wide', 'mono'] },
-  { head: w.kind, cell: ({ key_type: type }) => type },
-  {
-    head: words.status,
-    cell: ({ status, refusal }) => (
-      <>
-        <Badge status={status} /> {refusal !== null && <span class="mono">{refusal}</span>}
-      </>
-    ),
-  },
-  { head: w.owner, cell: ({ owner }) => owner.name, classes: ['extra'] },
-  {
-    head: w.account,
-    cell: ({ account: { branch, number } }) => [branch, number].filter(Boolean).join(' · '),
-    classes: ['mono', 'extra'],
-  },
+  column(w.key, ({ key }) => key ?? w.notYet, 'wide mono'),
+  column(w.kind, ({ key_type: type }) => type),
+  column(words.status, ({ status, refusal }) => (
+    <>
+      <Badge status={status} /> {refusal !== null && <span class="mono">{refusal}</span>}
+    </>
+  )),
+  column(w.owner, ({ owner }) => owner.name, 'extra'),
+  column(
+    w.account,
+    ({ account: { branch, number } }) => [branch, number].filter(Boolean).join(' · '),
+    'mono extra',
+  ),
   momentColumn(({ created_at }) => created_at),
 ]
 
@@ -99,8 +95,7 @@ export const PixKeys = ({ query, session }: ScreenProps) => {
 /** The keys, the newest first; what is looked for is in the address. */
 const Keys = ({ query, session }: ScreenProps) => {
   const key = (query.get('key') ?? '').trim()
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const { turn, ask, dialog } = useListActs()
   const mayAct = may(session, 'dict:write')
   const acts = actsColumn<Entry>(mayAct, ask, (one) =>
     one.status === 'registered' ? [removeAct(one)] : [],
@@ -142,14 +137,6 @@ const Search = ({ sought }: { readonly sought: string }) => (
       )
     }
   >
-    <input
-      name="key"
-      type="search"
-      aria-label={w.key}
-      placeholder={w.key}
-      defaultValue={sought}
-      autocomplete="off"
-      spellcheck={false}
-    />
+    <Sought name="key" type="search" label={w.key} value={sought} />
   </Filters>
 )

@@ -4,11 +4,15 @@ import { getJson } from './api.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { minorOf, reais, tokens } from './format.ts'
 import type { Answer } from './page-from.ts'
-import type { Page } from './table.tsx'
+import { type Column, column, linkColumn, momentColumn, type Page, statusColumn } from './table.tsx'
 import { words } from './words.ts'
 
 export const rails = ['spi', 'cards', 'drex'] as const
 export type Rail = (typeof rails)[number]
+
+/** Where one of them is shown. */
+export const placeOfPayment = (rail: Rail, id: string): string =>
+  `/payments/${rail}/${encodeURIComponent(id)}`
 
 /** A payment of any rail, as a list shows it. */
 export type Row = {
@@ -92,7 +96,7 @@ type RailList = {
 }
 
 const messageRow = (one: Message): Row => ({
-  to: `/payments/spi/${encodeURIComponent(one.id)}`,
+  to: placeOfPayment('spi', one.id),
   id: one.end_to_end_id ?? one.biz_msg_idr,
   kind: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
   party: one.direction === 'INBOUND' ? one.source_ispb : one.destination_ispb,
@@ -102,7 +106,7 @@ const messageRow = (one: Message): Row => ({
 })
 
 const transactionRow = (one: Transaction): Row => ({
-  to: `/payments/cards/${encodeURIComponent(one.id)}`,
+  to: placeOfPayment('cards', one.id),
   id: one.rrn ?? one.id,
   kind: one.brand ?? '',
   party: one.merchant_id,
@@ -112,7 +116,7 @@ const transactionRow = (one: Transaction): Row => ({
 })
 
 const transferRow = (one: Transfer): Row => ({
-  to: `/payments/drex/${encodeURIComponent(one.transfer_id)}`,
+  to: placeOfPayment('drex', one.transfer_id),
   id: one.transfer_id,
   kind: one.network,
   party: one.to_wallet,
@@ -209,3 +213,16 @@ export const pageOfRail = (
   limit: number,
   purpose: 'user' | 'background' = 'user',
 ): Promise<Page<Row>> => railLists[rail].page(queryOf(rail, filter, limit), purpose)
+
+/** Payments of any rail, one a row. */
+export const paymentColumns: readonly Column<Row>[] = [
+  linkColumn(
+    ({ to }) => to,
+    ({ id }) => id,
+  ),
+  column(words.kind, ({ kind }) => kind),
+  column(words.party, ({ party }) => party, 'mono extra'),
+  statusColumn,
+  column(words.amount, ({ amount }) => amount, 'number'),
+  momentColumn(({ at }) => at),
+]

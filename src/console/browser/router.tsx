@@ -73,3 +73,10 @@ export const Link = ({ to, current, children, ...rest }: LinkProps) => (
     {children}
   </a>
 )
+
+/** To the page of what is known by an identifier. */
+export const IdLink = ({ to, children }: Pick<LinkProps, 'to' | 'children'>) => (
+  <Link to={to} class="mono">
+    {children}
+  </Link>
+)

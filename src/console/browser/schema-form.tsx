@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ApiDocument, Schema } from './samples.ts'
-import { resolved } from './samples.ts'
+import { type ApiDocument, resolved, type Schema } from './samples.ts'
 import { toolWords as w } from './tools-words.ts'
 import { fill } from './words.ts'
 

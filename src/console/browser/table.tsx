@@ -3,46 +3,81 @@ import { useRef, useState } from 'preact/hooks'
 import { Refusal, refusalOf, useLoaded, type Wake } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
 import { Refused, Shown } from './parts.tsx'
+import { IdLink } from './router.tsx'
 import { Rows } from './rows.tsx'
+import { Badge } from './state.tsx'
 import { words } from './words.ts'
 
 /** `wide`: a line of its own on a phone. `extra`: left out there. `acts`: buttons. */
 type ColumnClass = 'wide' | 'mono' | 'extra' | 'number' | 'quiet' | 'acts'
+type ColumnClasses = ColumnClass | `${ColumnClass} ${ColumnClass}` | 'extra number quiet'
 
 export type Column<T> = {
   readonly head: string
   readonly cell: (row: T) => ComponentChildren
-  readonly classes?: readonly ColumnClass[]
+  readonly classes?: ColumnClasses | undefined
 }
 
+export const column = <T,>(
+  head: string,
+  cell: Column<T>['cell'],
+  classes?: ColumnClasses,
+): Column<T> => ({ head, cell, classes })
+
+export const statusColumn: Column<{ readonly status?: string }> = {
+  head: words.status,
+  cell: ({ status = '' }) => <Badge status={status} />,
+}
+
+/** What a row is known by, with the way to its page. */
+export const linkColumn = <T,>(
+  to: (row: T) => string,
+  text: (row: T) => string,
+  head = words.identifier,
+): Column<T> => column(head, (row) => <IdLink to={to(row)}>{text(row)}</IdLink>, 'wide')
+
+type Time = string | null | undefined
+
 /** The moment of a row: day and time, with the instant for machines. */
-export const momentColumn = <T,>(atOf: (row: T) => string): Column<T> => ({
-  head: words.time,
-  classes: ['number', 'quiet'],
-  cell: (row) => <Moment at={atOf(row)} />,
-})
+export const momentColumn = <T,>(
+  atOf: (row: T) => Time,
+  head = words.time,
+  classes: ColumnClasses = 'number quiet',
+): Column<T> => column(head, (row) => <Moment at={atOf(row)} />, classes)
 
-export const Moment = ({ at }: { readonly at: string }) => (
-  <time dateTime={at}>
-    {dayOf(at)} {timeOf(at)}
-  </time>
-)
+/** @param none what stands for a moment that is not known */
+export const Moment = ({ at, none = '–' }: { readonly at: Time; readonly none?: string }) =>
+  at ? (
+    <time dateTime={at}>
+      {dayOf(at)} {timeOf(at)}
+    </time>
+  ) : (
+    none
+  )
 
-/** The console's one table; on a phone each row is a block of lines. */
-export const Table = <T,>({
-  columns,
-  rows,
-  keyOf,
-}: {
+type Rowed<T> = {
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
-}) => (
+}
+
+/** On a card, or as one. */
+export const ListTable = <T,>({
+  isCard = false,
+  ...table
+}: Rowed<T> & { readonly isCard?: boolean }) => (
+  <div class={isCard ? 'card list' : 'list'}>
+    <Table {...table} />
+  </div>
+)
+
+/** The console's one table; on a phone each row is a block of lines. */
+export const Table = <T,>({ columns, rows, keyOf }: Rowed<T>) => (
   <table>
     <thead>
       <tr>
         {columns.map(({ head, classes }) => (
-          <th key={head} scope="col" class={classes?.join(' ')}>
+          <th key={head} scope="col" class={classes}>
             {head}
           </th>
         ))}
@@ -53,7 +88,7 @@ export const Table = <T,>({
         {part.map((row) => (
           <tr key={keyOf(row)}>
             {columns.map(({ head, classes, cell }) => (
-              <td key={head} class={classes?.join(' ')}>
+              <td key={head} class={classes}>
                 {cell(row)}
               </td>
             ))}

@@ -3,10 +3,9 @@ import { type Refusal, refusalOf, type Session } from './api.ts'
 import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
 import { loadNetworks } from './networks.ts'
-import { Card, Refused } from './parts.tsx'
-import { paymentColumns } from './payment-columns.tsx'
-import { type Filter, pageOfRail, type Rail, type Row, railLists } from './rails.ts'
-import { Table } from './table.tsx'
+import { Card, orNone, Refused } from './parts.tsx'
+import { type Filter, pageOfRail, paymentColumns, type Rail, type Row, railLists } from './rails.ts'
+import { ListTable } from './table.tsx'
 import { toolWords as w } from './tools-words.ts'
 
 const contentCharsMax = 65_536
@@ -145,12 +144,10 @@ const Shown = ({ result }: { readonly result: Result }) => {
       return (
         <>
           <Card title={w.found}>
-            {result.rows.length === 0 ? (
-              <p class="empty">{w.noneFound}</p>
-            ) : (
-              <div class="list">
-                <Table columns={paymentColumns} rows={result.rows} keyOf={({ to }) => to} />
-              </div>
+            {orNone(
+              result.rows,
+              w.noneFound,
+              <ListTable columns={paymentColumns} rows={result.rows} keyOf={({ to }) => to} />,
             )}
           </Card>
           {result.places.map((place) => (

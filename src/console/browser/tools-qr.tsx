@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Refusal, refusalOf, send } from './api.ts'
+import { type Field, Fields } from './fields.tsx'
 import { Card, Copy, Refused } from './parts.tsx'
 import { go } from './router.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -9,18 +10,22 @@ type Code = {
   readonly image?: { readonly media_type: string; readonly data: string }
 }
 
-type Form = { readonly name: string; readonly label: string; readonly hint?: string }
+const spelled = { more: { spellcheck: false } }
 
-const common: readonly Form[] = [
-  { name: 'name', label: w.name },
-  { name: 'city', label: w.city },
-  { name: 'amount', label: w.amount, hint: w.amountHint },
+const common: readonly Field[] = [
+  { name: 'name', label: w.name, ...spelled },
+  { name: 'city', label: w.city, ...spelled },
+  { name: 'amount', label: w.amount, hint: w.amountHint, isFree: true, ...spelled },
 ]
 
 const forms = {
-  static: [{ name: 'key', label: w.key }, ...common, { name: 'info', label: w.info }],
-  dynamic: [{ name: 'url', label: w.location }, ...common],
-} as const satisfies Record<string, readonly Form[]>
+  static: [
+    { name: 'key', label: w.key, ...spelled },
+    ...common,
+    { name: 'info', label: w.info, isFree: true, ...spelled },
+  ],
+  dynamic: [{ name: 'url', label: w.location, ...spelled }, ...common],
+} as const satisfies Record<string, readonly Field[]>
 
 type Kind = keyof typeof forms
 
@@ -28,8 +33,6 @@ const kinds = [
   { kind: 'static', label: w.static },
   { kind: 'dynamic', label: w.dynamic },
 ] as const
-
-const optional = new Set(['amount', 'info'])
 
 /** Writes a BR Code and shows it as a phone sees it. */
 export const MakeCode = () => {
@@ -67,18 +70,7 @@ export const MakeCode = () => {
             ))}
           </select>
         </label>
-        {forms[kind].map((field: Form) => (
-          <label key={field.name} class="field">
-            {field.label}
-            <input
-              name={field.name}
-              required={!optional.has(field.name)}
-              autocomplete="off"
-              spellcheck={false}
-            />
-            {field.hint !== undefined && <small>{field.hint}</small>}
-          </label>
-        ))}
+        <Fields key={kind} fields={forms[kind]} />
         <button class="primary" type="submit">
           {w.make}
         </button>

@@ -1,5 +1,5 @@
 import type { ScreenProps } from './api.ts'
-import { Link } from './router.tsx'
+import { ScreenHead, Tabs } from './heads.tsx'
 import { Explain } from './tools-explain.tsx'
 import { MakeMessage } from './tools-message.tsx'
 import { MakeCode } from './tools-qr.tsx'
@@ -20,16 +20,8 @@ export const Tools = ({ query, session, given }: ScreenProps & { readonly given:
   const current = mine.find(({ name }) => name === query.get('tool')) ?? mine[0]
   return (
     <>
-      <header class="head">
-        <h1>{w.tools}</h1>
-      </header>
-      <nav class="tabs" aria-label={w.tools}>
-        {mine.map(({ name, label }) => (
-          <Link key={name} to={`/tools?tool=${name}`} current={name === current?.name}>
-            {label}
-          </Link>
-        ))}
-      </nav>
+      <ScreenHead title={w.tools} />
+      <Tabs label={w.tools} tabs={mine} current={current?.name} at="/tools?tool=" />
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current?.name === 'explain' && (
         <Explain session={session} given={given === '' ? (query.get('find') ?? '') : given} />

@@ -1,14 +1,15 @@
 import { type Act, may, sending, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
+import { type ThingProps, useAnswer } from './api.ts'
 import type { Wallet } from './currency.tsx'
 import { tokens } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
-import { whenChanged } from './live.ts'
+import { useFollowed } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Copy, Facts, Shown } from './parts.tsx'
+import { placeOfPayment } from './rails.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Balance = {
@@ -33,24 +34,20 @@ type Movement = {
 const unit = 'DREX'
 
 const columns: readonly Column<Movement>[] = [
-  {
-    head: w.movement,
-    classes: ['wide', 'mono'],
-    cell: ({ transfer_id: id, tx_hash: hash }) =>
-      id === null ? hash : <Link to={`/payments/drex/${encodeURIComponent(id)}`}>{hash}</Link>,
-  },
-  { head: words.kind, cell: ({ kind }) => kind, classes: ['extra'] },
-  {
-    head: w.counterparty,
-    cell: ({ counterparty }) => counterparty ?? '–',
-    classes: ['mono', 'extra'],
-  },
-  {
-    head: words.amount,
-    cell: ({ direction, amount }) => `${direction === 'in' ? '+' : '−'}${tokens(amount, unit)}`,
-    classes: ['number'],
-  },
-  { head: w.after, cell: ({ balance }) => tokens(balance, unit), classes: ['number', 'extra'] },
+  column(
+    w.movement,
+    ({ transfer_id: id, tx_hash: hash }) =>
+      id === null ? hash : <Link to={placeOfPayment('drex', id)}>{hash}</Link>,
+    'wide mono',
+  ),
+  column(words.kind, ({ kind }) => kind, 'extra'),
+  column(w.counterparty, ({ counterparty }) => counterparty ?? '–', 'mono extra'),
+  column(
+    words.amount,
+    ({ direction, amount }) => `${direction === 'in' ? '+' : '−'}${tokens(amount, unit)}`,
+    'number',
+  ),
+  column(w.after, ({ balance }) => tokens(balance, unit), 'number extra'),
   momentColumn(({ booked_at: at }) => at),
 ]
 
@@ -66,9 +63,9 @@ const switchAct = ({ wallet_id: id, label, status }: Wallet): Act => {
 }
 
 /** A wallet: what it holds, and every movement with the balance after it. */
-export const WalletPage = ({ id, session }: { readonly id: string; readonly session: Session }) => {
+export const WalletPage = ({ id, session }: ThingProps) => {
   const path = `/v1/wallets/${encodeURIComponent(id)}`
-  const loaded = useLoaded(`wallet ${id}`, () => getJson<Wallet>(path))
+  const loaded = useAnswer<Wallet>(path)
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
@@ -102,8 +99,7 @@ export const WalletPage = ({ id, session }: { readonly id: string; readonly sess
 }
 
 const Holdings = ({ address }: { readonly address: string }) => {
-  const path = `/v1/drex/balance/${encodeURIComponent(address)}` as const
-  const loaded = useLoaded(path, (purpose) => getJson<Balance>(path, purpose), whenChanged(path))
+  const loaded = useFollowed<Balance>(`/v1/drex/balance/${encodeURIComponent(address)}`)
   return (
     <section class="card pad" aria-label={w.balance}>
       <Shown loaded={loaded}>

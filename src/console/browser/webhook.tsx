@@ -1,5 +1,5 @@
 import { ActButtons, may, useActs } from './act.tsx'
-import { getJson, ifThere, type Purpose, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { getJson, ifThere, type Purpose, type ThingProps, useAnswer, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Back } from './heads.tsx'
 import { partsEveryMs } from './live.ts'
@@ -7,7 +7,7 @@ import { pageFrom } from './page-from.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, Moment, momentColumn, PagedTable, statusColumn } from './table.tsx'
 import { endpointActs, replayAct } from './webhook-acts.tsx'
 import { webhookWords as w } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
@@ -45,22 +45,23 @@ const statuses = [
 ]
 
 const columns: readonly Column<Delivery>[] = [
-  {
-    head: w.event,
-    classes: ['wide'],
-    cell: ({ id, endpoint_id, event_type }) => (
+  column(
+    w.event,
+    ({ id, endpoint_id, event_type }) => (
       <Link to={`/webhooks/${endpoint_id}/${id}`}>{event_type}</Link>
     ),
-  },
-  { head: words.identifier, cell: ({ event_id }) => event_id, classes: ['mono', 'extra'] },
-  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-  { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
+    'wide',
+  ),
+  column(words.identifier, ({ event_id }) => event_id, 'mono extra'),
+  statusColumn,
+  column(w.attempts, ({ attempts }) => count(attempts), 'number extra'),
   momentColumn(({ created_at }) => created_at),
 ]
 
 /** One endpoint with its deliveries. */
-export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: string }) => {
-  const loaded = useLoaded(id, () => getJson<Endpoint>(`/v1/webhooks/${encodeURIComponent(id)}`))
+export const Webhook = ({ id, query, session }: ThingProps) => {
+  const path = `/v1/webhooks/${encodeURIComponent(id)}`
+  const loaded = useAnswer<Endpoint>(path)
   const { ask, dialog } = useActs(loaded.again)
   const status = query.get('status') ?? ''
   return (
@@ -96,13 +97,7 @@ export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: str
       </nav>
       <PagedTable
         name={`${id} ${status} ${loaded.turn}`}
-        load={pageFrom<Delivery>(
-          `/v1/webhooks/${encodeURIComponent(id)}/deliveries`,
-          'deliveries',
-          {
-            status,
-          },
-        )}
+        load={pageFrom<Delivery>(`${path}/deliveries`, 'deliveries', { status })}
         empty={w.noDeliveries}
         columns={columns}
         keyOf={(one) => one.id}
@@ -146,13 +141,7 @@ const loadDelivery = async (id: string, purpose: Purpose) => {
 }
 
 /** One delivery: what is sent, and what each attempt was answered. */
-export const DeliveryPage = ({
-  id,
-  session,
-}: {
-  readonly id: string
-  readonly session: Session
-}) => {
+export const DeliveryPage = ({ id, session }: ThingProps) => {
   const loaded = useLoaded(id, (purpose) => loadDelivery(id, purpose), partsEveryMs)
   const { ask, dialog } = useActs(loaded.again)
   return (
@@ -175,7 +164,7 @@ export const DeliveryPage = ({
             )}
           </header>
           <div class="columns">
-            <AttemptLog attempts={delivery.attempt_log} next={delivery.next_attempt_at} />
+            <AttemptLog {...delivery} />
             <RequestCard {...delivery.request} />
           </div>
           {dialog}
@@ -185,13 +174,7 @@ export const DeliveryPage = ({
   )
 }
 
-const AttemptLog = ({
-  attempts,
-  next,
-}: {
-  readonly attempts: readonly Attempt[]
-  readonly next: string | null
-}) => (
+const AttemptLog = ({ attempt_log: attempts, next_attempt_at: next }: DeliveryDetail) => (
   <Card
     title={w.attempts}
     aside={

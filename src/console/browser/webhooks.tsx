@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks'
-import { may, useActs } from './act.tsx'
+import { may, useListActs } from './act.tsx'
 import type { Session } from './api.ts'
 import { count } from './format.ts'
 import { pageFrom } from './page-from.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { type Column, column, momentColumn, PagedTable } from './table.tsx'
 import { createAct } from './webhook-acts.tsx'
 import { webhookWords as w } from './webhook-words.ts'
 
@@ -43,27 +42,22 @@ export const EndpointBadge = ({ endpoint }: { readonly endpoint: Endpoint }) => 
 }
 
 const columns: readonly Column<Endpoint>[] = [
-  {
-    head: w.endpoint,
-    classes: ['wide', 'mono'],
-    cell: ({ id, url }) => <Link to={`/webhooks/${id}`}>{url}</Link>,
-  },
-  { head: w.events, cell: ({ events }) => events.join(', '), classes: ['extra'] },
-  { head: w.state, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
-  { head: w.pending, cell: ({ health }) => counted(health.pending), classes: ['number', 'extra'] },
-  {
-    head: w.exhausted,
-    classes: ['number'],
-    cell: ({ health }) =>
+  column(w.endpoint, ({ id, url }) => <Link to={`/webhooks/${id}`}>{url}</Link>, 'wide mono'),
+  column(w.events, ({ events }) => events.join(', '), 'extra'),
+  column(w.state, (endpoint) => <EndpointBadge endpoint={endpoint} />),
+  column(w.pending, ({ health }) => counted(health.pending), 'number extra'),
+  column(
+    w.exhausted,
+    ({ health }) =>
       health.exhausted === 0 ? '0' : <Badge status="exhausted" label={counted(health.exhausted)} />,
-  },
-  { ...momentColumn<Endpoint>(({ created_at }) => created_at), head: w.created },
+    'number',
+  ),
+  momentColumn(({ created_at }) => created_at, w.created),
 ]
 
 /** Who is told of what happens, and how that goes. */
 export const Webhooks = ({ session }: { readonly session: Session }) => {
-  const [turn, setTurn] = useState(0)
-  const { ask, dialog } = useActs(() => setTurn((former) => former + 1))
+  const { turn, ask, dialog } = useListActs()
   return (
     <>
       <header class="head">

@@ -1,6 +1,6 @@
 import { timeOf } from './format.ts'
 import { Card } from './parts.tsx'
-import { type Column, Table } from './table.tsx'
+import { type Column, column, ListTable } from './table.tsx'
 import { toolWords as w } from './tools-words.ts'
 
 /** A message of a card network as far as it may be shown. */
@@ -19,9 +19,9 @@ export type Exchange = {
 }
 
 const columns: readonly Column<WireField>[] = [
-  { head: 'DE', cell: ({ de }) => de, classes: ['number', 'mono'] },
-  { head: w.field, cell: ({ name }) => name },
-  { head: w.value, cell: ({ value }) => value, classes: ['mono', 'wide'] },
+  column('DE', ({ de }) => de, 'number mono'),
+  column(w.field, ({ name }) => name),
+  column(w.value, ({ value }) => value, 'mono wide'),
 ]
 
 /** What went over the wire to a card network, request and answer side by side. */
@@ -39,9 +39,7 @@ export const Wire = ({ exchanges }: { readonly exchanges: readonly Exchange[] })
               </span>
             }
           >
-            <div class="list">
-              <Table columns={columns} rows={fields} keyOf={({ de }) => String(de)} />
-            </div>
+            <ListTable columns={columns} rows={fields} keyOf={({ de }) => String(de)} />
           </Card>
         ))}
       </div>
