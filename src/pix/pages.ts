@@ -29,17 +29,6 @@ export type Asked<Filter = ListRequest> = Filter & {
   readonly refusal: ErrorDefinition
 }
 
-/** How the parameters of a list are read; every broken one is noted. */
-export type ListReader = {
-  /** @param within the member of the answer's parameters that holds it; undefined: they hold it themselves */
-  readonly text: (name: string, form: RegExp, within?: string) => string | undefined
-  readonly flag: (name: string) => boolean | undefined
-  /** CPF or CNPJ, of which only one may be given. */
-  readonly taxId: () => string | undefined
-  /** @throws ApiError as the list's definition, if any parameter breaks a rule */
-  readonly done: <T>(filters: T) => Asked<ListRequest & T>
-}
-
 /** The period of a list that may be asked for without one. */
 export const allTime = {
   inicio: new Date('1970-01-01T00:00:00Z'),
@@ -53,12 +42,12 @@ type ListOptions = {
   readonly perPageMax?: number
 }
 
-/** @param refusal of what is thrown */
+/** How the parameters of a list are read; every broken one is noted. @param refusal of what is thrown */
 export const readList = (
   c: RequestContext,
   refusal: ErrorDefinition,
   { missing, perPageMax = itemsPerPageMax }: ListOptions = {},
-): ListReader => {
+) => {
   const violacoes: Violacao[] = []
   const given: Record<string, unknown> = {}
   const query = c.req.queries()
@@ -106,13 +95,15 @@ export const readList = (
   const page = whole('paginacao.paginaAtual', 0, Number.MAX_SAFE_INTEGER, 0)
   const perPage = whole('paginacao.itensPorPagina', 1, perPageMax, perPageDefault)
   return {
+    /** @param within the member of the answer's parameters that holds it; undefined: they hold it themselves */
     text: filter,
-    flag: (name) => {
+    flag: (name: string): boolean | undefined => {
       const value = text(name, /^(?:true|false)$/)
       if (value === undefined) return undefined
       given[name] = value === 'true'
       return value === 'true'
     },
+    /** CPF or CNPJ, of which only one may be given. */
     taxId: () => {
       const cpf = filter('cpf', cpfForm)
       const cnpj = filter('cnpj', /^[0-9A-Z]{14}$/)
@@ -121,7 +112,8 @@ export const readList = (
       }
       return cpf ?? cnpj
     },
-    done: (filters) => {
+    /** @throws ApiError as the list's definition, if any parameter breaks a rule */
+    done: <T>(filters: T): Asked<ListRequest & T> => {
       if (violacoes.length > 0 || from === undefined || to === undefined) {
         throw violates(refusal, violacoes)
       }
