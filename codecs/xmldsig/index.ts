@@ -7,7 +7,6 @@ export {
   parseName,
 } from './distinguished-name.ts'
 export { type CanonicalOptions, exclusiveC14n } from './exclusive-c14n.ts'
-export type { XmldsigRefusal } from './refusal.ts'
 export { Scratch } from './scratch.ts'
 export {
   type CanonicalEnvelope,
@@ -23,6 +22,4 @@ export {
   type VerifyPorts,
   verifyEnvelope,
   verifyWhole,
-  type XmldsigVerified,
-  type XmldsigVerifiedWhole,
 } from './verify.ts'

@@ -38,7 +38,7 @@ export type VerifyPorts<C extends SignerCertificate> = {
  * @property appHdr - node of AppHdr; digested without the signature inside Sgntr
  * @property document - node of Document; digested whole
  */
-export type XmldsigVerified<C extends SignerCertificate> = {
+type XmldsigVerified<C extends SignerCertificate> = {
   readonly ok: true
   readonly certificate: C
   readonly appHdr: number
@@ -46,7 +46,7 @@ export type XmldsigVerified<C extends SignerCertificate> = {
 }
 
 /** @property signature - node of the signature; all else in the root was digested */
-export type XmldsigVerifiedWhole<C extends SignerCertificate> = {
+type XmldsigVerifiedWhole<C extends SignerCertificate> = {
   readonly ok: true
   readonly certificate: C
   readonly signature: number

@@ -8,9 +8,6 @@ import {
   type VerifyPorts,
   verifyEnvelope,
   verifyWhole,
-  type XmldsigRefusal,
-  type XmldsigVerified,
-  type XmldsigVerifiedWhole,
 } from '#codecs/xmldsig'
 import { describeCertificate } from '#src/platform/security/index.ts'
 
@@ -22,18 +19,7 @@ type TrustedCertificate = {
   readonly fingerprint: string
 }
 
-/** Verifies received messages against our own certificates. */
-export type MessageVerifier = {
-  readonly verify: (document: XmlDocument) => XmldsigVerified<TrustedCertificate> | XmldsigRefusal
-  /** The same of a document that is signed whole. */
-  readonly verifyWhole: (
-    document: XmlDocument,
-  ) => XmldsigVerifiedWhole<TrustedCertificate> | XmldsigRefusal
-  /** Verifies against these certificates, in PEM, from now on, and no longer against the old ones. */
-  readonly replace: (certificates: readonly string[]) => void
-  /** Those it verifies against now, in PEM: the same array until they are replaced. */
-  readonly certificates: () => readonly string[]
-}
+export type MessageVerifier = ReturnType<typeof createMessageVerifier>
 
 type Entry = {
   readonly issuer: CanonicalName
@@ -86,13 +72,15 @@ const createSpellings = (): ((text: string) => CanonicalName | undefined) => {
 }
 
 /**
+ * Verifies received messages against our own certificates.
+ *
  * @param certificates - PEM, one certificate each
  * @param now - a certificate must be valid when we verify a message, so this is asked each time
  */
 export const createMessageVerifier = (
   certificates: readonly string[],
   now: () => Date = () => new Date(),
-): MessageVerifier => {
+) => {
   let current = certificates
   let index = indexOf(current)
   const nameOf = createSpellings()
@@ -110,12 +98,15 @@ export const createMessageVerifier = (
     },
   }
   return {
-    verify: (document) => verifyEnvelope(document, ports),
-    verifyWhole: (document) => verifyWhole(document, ports),
-    replace: (next) => {
+    verify: (document: XmlDocument) => verifyEnvelope(document, ports),
+    /** The same of a document that is signed whole. */
+    verifyWhole: (document: XmlDocument) => verifyWhole(document, ports),
+    /** Verifies against these certificates, in PEM, from now on, and no longer against the old ones. */
+    replace: (next: readonly string[]): void => {
       index = indexOf(next)
       current = next
     },
+    /** Those it verifies against now, in PEM: the same array until they are replaced. */
     certificates: () => current,
   }
 }

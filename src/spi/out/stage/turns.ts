@@ -28,25 +28,20 @@ export type Told = {
   readonly away: ReadonlySet<Delivery>
 }
 
-/**
- * The order in which messages for the secondary channel use what it takes, or the channel that they go by instead: while
- * any stands in a line, newer ones go behind it by their age, and only those go out whom the search for queue entries
- * calls, the first of the line first. The line is rows of the database, so a process that dies takes no place with it.
- */
-export type Turns = {
-  readonly tell: (asked: readonly Asked[]) => Promise<Told>
-  /** True when it may stand in a line. */
-  readonly mayWait: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => boolean
-  /** Resolves when the message stands in its line. */
-  readonly wait: (message: Pick<QueuedOutbound, 'id' | 'type'>) => Promise<void>
-}
+export type Turns = ReturnType<typeof createTurns>
 
 export const untold: Told = { paid: new Map(), away: new Set() }
 
 const limits = { rowsMax: 200, writersMax: 1, spacingMs: 10, waitingMax: 5_000 }
 
-export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps): Turns => {
-  const wait: Turns['wait'] = createGatherer({
+/**
+ * The order in which messages for the secondary channel use what it takes, or the channel that they go by instead: while
+ * any stands in a line, newer ones go behind it by their age, and only those go out whom the search for queue entries
+ * calls, the first of the line first. The line is rows of the database, so a process that dies takes no place with it.
+ */
+export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps) => {
+  /** Resolves when the message stands in its line. */
+  const wait = createGatherer<Pick<QueuedOutbound, 'id' | 'type'>, void>({
     write: async (messages) => {
       await joinLines(
         sql,
@@ -58,7 +53,8 @@ export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps
     ...limits,
     isRowFault,
   })
-  const mayWait: Turns['mayWait'] = (message) =>
+  /** True when it may stand in a line. */
+  const mayWait = (message: Pick<QueuedOutbound, 'type' | 'channel'>) =>
     mayWaitOn(message.channel) || ways(message)[0] === 'SECONDARY'
 
   /** Returns those whose tokens are taken. */
@@ -77,7 +73,7 @@ export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps
   return {
     mayWait,
     wait,
-    tell: async (all) => {
+    tell: async (all: readonly Asked[]): Promise<Told> => {
       const way = wayOfLines()
       const asked = all.filter(
         ({ stored }) => stored.status === 'QUEUED' && mayWait(stored) && ways(stored).includes(way),
