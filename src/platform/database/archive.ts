@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
 import type { Lasting } from './batches.ts'
 import type { Client, Transaction } from './database.ts'
-import { inSnapshot } from './snapshot.ts'
+import { inSnapshot } from './transactions.ts'
 
 /** What one statement reads: few rows, which are in memory at once, and far from the limit of time of statements. */
 const blocksMax = 8

@@ -9,7 +9,6 @@ export {
   type Queryable,
   type Transaction,
 } from './database.ts'
-export { withDeadlockRetries } from './deadlock.ts'
 export {
   NoPostgresError,
   startEmbeddedPostgres,
@@ -26,7 +25,6 @@ export {
 } from './fragments.ts'
 export type { Gate } from './gate.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
-export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export {
   ensurePartitions,
@@ -52,7 +50,7 @@ export {
 } from './rider.ts'
 export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
-export { inSnapshot } from './snapshot.ts'
 export { createStatistics } from './statistics.ts'
+export { inSnapshot, withDeadlockRetries, withIdleLimit } from './transactions.ts'
 export { isInputDatabaseError, isRowFault, isTransientDatabaseError } from './transient.ts'
 export { writeOnce } from './write-probe.ts'

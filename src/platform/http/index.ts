@@ -14,10 +14,9 @@ export { type Exported, exportAudit } from './audit/chain/export.ts'
 export { exportLinks } from './audit/chain/lines.ts'
 export { type Anchor, type Verification, verifyAudit } from './audit/chain/verify.ts'
 export { type ArchiveVerification, verifyArchive } from './audit/chain/verify-archive.ts'
-export { commandActor } from './audit/command-actor.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
-export { auditInsert, listAudit, writeAudit } from './audit/store.ts'
+export { auditInsert, commandActor, listAudit, writeAudit } from './audit/store.ts'
 export {
   acceptable,
   bodyBytesMaxDefault,

@@ -1,6 +1,7 @@
+import { userInfo } from 'node:os'
 import type { PendingQuery, Row } from 'postgres'
 import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
-import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
+import type { Actor, AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
 
 /** Records the action of the caller's transaction: both commit, or neither. */
 export const writeAudit = async (
@@ -38,3 +39,15 @@ export const listAudit = (
     ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}
     ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
   order by id desc limit ${rowCount(sql, limit)}`
+
+/** Who runs a command on this machine. */
+export const commandActor = (): Actor => ({ id: `cli:${userName()}`, requestId: undefined })
+
+const userName = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    // In a container the number may have no name.
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}

@@ -1,5 +1,34 @@
 import type { Client, Transaction } from './database.ts'
 
+/** Has several statements see the database as of one moment, while others go on writing. */
+export const inSnapshot = <T>(sql: Client, read: (tx: Transaction) => Promise<T>) =>
+  sql.begin('isolation level repeatable read read only', read)
+
+const deadlockDetected = '40P01'
+const attemptsMax = 4
+
+const isDeadlock = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === deadlockDetected
+
+/**
+ * A transaction that begins anew where the server ended it because others and it waited for each other: for work that
+ * takes many rows. It must take most of them in one order, or two that begin anew stop each other again.
+ *
+ * @param work has no effect outside of its transaction
+ */
+export const withDeadlockRetries = async <T>(
+  sql: Client,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await sql.begin(work)) as T
+    } catch (error) {
+      if (attempt === attemptsMax || !isDeadlock(error)) throw error
+    }
+  }
+}
+
 /** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
 const silenceMaxMs = 10_000
 
