@@ -1,22 +1,31 @@
+import { getTableColumns, type Table } from 'drizzle-orm'
+
 /** SQL that `sql(text)` puts into a statement; made only of names in our code, never of input. */
 type SqlText = TemplateStringsArray
 
 const sqlText = (text: string): SqlText => Object.assign([text], { raw: [text] })
 
-const nameOf = (member: string): string =>
-  member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /**
- * A table's columns from one list, so that no statement spells them again.
+ * The columns of a table as its schema lists them, so that no statement spells them again.
  *
- * @param types PostgreSQL's type of each column, by the member of the record that it holds; `authCode` is `auth_code`
+ * @param omitted what only statements of its own read and write
  */
-export const createColumns = <Member extends string>(types: Readonly<Record<Member, string>>) => {
-  const all = Object.keys(types) as Member[]
+export const createColumns = <T extends Table, Omitted extends MemberOf<T>>(
+  table: T,
+  omitted: readonly Omitted[],
+) => {
+  type Member = Exclude<MemberOf<T>, Omitted>
+  const left: ReadonlySet<string> = new Set(omitted)
+  const columns: Readonly<Record<string, { name: string; getSQLType: () => string }>> =
+    getTableColumns(table)
+  const all = Object.keys(columns).filter((member) => !left.has(member)) as Member[]
+  const nameOf = (member: Member): string => columns[member]?.name ?? ''
   const list = (members: readonly Member[], write: (member: Member) => string): SqlText =>
     sqlText(members.map(write).join(', '))
   return {
     all,
+    /** A record in which nothing is there. */
+    none: Object.fromEntries(all.map((member) => [member, undefined])) as Record<Member, undefined>,
     /** `t.auth_code as "authCode", …` */
     selected: (table: string) => list(all, (member) => `${table}.${nameOf(member)} as "${member}"`),
     /** `auth_code, …` */
@@ -25,7 +34,7 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
     members: (members: readonly Member[]) => list(members, (member) => `"${member}"`),
     /** `"authCode" text, …`, of `json_to_recordset` */
     declared: (members: readonly Member[]) =>
-      list(members, (member) => `"${member}" ${types[member]}`),
+      list(members, (member) => `"${member}" ${columns[member]?.getSQLType()}`),
     /** `auth_code = i."authCode", …` */
     assigned: (members: readonly Member[], from: string) =>
       list(members, (member) => `${nameOf(member)} = ${from}."${member}"`),
@@ -44,6 +53,8 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
     },
   }
 }
+
+type MemberOf<T extends Table> = keyof T['$inferSelect'] & string
 
 /** A date as text: one that is left to the serializer takes all that is written with it off its fast way. */
 const plainOf = (value: unknown): unknown => {

@@ -5,36 +5,10 @@ import {
   textArray,
 } from '#src/platform/database/index.ts'
 import { createColumns, recordOf } from '../columns.ts'
-import type { NewReversal, Reversal, ReversalOutcome } from './types.ts'
+import { cardReversals } from './schema.ts'
+import { engineMembers, type NewReversal, type Reversal, type ReversalOutcome } from './types.ts'
 
-const columns = createColumns<keyof Reversal>({
-  id: 'bigint',
-  transactionId: 'text',
-  network: 'text',
-  reverses: 'text',
-  cardToken: 'text',
-  amountCents: 'bigint',
-  currency: 'text',
-  originalMti: 'text',
-  originalStan: 'text',
-  originalTransmission: 'text',
-  rrn: 'text',
-  authCode: 'text',
-  merchantId: 'text',
-  terminalId: 'text',
-  installments: 'int',
-  details: 'jsonb',
-  remainingCents: 'bigint',
-  captureNumber: 'int',
-  expiryHours: 'int',
-  traceparent: 'text',
-  attempts: 'int',
-  stan: 'text',
-  transmission: 'text',
-  responseCode: 'text',
-  doneAt: 'timestamptz',
-  createdAt: 'timestamptz',
-})
+const columns = createColumns(cardReversals, engineMembers)
 
 /** The columns that the table or an attempt fills in. */
 const later: ReadonlySet<keyof Reversal> = new Set(['id', 'responseCode', 'doneAt', 'createdAt'])

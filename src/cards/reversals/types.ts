@@ -4,17 +4,18 @@ import type { ShownMessage } from '../transactions/schema.ts'
 import type { AdvisedOperation, cardReversals } from './schema.ts'
 
 /** The members that only the table and its engine know. */
-type Engine =
-  | 'status'
-  | 'nextAttemptAt'
-  | 'firstAttemptAt'
-  | 'lastAttemptAt'
-  | 'leaseOwner'
-  | 'leaseUntil'
-  | 'endedAt'
+export const engineMembers = [
+  'status',
+  'nextAttemptAt',
+  'firstAttemptAt',
+  'lastAttemptAt',
+  'leaseOwner',
+  'leaseUntil',
+  'endedAt',
+] as const
 
 /** A reversal as it is stored, while it is pending. */
-export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, Engine>>
+export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, (typeof engineMembers)[number]>>
 
 /** What went over the wire last, request and answer. */
 export type EndedReversal = Reversal & { readonly messages?: readonly ShownMessage[] | undefined }

@@ -10,7 +10,7 @@ import type { ActivityRows, Answer, AuditEntry, Caller } from '#src/platform/htt
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import type { Movement } from '../reconciliation/movements.ts'
 import type { CardStatus } from './domain.ts'
-import type { cardTransactions, ShownMessage } from './schema.ts'
+import { cardTransactions, type ShownMessage } from './schema.ts'
 
 /** Without what only the database writes. */
 export type TransactionRow = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
@@ -45,52 +45,7 @@ export type NewCardEvent = {
   readonly messages?: readonly ShownMessage[] | undefined
 }
 
-export const transactionColumns = createColumns<keyof TransactionRow>({
-  id: 'text',
-  status: 'text',
-  operation: 'text',
-  operationStan: 'text',
-  operationTransmission: 'text',
-  operationCents: 'bigint',
-  network: 'text',
-  brand: 'text',
-  cardToken: 'text',
-  amountCents: 'bigint',
-  requestedCents: 'bigint',
-  capturedCents: 'bigint',
-  captureStan: 'text',
-  captureTransmission: 'text',
-  captureAdvised: 'boolean',
-  standIn: 'boolean',
-  captures: 'jsonb',
-  currency: 'text',
-  merchantId: 'text',
-  terminalId: 'text',
-  installments: 'int',
-  reference: 'text',
-  details: 'jsonb',
-  refundedCents: 'bigint',
-  reversedCents: 'bigint',
-  stan: 'text',
-  rrn: 'text',
-  transmission: 'text',
-  authCode: 'text',
-  responseCode: 'text',
-  captureError: 'text',
-  voidError: 'text',
-  refundError: 'text',
-  incrementError: 'text',
-  reason: 'text',
-  needsAttention: 'boolean',
-  claimKey: 'text',
-  traceparent: 'text',
-  account: 'text',
-  createdBy: 'text',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-  capturedAt: 'timestamptz',
-  voidedAt: 'timestamptz',
-})
+export const transactionColumns = createColumns(cardTransactions, ['touchedAt'])
 
 export const selectedColumns = transactionColumns.selected('t')
 

@@ -15,7 +15,7 @@ import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
 import type { Currency } from '../transactions/domain.ts'
-import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
+import { type CardTransaction, type NewCardEvent, transactionColumns } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { bookedBy } from './booking.ts'
@@ -222,32 +222,7 @@ const givenIn = ({ installments, details, secrets, pin }: AuthorizationRequest):
   return given
 }
 
-const nothingYet = {
-  status: 'pending',
-  operation: undefined,
-  operationStan: undefined,
-  operationTransmission: undefined,
-  operationCents: undefined,
-  requestedCents: undefined,
-  capturedCents: undefined,
-  captureStan: undefined,
-  captureTransmission: undefined,
-  captureAdvised: undefined,
-  standIn: undefined,
-  captures: undefined,
-  authCode: undefined,
-  responseCode: undefined,
-  captureError: undefined,
-  voidError: undefined,
-  refundError: undefined,
-  incrementError: undefined,
-  refundedCents: undefined,
-  reversedCents: undefined,
-  reason: undefined,
-  needsAttention: false,
-  capturedAt: undefined,
-  voidedAt: undefined,
-} as const
+const nothingYet = { ...transactionColumns.none, status: 'pending', needsAttention: false } as const
 
 /** Commits the approval together with the beginning of its capture. A failed capture does not change the approval. */
 const captureAtOnce = async (
