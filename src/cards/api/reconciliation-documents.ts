@@ -3,7 +3,7 @@ import { pageQuery, pageResponses, type RouteContract } from '#src/platform/http
 import { cardErrors } from '../errors.ts'
 import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
-import { bookedKinds } from '../reconciliation/totals.ts'
+import { bookedKinds, byKind } from '../reconciliation/totals.ts'
 import { adviceResolutionBody } from './bodies.ts'
 import { listDefault, listMax, posted } from './documents.ts'
 
@@ -49,10 +49,7 @@ const reconciliation = z
     status: z.enum(reconciliationStatuses),
     ours: z
       .object({
-        credit: sum,
-        credit_reversal: sum,
-        debit: sum,
-        debit_reversal: sum,
+        ...byKind(() => sum),
         authorizations: authorizations.meta({ description: 'DE 81. Null: they are not counted.' }),
         fees: fees.nullable().meta({
           description:
@@ -64,10 +61,7 @@ const reconciliation = z
       .meta({ description: 'By our book, as it was first sent. Null: it is yet to be.' }),
     theirs: z
       .object({
-        credit: told,
-        credit_reversal: told,
-        debit: told,
-        debit_reversal: told,
+        ...byKind(() => told),
         authorizations: authorizations.meta({
           description: 'DE 81. Null: not told, or not to be read.',
         }),
@@ -77,10 +71,7 @@ const reconciliation = z
       .meta({ description: 'As the network told. Null: it told no totals.' }),
     difference: z
       .object({
-        credit: told,
-        credit_reversal: told,
-        debit: told,
-        debit_reversal: told,
+        ...byKind(() => told),
         authorizations: authorizations.meta({ description: 'Null: not told, or not counted.' }),
         fees: fees.nullable().meta({ description: 'Null: none that both know.' }),
       })

@@ -9,7 +9,7 @@ import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import type { MovementRow } from '../reconciliation/movements.ts'
 import type { ReconciliationRow } from '../reconciliation/store.ts'
 import {
-  movementKinds,
+  byKind,
   netCents,
   restoredTotals,
   type StoredTotals,
@@ -39,35 +39,27 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
 ]
 
 const sumsView = (totals: Totals, { authorizations = null, fees }: StoredTotals) => ({
-  ...Object.fromEntries(
-    movementKinds.map((kind) => [
-      kind,
-      { number: totals[kind].count, amount: Number(totals[kind].cents) },
-    ]),
-  ),
+  ...byKind((kind) => ({ number: totals[kind].count, amount: Number(totals[kind].cents) })),
   authorizations,
-  fees: fees === undefined ? null : feesView(fees),
+  fees: feesView(fees),
   net: Number(netCents(totals)),
 })
 
 const toldView = (theirs: StoredTotals) => ({
-  ...Object.fromEntries(
-    movementKinds.map((kind) => {
-      const { count = null, cents = null } = theirs[kind]
-      return [kind, { number: count, amount: cents === null ? null : Number(cents) }]
-    }),
-  ),
+  ...byKind((kind) => {
+    const { count: number = null, cents = null } = theirs[kind]
+    return { number, amount: numberOf(cents) }
+  }),
   authorizations: theirs.authorizations ?? null,
-  fees: theirs.fees === undefined ? null : feesView(theirs.fees),
+  fees: feesView(theirs.fees),
 })
 
-const feesView = (fees: NonNullable<StoredTotals['fees']>) =>
-  Object.fromEntries(
-    feeNames.map((name) => {
-      const cents = fees[name] ?? null
-      return [name, cents === null ? null : Number(cents)]
-    }),
-  )
+const numberOf = (cents: string | null): number | null => (cents === null ? null : Number(cents))
+
+const feesView = (fees: StoredTotals['fees']) =>
+  fees === undefined
+    ? null
+    : Object.fromEntries(feeNames.map((name) => [name, numberOf(fees[name] ?? null)]))
 
 /** What we have more than the network, of all that it told. */
 const differenceView = (
@@ -75,14 +67,12 @@ const differenceView = (
   { authorizations: counted = null }: StoredTotals,
   theirs: StoredTotals,
 ) => ({
-  ...Object.fromEntries(
-    movementKinds.map((kind) => {
-      const { count = null, cents = null } = theirs[kind]
-      const number = count === null ? null : ours[kind].count - count
-      const amount = cents === null ? null : Number(ours[kind].cents - BigInt(cents))
-      return [kind, { number, amount }]
-    }),
-  ),
+  ...byKind((kind) => {
+    const { count = null, cents = null } = theirs[kind]
+    const number = count === null ? null : ours[kind].count - count
+    const amount = cents === null ? null : Number(ours[kind].cents - BigInt(cents))
+    return { number, amount }
+  }),
   authorizations:
     counted === null || theirs.authorizations == null ? null : counted - theirs.authorizations,
   fees: feesDifference(ours.fees, theirs.fees),

@@ -1,3 +1,4 @@
+import { byKind } from '../reconciliation/totals.ts'
 import type { MessageName } from './form.ts'
 import type { KeptPlace } from './keep.ts'
 import { entries, type Facts, initiators, installmentPlans, storedReasons } from './sources.ts'
@@ -8,10 +9,7 @@ const sampleTotals = {
   settlementDate: '1231',
   isUploaded: true,
   totals: {
-    credit: largest,
-    credit_reversal: largest,
-    debit: largest,
-    debit_reversal: largest,
+    ...byKind(() => largest),
     authorizations: largest.count,
   },
 }

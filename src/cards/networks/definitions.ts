@@ -11,9 +11,9 @@ import {
 import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
-import { type Content, contentForm, createContent } from '../content/index.ts'
+import { contentForm, createContent } from '../content/index.ts'
 import { type LinkSecurity, linkSecurityOf, securityForm } from '../security/index.ts'
-import { type AdviceRules, adviceRulesForm, adviceRulesOf } from './advice-rules.ts'
+import { adviceRulesForm, adviceRulesOf } from './advice-rules.ts'
 import { type AnswerCodes, answerCodesForm, createAnswerRules } from './answers.ts'
 import {
   authorizationHoursMax,
@@ -21,35 +21,11 @@ import {
   connectWaitMsMax,
   type NetworkOptions,
 } from './options.ts'
-import {
-  type ReconciliationRules,
-  reconciliationForm,
-  reconciliationRulesOf,
-} from './reconciliation-form.ts'
+import { reconciliationForm, reconciliationRulesOf } from './reconciliation-form.ts'
 import { requireMacFields } from './sealing.ts'
 
 /** One configured network, from the settings or from the file. */
-export type NetworkDefinition = Pick<
-  NetworkOptions,
-  | 'name'
-  | 'brand'
-  | 'host'
-  | 'port'
-  | 'timeoutMs'
-  | 'dialect'
-  | 'framing'
-  | 'answers'
-  | 'content'
-  | 'poolSize'
-  | 'window'
-  | 'signOn'
-  | 'echoMs'
-  | 'connectWaitMs'
-  | 'authorizationHours'
-  | 'security'
-  | 'advices'
-  | 'reconciliation'
-> & {
+export type NetworkDefinition = Omit<NetworkOptions, 'tls' | 'logger'> & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
   readonly tls: KeyFiles | undefined
@@ -125,18 +101,8 @@ const checkedSecurity = (form: z.infer<typeof securityForm>, dialect: Dialect): 
   return security
 }
 
-/** What is spoken with a network. */
-type Spoken = {
-  readonly dialect: Dialect
-  readonly content: Content
-  readonly answers: AnswerCodes
-  readonly security: LinkSecurity | undefined
-  readonly advices: AdviceRules | undefined
-  readonly reconciliation: ReconciliationRules | undefined
-}
-
 /** @throws Error that names the first place where dialect and content do not fit together */
-const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
+const spoken = (given: MessagesForm, dialectDefault: string) => {
   const dialect = dialectOf(given.dialect ?? dialectDefault)
   const takesPins = given.security?.pin !== undefined
   const takesInstallments = given.installments === 'extended_payment'
@@ -164,6 +130,9 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
     reconciliation: reconciliation && reconciliationRulesOf(reconciliation),
   }
 }
+
+/** What is spoken with a network. */
+type Spoken = ReturnType<typeof spoken>
 
 /** The frame with its TPDU, where there is one; any frame may have it. */
 const framingOf = (name: FramingName, tpdu: string | undefined): Framing =>

@@ -3,16 +3,29 @@ import type { NetworkHealth } from './types.ts'
 
 type Count = { inc(): void }
 
+/** Names behind `cardgw_network_`, and what each counts. */
+const counters = {
+  timeouts: ['timeouts', 'Requests without an answer in time.'],
+  lateAnswers: ['late_answers', 'Answers for which no request waited.'],
+  mismatches: ['mismatched_answers', 'Answers with another terminal or RRN.'],
+  reconnects: ['reconnects', 'Connections lost or not made, and tried again.'],
+  unexpected: ['unexpected_messages', 'Messages of the network that have no meaning.'],
+  wrongCodes: ['wrong_macs', 'Answers whose message authentication code is wrong.'],
+  unverified: [
+    'unverified_macs',
+    'Answers whose message authentication code the security module did not verify.',
+  ],
+} as const
+
 /** The counters of one network. */
-export type NetworkCounts = {
-  readonly timeouts: Count
-  readonly lateAnswers: Count
-  readonly mismatches: Count
-  readonly reconnects: Count
-  readonly unexpected: Count
-  readonly wrongCodes: Count
-  readonly unverified: Count
-}
+export type NetworkCounts = Readonly<Record<keyof typeof counters, Count>>
+
+const countsBy = (count: (name: keyof typeof counters) => Count): NetworkCounts =>
+  Object.fromEntries(
+    Object.keys(counters).map((name) => [name, count(name as keyof typeof counters)]),
+  ) as NetworkCounts
+
+export const noCounts = countsBy(() => ({ inc: () => undefined }))
 
 export type NetworkMetrics = {
   /** `health` is called when the metrics are read. */
@@ -37,36 +50,21 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
     'Requests that wait for an answer.',
     (health) => health.inFlight,
   )
-  const counter = (name: string, help: string) =>
-    metrics.counter(`cardgw_network_${name}_total`, help, ['network'])
-  const timeouts = counter('timeouts', 'Requests without an answer in time.')
-  const lateAnswers = counter('late_answers', 'Answers for which no request waited.')
-  const mismatches = counter('mismatched_answers', 'Answers with another terminal or RRN.')
-  const reconnects = counter('reconnects', 'Connections lost or not made, and tried again.')
-  const unexpected = counter('unexpected_messages', 'Messages of the network that have no meaning.')
-  const wrongCodes = counter('wrong_macs', 'Answers whose message authentication code is wrong.')
-  const unverified = counter(
-    'unverified_macs',
-    'Answers whose message authentication code the security module did not verify.',
+  const all = new Map(
+    Object.entries(counters).map(([key, [name, help]]) => [
+      key,
+      metrics.counter(`cardgw_network_${name}_total`, help, ['network']),
+    ]),
   )
   return {
     of: (network, health) => {
       networks.set(network, health)
-      // From the start on: the increase that is the first event is one only where there was a zero before it.
-      for (const one of [
-        ...[timeouts, lateAnswers, mismatches, reconnects, unexpected, wrongCodes, unverified],
-      ]) {
-        one.inc({ network }, 0)
-      }
-      return {
-        timeouts: timeouts.labels(network),
-        lateAnswers: lateAnswers.labels(network),
-        mismatches: mismatches.labels(network),
-        reconnects: reconnects.labels(network),
-        unexpected: unexpected.labels(network),
-        wrongCodes: wrongCodes.labels(network),
-        unverified: unverified.labels(network),
-      }
+      return countsBy((name) => {
+        const counter = all.get(name)!
+        // From the start on: the increase that is the first event is one only where there was a zero before it.
+        counter.inc({ network }, 0)
+        return counter.labels(network)
+      })
     },
   }
 }

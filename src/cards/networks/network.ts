@@ -9,7 +9,7 @@ import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
-import type { NetworkCounts } from './metrics.ts'
+import { type NetworkCounts, noCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
 import type { ReconciliationRules } from './reconciliation-form.ts'
 import { WrongCodes } from './secured.ts'
@@ -25,17 +25,6 @@ const noConnection: ExchangeOutcome = Object.freeze({
 const stopping: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'stopping' })
 const windowFull: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
 const duplicateKey: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
-
-const nothing = { inc: () => undefined }
-const noCounts: NetworkCounts = {
-  timeouts: nothing,
-  lateAnswers: nothing,
-  mismatches: nothing,
-  reconnects: nothing,
-  unexpected: nothing,
-  wrongCodes: nothing,
-  unverified: nothing,
-}
 
 /**
  * A pool of connections to one card network. Does nothing until `start`.

@@ -1,20 +1,19 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
-import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import { addDays } from '#src/platform/runtime/index.ts'
-import type { Merchants } from '../merchants.ts'
+import { gaugeByNetwork } from '../by-network.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
 import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
 import { storable } from '../text.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
-import type { Vault } from '../vault/index.ts'
 import { dayAt, settlementDay } from './days.ts'
 import { totalsOf } from './movements.ts'
 import * as store from './store.ts'
 import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
-import { exchanged, uploadNext } from './upload.ts'
+import { exchanged, type UploadDeps, uploadNext } from './upload.ts'
 
 const everyMs = 10_000
 const backoff = { baseMs: 2_000, maxMs: 300_000 }
@@ -39,16 +38,12 @@ type Reconciled = Pick<
   | 'isPending'
 >
 
-export type ReconciliationDeps = {
-  readonly sql: Client
+export type ReconciliationDeps = Omit<UploadDeps, 'nextStan'> & {
   readonly networks: readonly Reconciled[]
-  readonly vault: Vault
   /** Longest time of one call of the vault. */
   readonly vaultTimeoutMs: number
-  readonly merchants: Merchants
   /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Reconciled) => Promise<TraceNumbers>
-  readonly logger: Logger
   readonly metrics: Metrics
   readonly now: () => Date
   /** Time between two looks, and bound of the wait before a repeat, which doubles; tests shorten them. */
@@ -274,18 +269,11 @@ const declareOpen = (
   metrics: Metrics,
   sql: Client,
   networks: readonly Pick<Network, 'name'>[],
-): void => {
-  const collect = async (gauge: Gauge<'network'>): Promise<void> => {
-    gauge.reset()
-    const rows = await store.openByNetwork(sql).catch(() => undefined)
-    if (rows === undefined) return
-    for (const { name } of networks) gauge.set({ network: name }, 0)
-    for (const { network, count } of rows) gauge.set({ network }, count)
-  }
-  metrics.gauge(
+): void =>
+  gaugeByNetwork(
+    metrics,
     'cardgw_reconciliations_open',
     'Business days whose totals differ, or that a network did not compare, and that nobody has seen to.',
-    ['network'],
-    collect,
+    networks.map(({ name }) => name),
+    () => store.openByNetwork(sql),
   )
-}

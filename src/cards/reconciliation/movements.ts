@@ -1,5 +1,6 @@
 import { type Client, type Queryable, rowCount } from '#src/platform/database/index.ts'
 import type { FeeSums, MovementFees } from './fees.ts'
+import type { cardMovements } from './schema.ts'
 import type { Due } from './store.ts'
 import { type BookedKind, type Totals, totalsFrom } from './totals.ts'
 
@@ -162,15 +163,10 @@ const standingNear = (sql: Queryable, of: Day, after: bigint) => sql<UploadedMov
         and f.transmission = t.transmission and f.day - m.day = 0 ${oneByOne(sql)}))
   order by m.network, m.day, m.id limit 1`
 
-export type MovementRow = {
-  readonly id: bigint
-  readonly kind: BookedKind
-  readonly cents: bigint
-  readonly transactionId: string
-  readonly stan: string
-  readonly rrn: string | null
-  readonly at: Date
-}
+export type MovementRow = Pick<
+  typeof cardMovements.$inferSelect,
+  'id' | 'kind' | 'transactionId' | 'stan' | 'at'
+> & { readonly cents: bigint; readonly rrn: string | null }
 
 /** What a reconciliation is the sum of, in the order of booking. */
 export const movementsOf = (

@@ -1,26 +1,15 @@
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { ReconciliationStatus } from './schema.ts'
+import type { cardReconciliations, ReconciliationStatus } from './schema.ts'
 import { movementKinds, type StoredTotals } from './totals.ts'
 
-/** A comparison that is to be sent. */
-export type Due = {
-  readonly id: bigint
-  /** The end of the lease, by which it is told from later ones. */
-  readonly lease: string
-  readonly network: string
-  /** `YYYY-MM-DD`. */
-  readonly day: string
-  readonly currency: string
-  readonly ours: StoredTotals | null
-  readonly stan: string | null
-  readonly transmission: string | null
-  /** How often bytes of the message of that STAN may have reached the network before. */
-  readonly attempts: number
-  /** The upload of the day's transactions, one by one; null: it was not begun. */
-  readonly upload: 'under_way' | 'done' | null
-  /** The last movement that the network has answered for. */
-  readonly uploadedTo: bigint | null
-}
+type Stored = typeof cardReconciliations.$inferSelect
+
+/** A comparison that is to be sent; `lease` is the end of its lease, by which it is told from later ones. */
+export type Due = Pick<
+  Stored,
+  | ('id' | 'network' | 'day' | 'currency' | 'ours' | 'stan' | 'transmission')
+  | ('attempts' | 'upload' | 'uploadedTo')
+> & { readonly lease: string }
 
 /** The currency of a day in which nothing moved. */
 const currencyOfNothing = 'BRL'
@@ -331,19 +320,10 @@ export const giveUp = async (
         and created_at <= now() - make_interval(hours => ${expiryHours}, secs => ${waitSeconds})`
   ).count
 
-export type ReconciliationRow = Omit<Due, 'lease' | 'transmission' | 'uploadedTo'> & {
-  readonly uploaded: number
-  readonly uploadsRefused: number
-  readonly status: ReconciliationStatus
-  readonly theirs: StoredTotals | null
-  readonly responseCode: string | null
-  readonly settlementCode: string | null
-  readonly createdAt: Date
-  readonly sentAt: Date | null
-  readonly endedAt: Date | null
-  readonly resolvedAt: Date | null
-  readonly resolvedReason: string | null
-}
+export type ReconciliationRow = Omit<
+  Stored,
+  'transmission' | 'uploadedTo' | 'nextAttemptAt' | 'leaseUntil' | 'resolvedBy'
+>
 
 /** Newest first. */
 export const listReconciliations = (
@@ -385,6 +365,6 @@ export const resolveReconciliation = async (
 /** For each network, how many wait for somebody. */
 export const openByNetwork = (
   sql: Client,
-): Promise<readonly { readonly network: string; readonly count: number }[]> => sql`
-  select network, count(*)::int as count from card_reconciliations
+): Promise<readonly { readonly network: string; readonly value: number }[]> => sql`
+  select network, count(*)::int as value from card_reconciliations
   where status in ('different', 'refused', 'unanswered') and resolved_at is null group by network`

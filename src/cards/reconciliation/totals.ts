@@ -49,6 +49,14 @@ export const totalFields: Readonly<
   debit_reversal: { count: 77, cents: 89 },
 }
 
+/** What the function gives for each kind of movement. */
+export const byKind = <T>(of: (kind: MovementKind) => T): Readonly<Record<MovementKind, T>> => ({
+  credit: of('credit'),
+  credit_reversal: of('credit_reversal'),
+  debit: of('debit'),
+  debit_reversal: of('debit_reversal'),
+})
+
 const nothing: Sum = { count: 0, cents: 0n }
 
 type KindSum = { readonly kind: BookedKind; readonly count: number; readonly cents: bigint }
@@ -63,13 +71,7 @@ const sumsFrom = (rows: readonly KindSum[]): Totals => {
     const { count, cents } = rows.find((row) => row.kind === kind) ?? nothing
     return { count, cents }
   }
-  return {
-    credit: of('credit'),
-    credit_reversal: of('credit_reversal'),
-    debit: of('debit'),
-    debit_reversal: of('debit_reversal'),
-    authorizations: of('authorization').count,
-  }
+  return { ...byKind(of), authorizations: of('authorization').count }
 }
 
 /** What the holders owe in the end; negative: what they get. */
@@ -119,10 +121,7 @@ export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals |
     }),
   )
   const told = {
-    credit: of('credit'),
-    credit_reversal: of('credit_reversal'),
-    debit: of('debit'),
-    debit_reversal: of('debit_reversal'),
+    ...byKind(of),
     ...(authorizations === undefined ? {} : { authorizations }),
     ...(Object.keys(fees).length === 0 ? {} : { fees }),
   }
@@ -172,15 +171,15 @@ export const storedTotals = (
   { authorizations, fees, ...totals }: ToldTotals,
   counts: boolean,
 ): StoredTotals => {
-  const of = ({ count, cents }: Told) => ({
-    ...(count === undefined ? {} : { count }),
-    ...(cents === undefined ? {} : { cents: cents === null ? null : String(cents) }),
-  })
+  const of = (kind: MovementKind) => {
+    const { count, cents } = totals[kind]
+    return {
+      ...(count === undefined ? {} : { count }),
+      ...(cents === undefined ? {} : { cents: cents === null ? null : String(cents) }),
+    }
+  }
   return {
-    credit: of(totals.credit),
-    credit_reversal: of(totals.credit_reversal),
-    debit: of(totals.debit),
-    debit_reversal: of(totals.debit_reversal),
+    ...byKind(of),
     ...(counts && authorizations !== undefined ? { authorizations } : {}),
     ...(fees === undefined ? {} : { fees: storedFees(fees) }),
   }

@@ -45,6 +45,7 @@ export type Booking = {
 export type AttemptContext = {
   readonly sql: Client
   readonly vault: Vault
+  /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
   readonly lockOriginal: LockOriginal
   readonly onEnded: OnEnded

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
 import {
   createJob,
   createLoop,
@@ -9,18 +8,9 @@ import {
   nothingFound,
   type Round,
 } from '#src/platform/jobs/index.ts'
-import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
-import type { Merchants } from '../merchants.ts'
+import { inSpan, type Metrics } from '#src/platform/observe/index.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
-import type { Vault } from '../vault/index.ts'
-import {
-  type AttemptContext,
-  attemptReversal,
-  type ClaimedReversal,
-  type LockOriginal,
-  type OnEnded,
-  type ReversalNumbers,
-} from './attempt.ts'
+import { type AttemptContext, attemptReversal, type ClaimedReversal } from './attempt.ts'
 import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
 
@@ -78,19 +68,14 @@ type ReversalTiming = {
   readonly windowMs: number
 }
 
-export type ReversalsDeps = {
-  readonly sql: Client
+export type ReversalsDeps = Pick<
+  AttemptContext,
+  'sql' | 'vault' | 'nextStan' | 'lockOriginal' | 'onEnded' | 'merchants' | 'logger'
+> & {
   readonly networks: Pick<CardNetworks, 'all' | 'byName'>
-  readonly vault: Vault
   /** Longest time of one call of the vault. */
   readonly vaultTimeoutMs: number
-  /** DE 11 and DE 7 for a message that is to be sent now. */
-  readonly nextStan: (network: Network) => Promise<ReversalNumbers>
-  readonly lockOriginal: LockOriginal
-  readonly onEnded: OnEnded
-  readonly merchants: Merchants
   readonly settings: ReversalSettings
-  readonly logger: Logger
   readonly metrics: Metrics
   readonly timing?: Partial<ReversalTiming>
 }
@@ -124,18 +109,7 @@ class Engine {
   private expiredAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: ReversalsDeps) {
-    const {
-      sql,
-      vault,
-      vaultTimeoutMs,
-      nextStan,
-      lockOriginal,
-      onEnded,
-      merchants,
-      settings,
-      logger,
-      timing = {},
-    } = deps
+    const { sql, vaultTimeoutMs, settings, logger, timing = {} } = deps
     const leaseMarginMs = timing.leaseMarginMs ?? leaseMarginMsDefault
     this.deps = deps
     this.limits = {
@@ -153,12 +127,7 @@ class Engine {
     })
     this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000
     this.context = {
-      sql,
-      vault,
-      nextStan,
-      lockOriginal,
-      onEnded,
-      merchants,
+      ...deps,
       backoff: {
         baseMs: timing.backoffBaseMs ?? backoffBaseMs,
         maxMs: settings.backoffMaxSeconds * 1_000,
@@ -172,7 +141,6 @@ class Engine {
         sql,
         deps.networks.all.map(({ name }) => name),
       ),
-      logger,
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { Counter, Gauge, Metrics } from '#src/platform/observe/index.ts'
+import type { Counter, Metrics } from '#src/platform/observe/index.ts'
+import { gaugeByNetwork } from '../by-network.ts'
 import { pendingByNetwork } from './store.ts'
 import { isAdviceOf, type NewReversal } from './types.ts'
 
@@ -34,14 +35,12 @@ export const createReversalMetrics = (
   networks: readonly string[],
 ): ReversalMetrics => {
   type Pending = Awaited<ReturnType<typeof pendingByNetwork>>
-  let asked: Promise<Pending | undefined> | undefined
-  // Both gauges of a scrape share one statement. Without the database they have no value.
-  const pending = (): Promise<Pending | undefined> => {
-    asked ??= pendingByNetwork(sql)
-      .catch(() => undefined)
-      .finally(() => {
-        asked = undefined
-      })
+  let asked: Promise<Pending> | undefined
+  // Both gauges of a scrape share one statement.
+  const pending = (): Promise<Pending> => {
+    asked ??= pendingByNetwork(sql).finally(() => {
+      asked = undefined
+    })
     return asked
   }
   const gauge = (
@@ -49,18 +48,12 @@ export const createReversalMetrics = (
     help: string,
     ofAdvices: boolean,
     value: (row: Pending[number]) => number,
-  ): void => {
-    const collect = async (one: Gauge<'network'>): Promise<void> => {
-      const rows = await pending()
-      one.reset()
-      if (rows === undefined) return
-      for (const network of networks) one.set({ network }, 0)
-      for (const row of rows) {
-        if (row.isAdvice === ofAdvices) one.set({ network: row.network }, value(row))
-      }
-    }
-    metrics.gauge(name, help, ['network'], collect)
-  }
+  ): void =>
+    gaugeByNetwork(metrics, name, help, networks, async () =>
+      (await pending())
+        .filter(({ isAdvice }) => isAdvice === ofAdvices)
+        .map((row) => ({ network: row.network, value: value(row) })),
+    )
   const count = ({ count: found }: Pending[number]): number => found
   const age = ({ ageSeconds }: Pending[number]): number => ageSeconds
   gauge('cardgw_reversals_pending', 'Reversals that wait for confirmation.', false, count)

@@ -15,7 +15,9 @@ export const engineMembers = [
 ] as const
 
 /** A reversal as it is stored, while it is pending. */
-export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, (typeof engineMembers)[number]>>
+export type Reversal = RecordOf<
+  Omit<typeof cardReversals.$inferSelect, (typeof engineMembers)[number]>
+>
 
 /** What went over the wire last, request and answer. */
 export type EndedReversal = Reversal & { readonly messages?: readonly ShownMessage[] | undefined }

@@ -19,32 +19,31 @@ export const cardStatuses = [
 ] as const
 export type CardStatus = (typeof cardStatuses)[number]
 
+/** The operations on a transaction that a caller asks for. */
+const startedOperations = [
+  /** Raises the authorized amount. */
+  'increment',
+  'capture',
+  /** Leaves the rest open for other captures. */
+  'partial_capture',
+  'void',
+  /** Takes a part of the authorization back. */
+  'partial_void',
+  /** Takes back what is left of an authorization that is captured in parts. */
+  'release',
+  'refund',
+] as const
+export type StartedOperation = (typeof startedOperations)[number]
+
 export type CardOperation =
   /** Asks whether the card is good; no money is on hold. */
   | 'verification'
-  /** Raises the authorized amount. */
-  | 'increment'
-  | 'capture'
-  /** Leaves the rest open for other captures. */
-  | 'partial_capture'
-  | 'void'
-  /** Takes a part of the authorization back. */
-  | 'partial_void'
-  /** Takes back what is left of an authorization that is captured in parts. */
-  | 'release'
-  | 'refund'
-  | 'reversing_authorization'
-  | 'reversing_capture'
-  | 'reversing_void'
-  | 'reversing_partial_void'
-  | 'reversing_release'
-  | 'reversing_increment'
-  | 'reversing_refund'
+  | StartedOperation
+  | `reversing_${'authorization' | Exclude<StartedOperation, 'partial_capture'>}`
   /** Decided while the network was away, and not told to it yet. */
-  | 'advising_authorization'
-  | 'advising_capture'
-  | 'advising_partial_capture'
-  | 'advising_refund'
+  | `advising_${Advised}`
+
+type Advised = 'authorization' | 'capture' | 'partial_capture' | 'refund'
 
 export type CardState = {
   readonly status: CardStatus
@@ -68,54 +67,19 @@ export type CardEvent =
   | 'verification_not_sent'
   /** Nothing is on hold, so nothing is taken back. */
   | 'verification_unknown'
-  | 'increment_started'
-  | 'increment_approved'
-  | 'increment_refused'
-  | 'increment_unknown'
-  | 'capture_started'
-  | 'capture_approved'
-  /** Declined, or not sent. */
-  | 'capture_refused'
-  | 'capture_unknown'
-  | 'partial_capture_started'
-  | 'partial_capture_approved'
-  | 'partial_capture_refused'
-  | 'partial_capture_unknown'
-  | 'void_started'
-  | 'void_approved'
-  | 'void_refused'
-  | 'void_unknown'
-  | 'partial_void_started'
-  | 'partial_void_approved'
-  | 'partial_void_refused'
-  | 'partial_void_unknown'
-  | 'release_started'
-  | 'release_approved'
-  | 'release_refused'
-  | 'release_unknown'
-  | 'refund_started'
-  | 'refund_approved'
-  | 'refund_refused'
-  | 'refund_unknown'
+  /** Refused: declined, or not sent. */
+  | `${StartedOperation}_${'started' | 'approved' | 'refused' | 'unknown'}`
   /** The network is away, and its rules let it go on: it hears of it later. */
-  | 'authorization_advised'
-  | 'capture_advised'
-  | 'partial_capture_advised'
-  | 'refund_advised'
+  | `${Advised}_advised`
   /** The network has taken the advice under way, or refused it. */
   | 'advice_confirmed'
   | 'advice_refused'
   /** The network refused the authorization in its place, before it heard of the capture. */
   | 'stand_in_refused'
   /** An approval came when the transaction had ended without it. */
-  | 'late_authorization'
-  | 'late_capture'
-  | 'late_refund'
-  | 'late_increment'
+  | `late_${'authorization' | 'capture' | 'refund' | 'increment'}`
   /** The network has done what it refused at first: the void is asked for again, until it is confirmed. */
-  | 'late_void'
-  | 'late_partial_void'
-  | 'late_release'
+  | `late_${'void' | 'partial_void' | 'release'}`
   /** Nobody captured it in time: what is left is released. */
   | 'authorization_expired'
   /** The same, where the network takes no message for the rest of what is captured in parts. */
@@ -134,6 +98,12 @@ type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
 const idle = (status: CardStatus): CardState => ({ status, operation: undefined })
 const during = (status: CardStatus, operation: CardOperation): CardState => ({ status, operation })
 
+/** Whether a reversal took effect or not, the status is the same: a sum tells. */
+const asItWas = (status: CardStatus): Transitions => ({
+  reversal_confirmed: idle(status),
+  reversal_denied: idle(status),
+})
+
 /** The operations of an authorization, captured in parts or not at all. */
 const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
   [`${phase} increment`]: {
@@ -141,10 +111,7 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
     increment_refused: idle('authorized'),
     increment_unknown: during('authorized', 'reversing_increment'),
   },
-  [`${phase} reversing_increment`]: {
-    reversal_confirmed: idle('authorized'),
-    reversal_denied: idle('authorized'),
-  },
+  [`${phase} reversing_increment`]: asItWas('authorized'),
   [`${phase} capture`]: {
     capture_approved: idle('captured'),
     capture_refused: idle('authorized'),
@@ -179,10 +146,7 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
     partial_void_refused: idle('authorized'),
     partial_void_unknown: during('authorized', 'reversing_partial_void'),
   },
-  [`${phase} reversing_partial_void`]: {
-    reversal_confirmed: idle('authorized'),
-    reversal_denied: idle('authorized'),
-  },
+  [`${phase} reversing_partial_void`]: asItWas('authorized'),
   [`${phase} void`]: {
     void_approved: afterVoid(phase),
     void_refused: idle('authorized'),
@@ -297,10 +261,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     advice_confirmed: idle('authorized'),
     advice_refused: idle('authorized'),
   },
-  'part_captured reversing_refund': {
-    reversal_confirmed: idle('authorized'),
-    reversal_denied: idle('authorized'),
-  },
+  'part_captured reversing_refund': asItWas('authorized'),
   captured: {
     void_started: during('captured', 'void'),
     refund_started: during('captured', 'refund'),
@@ -308,10 +269,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     late_increment: during('captured', 'reversing_increment'),
     late_void: during('captured', 'reversing_void'),
   },
-  'captured reversing_increment': {
-    reversal_confirmed: idle('captured'),
-    reversal_denied: idle('captured'),
-  },
+  'captured reversing_increment': asItWas('captured'),
   'captured refund': {
     refund_approved: idle('captured'),
     refund_refused: idle('captured'),
@@ -322,10 +280,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     advice_confirmed: idle('captured'),
     advice_refused: idle('captured'),
   },
-  'captured reversing_refund': {
-    reversal_confirmed: idle('captured'),
-    reversal_denied: idle('captured'),
-  },
+  'captured reversing_refund': asItWas('captured'),
   'captured void': {
     void_approved: afterVoid('captured'),
     void_refused: idle('captured'),
@@ -355,18 +310,6 @@ export const amountCentsMax = 999_999_999_999n
 
 /** Captures of one authorization: a void takes back each by a message of its own. */
 export const capturesMax = 50
-
-/** The operations on a transaction that a caller asks for. */
-const startedOperations = [
-  'increment',
-  'capture',
-  'partial_capture',
-  'void',
-  'partial_void',
-  'release',
-  'refund',
-] as const
-export type StartedOperation = (typeof startedOperations)[number]
 
 export const isStarted = (operation: CardOperation | undefined): operation is StartedOperation =>
   startedOperations.some((one) => one === operation)

@@ -1,24 +1,18 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { Gauge, Metrics } from '#src/platform/observe/index.ts'
-import type { UnmatchedMti } from './schema.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
+import { gaugeByNetwork } from '../by-network.ts'
+import type { RecordOf } from '../columns.ts'
+import type { cardUnmatchedAdvices, UnmatchedMti } from './schema.ts'
 import { centsIn, currencyIn } from './told-amounts.ts'
 
+type UnmatchedRow = Omit<
+  typeof cardUnmatchedAdvices.$inferSelect,
+  'resolvedAt' | 'resolvedBy' | 'resolvedReason'
+>
+
 /** An advice of a network, or an approval without a request, that belongs to no transaction here. */
-type UnmatchedAdvice = {
-  readonly network: string
-  readonly mti: UnmatchedMti
-  /** DE 11 and DE 7; empty where the message has none. */
-  readonly stan: string
-  readonly transmission: string
-  /** DE 37, DE 3, DE 4 and DE 39, as far as it has them. */
-  readonly rrn: string
-  readonly processingCode: string | undefined
-  readonly amountCents: bigint | undefined
-  /** By DE 49. */
-  readonly currency: string | undefined
-  readonly responseCode: string | undefined
-}
+type UnmatchedAdvice = RecordOf<Omit<UnmatchedRow, 'id' | 'times' | 'firstAt' | 'lastAt'>>
 
 /** What the message tells; a repeat has the type of its first sending. */
 export const unmatchedOf = (
@@ -83,22 +77,6 @@ export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Pr
   return written.count === 1
 }
 
-type UnmatchedRow = Readonly<{
-  id: bigint
-  network: string
-  mti: UnmatchedMti
-  stan: string
-  transmission: string
-  rrn: string
-  processingCode: string | null
-  amountCents: bigint | null
-  currency: string | null
-  responseCode: string | null
-  times: number
-  firstAt: Date
-  lastAt: Date
-}>
-
 /** Those that nobody has seen to, oldest first. */
 export const unmatchedAdvices = (
   sql: Client,
@@ -131,20 +109,13 @@ export const declareUnmatched = (
   metrics: Metrics,
   sql: Client,
   networks: readonly string[],
-): void => {
-  const collect = async (gauge: Gauge<'network'>): Promise<void> => {
-    gauge.reset()
-    const rows = await sql<{ network: string; count: number }[]>`
-      select network, count(*)::int as count from card_unmatched_advices
-      where resolved_at is null group by network`.catch(() => undefined)
-    if (rows === undefined) return
-    for (const network of networks) gauge.set({ network }, 0)
-    for (const { network, count } of rows) gauge.set({ network }, count)
-  }
-  metrics.gauge(
+): void =>
+  gaugeByNetwork(
+    metrics,
     'cardgw_unmatched_advices',
     'Advices and approvals of networks that belong to no transaction, and that nobody has seen to.',
-    ['network'],
-    collect,
+    networks,
+    async () => sql<{ network: string; value: number }[]>`
+      select network, count(*)::int as value from card_unmatched_advices
+      where resolved_at is null group by network`,
   )
-}

@@ -15,7 +15,11 @@ import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
 import type { Currency } from '../transactions/domain.ts'
-import { type CardTransaction, type NewCardEvent, transactionColumns } from '../transactions/store.ts'
+import {
+  type CardTransaction,
+  type NewCardEvent,
+  transactionColumns,
+} from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { bookedBy } from './booking.ts'

@@ -70,6 +70,11 @@ const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fi
     frees: true,
   }) satisfies Outcome<'not_sent'>
 
+const unsent: Outcome<'not_sent'>['fields'] = (_verdict, _before, at) => ({
+  reason: 'not_sent',
+  voidedAt: at,
+})
+
 const unknown = (
   event: CardEvent,
   fields: (why: string, at: Date) => Fields,
@@ -170,38 +175,45 @@ const partBy = ({ partCents }: Of<'approved'>, { amountCents }: CardTransaction)
     ? {}
     : { amountCents: partCents, requestedCents: amountCents }
 
+/** An answer to the first message: the record, whatever it says. */
+const toldBy = <K extends 'approved' | 'declined' | 'unwanted'>(
+  event: CardEvent,
+  type: string,
+  data: Outcome<K>['data'],
+  fields: Outcome<K>['fields'],
+): Outcome<K> => ({ event, type, data, fields, answer: (after) => answerOf(201, after) })
+
+const withCode = ({ responseCode }: Of<'unwanted'>): Fields => ({ responseCode })
+
+const approved = (
+  operation: StartedOperation,
+  type: string,
+  data: Outcome<'approved'>['data'],
+  fields: (before: CardTransaction, at: Date) => Fields,
+): Outcome<'approved'> => ({
+  event: `${operation}_approved`,
+  type,
+  data,
+  fields: (_verdict, before, at) => fields(before, at),
+  answer: (after) => answerOf(200, after),
+})
+
 /** What each verdict on each operation means. */
 export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
   authorization: {
-    approved: {
-      event: 'authorization_approved',
-      type: 'authorized',
-      data: ({ authCode, responseCode, partCents }) => ({
+    approved: toldBy<'approved'>(
+      'authorization_approved',
+      'authorized',
+      ({ authCode, responseCode, partCents }) => ({
         auth_code: authCode ?? '',
         response_code: responseCode,
         ...(partCents === undefined ? {} : { amount: Number(partCents) }),
       }),
-      fields: (verdict, before) => ({ ...answeredBy(verdict, before), ...partBy(verdict, before) }),
-      answer: (after) => answerOf(201, after),
-    },
-    declined: {
-      event: 'authorization_declined',
-      type: 'declined',
-      data: codeOf,
-      fields: answeredBy,
-      answer: (after) => answerOf(201, after),
-    },
-    unwanted: {
-      event: 'authorization_unwanted',
-      type: 'declined',
-      data: codeOf,
-      fields: ({ responseCode }) => ({ responseCode }),
-      answer: (after) => answerOf(201, after),
-    },
-    not_sent: notSent('authorization_not_sent', 'not_sent', (_verdict, _before, at) => ({
-      reason: 'not_sent',
-      voidedAt: at,
-    })),
+      (verdict, before) => ({ ...answeredBy(verdict, before), ...partBy(verdict, before) }),
+    ),
+    declined: toldBy<'declined'>('authorization_declined', 'declined', codeOf, answeredBy),
+    unwanted: toldBy<'unwanted'>('authorization_unwanted', 'declined', codeOf, withCode),
+    not_sent: notSent('authorization_not_sent', 'not_sent', unsent),
     unknown: unknown('authorization_unknown', (why) => ({ reason: why })),
     advised: {
       ...advised('authorization_advised', 'authorized_in_place', (_verdict, before) =>
@@ -211,31 +223,10 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     },
   },
   verification: {
-    approved: {
-      event: 'verification_approved',
-      type: 'verified',
-      data: codeOf,
-      fields: answeredBy,
-      answer: (after) => answerOf(201, after),
-    },
-    declined: {
-      event: 'verification_declined',
-      type: 'declined',
-      data: codeOf,
-      fields: answeredBy,
-      answer: (after) => answerOf(201, after),
-    },
-    unwanted: {
-      event: 'verification_declined',
-      type: 'declined',
-      data: codeOf,
-      fields: ({ responseCode }) => ({ responseCode }),
-      answer: (after) => answerOf(201, after),
-    },
-    not_sent: notSent('verification_not_sent', 'not_sent', (_verdict, _before, at) => ({
-      reason: 'not_sent',
-      voidedAt: at,
-    })),
+    approved: toldBy<'approved'>('verification_approved', 'verified', codeOf, answeredBy),
+    declined: toldBy<'declined'>('verification_declined', 'declined', codeOf, answeredBy),
+    unwanted: toldBy<'unwanted'>('verification_declined', 'declined', codeOf, withCode),
+    not_sent: notSent('verification_not_sent', 'not_sent', unsent),
     unknown: unknown(
       'verification_unknown',
       (why, at) => ({ reason: why, voidedAt: at }),
@@ -243,77 +234,38 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     ),
   },
   increment: {
-    approved: {
-      event: 'increment_approved',
-      type: 'incremented',
-      data: amountAndStanOf,
-      fields: (_verdict, before) => incrementedBy(before),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('increment', 'incremented', amountAndStanOf, incrementedBy),
     ...movedOf('increment', 'incrementError'),
   },
   capture: {
-    approved: {
-      event: 'capture_approved',
-      type: 'captured',
-      data: amountOf,
-      fields: (_verdict, before, at) => capturedBy(before, at),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('capture', 'captured', amountOf, capturedBy),
     ...movedOf('capture', 'captureError'),
     advised: advised('capture_advised', 'capture_advised', () => ({ captureError: undefined })),
   },
   partial_capture: {
-    approved: {
-      event: 'partial_capture_approved',
-      type: 'partially_captured',
-      data: amountOf,
-      fields: (_verdict, before, at) => capturedBy(before, at),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('partial_capture', 'partially_captured', amountOf, capturedBy),
     ...movedOf('partial_capture', 'captureError'),
     advised: advised('partial_capture_advised', 'capture_advised', () => ({
       captureError: undefined,
     })),
   },
   void: {
-    approved: {
-      event: 'void_approved',
-      type: 'voided',
-      data: codeOf,
-      fields: (_verdict, _before, at) => ({ voidedAt: at, voidError: undefined }),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('void', 'voided', codeOf, (_before, at) => ({
+      voidedAt: at,
+      voidError: undefined,
+    })),
     ...takenBackOf('void'),
   },
   partial_void: {
-    approved: {
-      event: 'partial_void_approved',
-      type: 'partially_voided',
-      data: amountOf,
-      fields: (_verdict, before) => partiallyVoidedBy(before),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('partial_void', 'partially_voided', amountOf, partiallyVoidedBy),
     ...takenBackOf('partial_void'),
   },
   release: {
-    approved: {
-      event: 'release_approved',
-      type: 'released',
-      data: amountOf,
-      fields: (_verdict, before) => partiallyVoidedBy(before),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('release', 'released', amountOf, partiallyVoidedBy),
     ...takenBackOf('release'),
   },
   refund: {
-    approved: {
-      event: 'refund_approved',
-      type: 'refunded',
-      data: amountAndStanOf,
-      fields: (_verdict, before) => refundedBy(before),
-      answer: (after) => answerOf(200, after),
-    },
+    approved: approved('refund', 'refunded', amountAndStanOf, refundedBy),
     ...movedOf('refund', 'refundError'),
     advised: advised('refund_advised', 'refund_advised', () => ({ refundError: undefined })),
   },
