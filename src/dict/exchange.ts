@@ -19,6 +19,13 @@ export class DirectoryAwayError extends Error {
   }
 }
 
+/** Nothing usable may come back: then that, in its place. */
+export const orAway = <T>(answer: Promise<T>): Promise<T | DirectoryAwayError> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof DirectoryAwayError) return error
+    throw error
+  })
+
 export type DirectoryRequest = {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly url: string

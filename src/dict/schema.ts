@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { ClaimType, KeyType } from '#codecs/dict'
 import { instant } from '#src/platform/database/columns.ts'
+import type { ClaimStatus, Role } from './claims/domain.ts'
+import type { EntryStatus } from './entries/domain.ts'
 
 /**
  * Lookups that a payer has been shown and may pay by. What was shown is kept as a digest alone, by which a later answer
@@ -34,11 +37,11 @@ export const dictEntries = pgTable(
     id: uuid().primaryKey(),
     /** Public id of the API key. */
     createdBy: text('created_by').notNull(),
-    keyType: text('key_type').notNull(),
+    keyType: text('key_type').$type<KeyType>().notNull(),
     /** Null of an EVP until the directory has made it. */
     key: text(),
     /** `registering`, `registered`, `changing`, `removing`, `removed` or `refused`. */
-    status: text().notNull(),
+    status: text().$type<EntryStatus>().notNull(),
     /** JSON of owner and account, in the exact characters that the directory was given. */
     content: text().notNull(),
     /** JSON of what the directory is asked for: a content, or why the entry is to go. */
@@ -77,15 +80,15 @@ export const dictClaims = pgTable(
     /** Public id of the API key; null of a claim that was found in the directory. */
     createdBy: text('created_by'),
     /** `donor` or `claimer`. */
-    role: text().notNull(),
+    role: text().$type<Role>().notNull(),
     /** `OWNERSHIP` or `PORTABILITY`. */
-    type: text().notNull(),
-    keyType: text('key_type').notNull(),
+    type: text().$type<ClaimType>().notNull(),
+    keyType: text('key_type').$type<KeyType>().notNull(),
     key: text().notNull(),
-    /** ISPB of the other side. */
+    /** ISPB of the other side; null until the directory names it. */
     counterparty: text(),
     /** `opening`, `open`, `waiting_resolution`, `confirmed`, `cancelled`, `completed` or `refused`. */
-    status: text().notNull(),
+    status: text().$type<ClaimStatus>().notNull(),
     /** JSON of owner and account of our customer who claims. */
     content: text(),
     /** JSON of what the directory is asked for. */

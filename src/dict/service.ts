@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { pixKeyKind } from '#codecs/brcode'
-import type { KeptEntry } from '#codecs/dict'
+import { cidOf, type KeptEntry } from '#codecs/dict'
 import { createRandomText, newEndToEndId } from '#codecs/iso20022'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
@@ -14,13 +14,13 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryCache } from './cache.ts'
 import type { DirectoryClient } from './client.ts'
-import { askedDigestOf, entryDigestOf, lookupMs } from './domain.ts'
+import { hmac } from './entries/domain.ts'
 import { dictErrors } from './errors.ts'
 import { DirectoryAwayError } from './exchange.ts'
 import type { Looker, LookupTokens } from './policies.ts'
-import { refused, unavailable } from './refusals.ts'
+import { refusedBy, unavailable } from './refusals.ts'
 import { addLookup, findLookup, type Lookup, takeLookup } from './store.ts'
-import { askedLater, isForLater, type Refused, tooMany } from './wire.ts'
+import { isForLater, type Refused, tooMany } from './wire.ts'
 
 export type DictServiceDeps = {
   readonly sql: Client
@@ -66,7 +66,17 @@ export type DictService = {
 /** Lookups that wait for the directory at once. */
 export const waitingMax = 128
 const saltBytes = 16
+/** A payer confirms whom to pay within this time; then the key is looked up again. */
+const lookupMs = 15 * 60_000
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/** By which a later answer is found to tell of the same owner and account. */
+const entryDigestOf = (entry: KeptEntry, salt: string): string =>
+  cidOf(entry, Uint8Array.fromHex(salt), hmac)
+
+/** By which a payment is found to be for the same key, by the same payer. */
+const askedDigestOf = (key: string, payer: string, salt: string): string =>
+  createHmac('sha256', Buffer.from(salt, 'hex')).update(`${key} ${payer}`).digest('hex')
 
 type Resolved = { readonly entry: KeptEntry; readonly wasAsked: boolean }
 
@@ -214,13 +224,13 @@ const limited = (waitMs: number): ApiError =>
 const limitedMs = 30_000
 
 const refusalOf = (answer: Refused): ApiError => {
-  const { status, code } = answer
-  if (isForLater(answer)) return unavailable(askedLater(answer))
+  const { code } = answer
+  if (isForLater(answer)) return refusedBy(answer)
   if (code === 'NotFound') {
     return new ApiError(dictErrors.dict_key_not_found, 'The directory has no such key.')
   }
   if (code === 'EntryCannotBeQueriedForBookTransfer') {
     return new ApiError(dictErrors.dict_key_of_this_institution, 'The key is in own custody.')
   }
-  return refused(code, status)
+  return refusedBy(answer)
 }

@@ -1,15 +1,8 @@
 import { type Client, deletedMax, type Queryable } from '#src/platform/database/index.ts'
 import { bucketPrefix, fullAfterMs } from './policies.ts'
+import type { dictLookups } from './schema.ts'
 
-export type Lookup = {
-  readonly endToEndId: string
-  readonly account: string
-  readonly salt: string
-  readonly askedDigest: string
-  readonly entryDigest: string
-  readonly wasAsked: boolean
-  readonly createdAt: Date
-}
+export type Lookup = Readonly<Omit<typeof dictLookups.$inferSelect, 'usedAt'>>
 
 export const addLookup = async (sql: Queryable, lookup: Lookup): Promise<void> => {
   const { endToEndId, account, salt, askedDigest, entryDigest, wasAsked, createdAt } = lookup

@@ -1,7 +1,7 @@
 import type { Claim } from '#codecs/dict'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { DirectoryAwayError } from '../exchange.ts'
+import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { searchList } from '../following.ts'
 import { askedLater, isForLater, type Refused } from '../wire.ts'
 import { type ClaimCalls, claimPagesMax, overlapMs } from './calls.ts'
@@ -62,10 +62,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     if (wanted === null || isEnded(before.status)) return { claim: before, isDone: true }
     const from = possibleFrom(before, wanted)
     if (from !== null && from > now()) return { claim: before, isDone: false }
-    const told = await tell(deps, before, wanted, round).catch((error: unknown) => {
-      if (error instanceof DirectoryAwayError) return error
-      throw error
-    })
+    const told = await orAway(tell(deps, before, wanted, round))
     if (told === undefined || told instanceof DirectoryAwayError) {
       logger.info({ claim: before.id, act: wanted.act }, 'the directory is asked again later')
       await postponeClaim(sql, before, new Date(now().getTime() + quietMs))

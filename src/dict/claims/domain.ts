@@ -1,6 +1,7 @@
-import type { Claim, ClaimType, ClaimStatus as DirectoryStatus, KeyType } from '#codecs/dict'
+import type { Claim, ClaimType, ClaimStatus as DirectoryStatus } from '#codecs/dict'
 import type { claimRoles, claimStatuses } from '#src/events/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
+import type { dictClaims } from '../schema.ts'
 
 // Source: DICT API 2.12.1, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
 
@@ -40,36 +41,12 @@ export type Wish =
   | { readonly act: 'cancel'; readonly reason: CancelReason }
 
 /** A claim of this institution, or against one of its keys. */
-export type OwnClaim = {
-  /** Ours: also the RequestId of the entry that it ends with. */
-  readonly id: string
-  /** The directory's; null until it has answered. */
-  readonly claimId: string | null
-  /** Public id of the API key; null of one that was found in the directory. */
-  readonly createdBy: string | null
-  readonly role: Role
-  readonly type: ClaimType
-  readonly keyType: KeyType
-  readonly key: string
-  /** ISPB of the other side. */
-  readonly counterparty: string | null
-  readonly status: ClaimStatus
+export type OwnClaim = Readonly<
+  Omit<typeof dictClaims.$inferSelect, 'content' | 'wanted' | 'dueAt'>
+> & {
   /** Our customer who claims; null if we are the donor, since another's customer claims then. */
   readonly content: EntryContent | null
   readonly wanted: Wish | null
-  /** The directory's name for why it refused what was asked last. */
-  readonly refusal: string | null
-  readonly resolutionEndsAt: Date | null
-  readonly completionEndsAt: Date | null
-  readonly confirmReason: string | null
-  readonly cancelReason: string | null
-  readonly cancelledBy: string | null
-  /** When the directory last changed it, by its clock. */
-  readonly modifiedAt: Date | null
-  /** When the directory was last asked to open it. */
-  readonly toldAt: Date | null
-  readonly version: number
-  readonly createdAt: Date
 }
 
 type Reasons = Readonly<Record<ClaimType, Readonly<Record<Role, readonly string[]>>>>

@@ -1,6 +1,6 @@
 import { writeAudit } from '#src/platform/http/index.ts'
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
-import { DirectoryAwayError } from '../exchange.ts'
+import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { type Advance, type AdvanceDeps, lookAt } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { automaticOf, dueOf, isEnded, type OwnClaim, possibleFrom } from './domain.ts'
@@ -59,10 +59,8 @@ export const doDue = async (
     return
   }
   if (wish === undefined || !from || from > now()) {
-    await lookAt(deps, claim).catch(async (error: unknown) => {
-      if (!(error instanceof DirectoryAwayError)) throw error
-      await postponeClaim(sql, claim, later)
-    })
+    const looked = await orAway(lookAt(deps, claim))
+    if (looked instanceof DirectoryAwayError) await postponeClaim(sql, claim, later)
     return
   }
   const wanting = { ...claim, wanted: wish }

@@ -1,12 +1,10 @@
 import { claimRoles, claimStatuses } from '#src/events/index.ts'
 import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
+import type { dictClaims } from '../schema.ts'
 import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
 
-type Row = Omit<OwnClaim, 'content' | 'wanted'> & {
-  readonly content: string | null
-  readonly wanted: string | null
-}
+type Row = Omit<typeof dictClaims.$inferSelect, 'dueAt'>
 
 const parsed = <T>(text: string | null): T | null =>
   text === null ? null : (JSON.parse(text) as T)

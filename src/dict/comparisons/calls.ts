@@ -1,6 +1,6 @@
 import { childrenOf, demandText, type Element, type KeyType, nodeAt, oneOf } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
-import { createEntryByCid, type EntryByCid } from '../by-cid.ts'
+import { createEntryByCid, type EntryByCid } from '../client.ts'
 import type { Lane, Refused } from '../wire.ts'
 
 /** What came into the set, or went out of it, in its order. */

@@ -1,24 +1,11 @@
-import type { KeptEntry, KeyType } from '#codecs/dict'
+import type { KeptEntry } from '#codecs/dict'
+import type { dictComparisons } from './schema.ts'
 
 export const comparisonMethods = ['events', 'file'] as const
 export type ComparisonMethod = (typeof comparisonMethods)[number]
 export const comparisonStatuses = ['running', 'done', 'failed'] as const
 
-export type Comparison = {
-  readonly id: string
-  readonly keyType: KeyType
-  readonly method: ComparisonMethod
-  readonly since: Date | null
-  readonly status: (typeof comparisonStatuses)[number]
-  readonly fileId: number | null
-  readonly entries: number | null
-  readonly onlyOurs: number | null
-  readonly onlyTheirs: number | null
-  readonly isComplete: boolean | null
-  readonly failure: string | null
-  readonly createdAt: Date
-  readonly endedAt: Date | null
-}
+export type Comparison = Readonly<typeof dictComparisons.$inferSelect>
 
 /** An entry as the directory has it, with the RequestId that made it. */
 export type Theirs = { readonly entry: KeptEntry; readonly requestId: string }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
-import type { EntryByCid } from '../by-cid.ts'
+import type { EntryByCid } from '../client.ts'
 import {
   cidFor,
   type EntryContent,
@@ -13,9 +13,8 @@ import {
 } from '../entries/domain.ts'
 import { addEntry, changeEntry, findEntry } from '../entries/store.ts'
 import { dictErrors } from '../errors.ts'
-import { DirectoryAwayError } from '../exchange.ts'
-import { refused, unavailable } from '../refusals.ts'
-import { askedLater, isForLater } from '../wire.ts'
+import { orUnavailable, refusedBy } from '../refusals.ts'
+import { isForLater } from '../wire.ts'
 import type { Difference, Side, Theirs } from './domain.ts'
 
 export type MendBy = {
@@ -44,12 +43,9 @@ export const askAgain = async (
 ): Promise<Asked> => {
   if (kept !== null) return { isOver: true, version: undefined }
   const has = async (cid: string): Promise<boolean> => {
-    const answer = await entryOf(cid).catch((error: unknown) => {
-      throw error instanceof DirectoryAwayError ? unavailable(error) : error
-    })
+    const answer = await orUnavailable(entryOf(cid))
     if (answer.kind === 'entry') return true
-    if (isForLater(answer)) throw unavailable(askedLater(answer))
-    if (answer.code !== 'NotFound') throw refused(answer.code, answer.status)
+    if (answer.code !== 'NotFound' || isForLater(answer)) throw refusedBy(answer)
     return false
   }
   const ours = entryId === null ? undefined : await findEntry(sql, entryId)

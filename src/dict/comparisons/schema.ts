@@ -10,20 +10,22 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { KeyType } from '#codecs/dict'
 import { instant } from '#src/platform/database/columns.ts'
+import type { ComparisonMethod, comparisonStatuses } from './domain.ts'
 
 /** Comparisons of our entries with the directory's, by the identifiers of their contents. */
 export const dictComparisons = pgTable(
   'dict_comparisons',
   {
     id: uuid().primaryKey(),
-    keyType: text('key_type').notNull(),
+    keyType: text('key_type').$type<KeyType>().notNull(),
     /** `events` or `file`. */
-    method: text().notNull(),
+    method: text().$type<ComparisonMethod>().notNull(),
     /** With `events`: the moment from which they are read. */
     since: instant('since'),
     /** `running`, `done` or `failed`. */
-    status: text().notNull(),
+    status: text().$type<(typeof comparisonStatuses)[number]>().notNull(),
     /** With `file`: the id of the file, once it is asked for. */
     fileId: bigint('file_id', { mode: 'number' }),
     entries: integer(),

@@ -16,7 +16,7 @@ import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce } from '../once.ts'
 import type { DirectoryWire } from '../wire.ts'
-import { type CidFile, LostFileError, type ReconciliationCalls } from './calls.ts'
+import { LostFileError, type ReconciliationCalls } from './calls.ts'
 import {
   type Compared,
   differenceSince,
@@ -282,22 +282,13 @@ const comparedWithFile = async (
   { sql, calls, fetchFile }: ComparisonDeps,
   round: Round,
 ): Promise<Compared | undefined> => {
-  const file: CidFile | undefined = await asked(
-    fileId === null ? calls.requestFile(keyType) : calls.findFile(fileId),
-  )
+  const file = await (fileId === null ? calls.requestFile(keyType) : calls.findFile(fileId))
+  if (file.kind === 'refused') throw refusedBy(file)
   if (fileId === null) await keepFile(sql, id, file.id)
   if (file.content === undefined) return undefined
   const chunks = fetchFile(file.content.url, round.signal)
   const theirs = await readCids(chunks, file.content, round)
   return differenceTo(sql, keyType, theirs, round)
-}
-
-const asked = async <T>(answer: Promise<T>): Promise<Exclude<T, { readonly kind: 'refused' }>> => {
-  const said = await answer
-  if ((said as { readonly kind?: string }).kind === 'refused') {
-    throw refusedBy(said as Parameters<typeof refusedBy>[0])
-  }
-  return said as Exclude<T, { readonly kind: 'refused' }>
 }
 
 type Confirmed = {

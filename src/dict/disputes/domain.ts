@@ -4,9 +4,10 @@
  */
 import type { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import type { Place } from '../pages.ts'
+import type { dictDisputes } from './schema.ts'
 
-type DisputeStatus = (typeof disputeStatuses)[number]
-type DisputeRole = (typeof disputeRoles)[number]
+export type DisputeStatus = (typeof disputeStatuses)[number]
+export type DisputeRole = (typeof disputeRoles)[number]
 
 /** What may be done to one: by whom, in which states, and what it becomes. */
 type Act = {
@@ -23,33 +24,9 @@ export type DisputeKind = 'infraction' | 'refund'
 /** @property act what is asked for, with the members that it has */
 export type Wanted = { readonly act: string }
 
-export type Dispute<Content = unknown, W extends Wanted = Wanted> = {
-  readonly id: string
-  /** Undefined until the directory has it. */
-  readonly directoryId: string | null
-  readonly role: DisputeRole
-  readonly status: DisputeStatus
-  /** EndToEndId. */
-  readonly transactionId: string
-  readonly reason: string
-  /** ISPB of the other institution; null until the directory names it. */
-  readonly other: string | null
-  /** The rest of what the directory shows. */
-  readonly content: Content
-  /** What the directory has not answered yet. */
-  readonly wanted: W | null
-  /** Why what was asked last did not come about: the directory's code, or the reason of a rejected return. */
-  readonly refusal: string | null
-  /** RtrId of the pacs.004 that gives the payment back. */
-  readonly returnId: string | null
-  /** When it was found to be settled. */
-  readonly returnedAt: Date | null
-  /** Public id of the API key that asked; null: the directory told of it. */
-  readonly createdBy: string | null
-  readonly createdAt: Date
-  /** By the directory's clock. */
-  readonly modifiedAt: Date | null
-}
+export type Dispute<Content = unknown, W extends Wanted = Wanted> = Readonly<
+  Omit<typeof dictDisputes.$inferSelect, 'kind' | 'content' | 'wanted' | 'triedAt'>
+> & { readonly content: Content; readonly wanted: W | null }
 
 /** Whether a state leads to another one, by however many steps that we have not seen. */
 const leadsTo = (machine: Machine, from: DisputeStatus, to: DisputeStatus): boolean =>

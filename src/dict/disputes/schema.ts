@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { constants, instant } from '#src/platform/database/columns.ts'
-import { unansweredStatuses } from './domain.ts'
+import { type DisputeRole, type DisputeStatus, unansweredStatuses } from './domain.ts'
 
 /** Infraction reports and refund requests that this institution is a party of. */
 export const dictDisputes = pgTable(
@@ -13,9 +13,9 @@ export const dictDisputes = pgTable(
     /** Null until the directory has it. */
     directoryId: uuid('directory_id'),
     /** `asking` or `asked`. */
-    role: text().notNull(),
+    role: text().$type<DisputeRole>().notNull(),
     /** `requested`, `open`, `acknowledged`, `closed`, `cancelled` or `refused`. */
-    status: text().notNull(),
+    status: text().$type<DisputeStatus>().notNull(),
     /** EndToEndId of the payment. */
     transactionId: text('transaction_id').notNull(),
     reason: text().notNull(),
@@ -25,8 +25,9 @@ export const dictDisputes = pgTable(
     content: text().notNull(),
     /** JSON of what we want of the directory, and have no answer to. */
     wanted: text(),
+    /** Why what was asked last did not come about: the directory's code, or the reason of a rejected return. */
     refusal: text(),
-    /** RtrId of the return of the payment. */
+    /** RtrId of the pacs.004 that gives the payment back; below it, when that was found to be settled. */
     returnId: text('return_id'),
     returnedAt: instant('returned_at'),
     /** Public id of the API key that asked; null: the directory told of it. */

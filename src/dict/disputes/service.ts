@@ -12,7 +12,7 @@ import {
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
-import { DirectoryAwayError } from '../exchange.ts'
+import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused } from '../refusals.ts'
 import { isForLater, type Refused } from '../wire.ts'
@@ -202,13 +202,9 @@ const goesOn = (): ApiError =>
 
 /** Undefined: nobody knows. */
 const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | undefined> => {
-  try {
-    const said = await answer
-    return isRefused(said) && isForLater(said) ? undefined : said
-  } catch (error) {
-    if (error instanceof DirectoryAwayError) return undefined
-    throw error
-  }
+  const said = await orAway(answer)
+  if (said instanceof DirectoryAwayError) return undefined
+  return isRefused(said) && isForLater(said) ? undefined : said
 }
 
 const isRefused = (said: unknown): said is Refused =>
@@ -238,10 +234,8 @@ const createMayBeMade =
     const states = Object.entries(repeatedBy).find(([end]) => code.endsWith(end))?.[1]
     if (states === undefined && ageMs < firstMs) return false
     const since = new Date(createdAt.getTime() - clocksMs)
-    const asked = await calls.asked(since, round).catch((error: unknown) => {
-      if (error instanceof DirectoryAwayError) return { seen: [], isWhole: false }
-      throw error
-    })
+    const asked = await orAway(calls.asked(since, round))
+    if (asked instanceof DirectoryAwayError) return true
     for (const seen of asked.seen) if (seen.transactionId === transactionId) await store(seen)
     // A list that was not read to its end proves nothing.
     if (!asked.isWhole || (await findDispute(sql, kind, id))?.status !== 'requested') return true

@@ -8,11 +8,9 @@ import {
 } from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
 import { type Dispute, type DisputeFilter, type DisputeKind, unansweredStatuses } from './domain.ts'
+import type { dictDisputes } from './schema.ts'
 
-type Row = Omit<Dispute, 'content' | 'wanted'> & {
-  readonly content: string
-  readonly wanted: string | null
-}
+type Row = Omit<typeof dictDisputes.$inferSelect, 'kind' | 'triedAt'>
 
 const disputeOf = <D extends Dispute>({ content, wanted, ...row }: Row): D =>
   ({

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/dict'
-import { hmac } from '../domain.ts'
+import type { dictEntries } from '../schema.ts'
 
 /** The first three wait for the directory, which is asked again until it answers. */
 export const entryStatuses = [
@@ -50,23 +51,12 @@ export type Wanted =
   | { readonly registration: 'RECONCILIATION' }
 
 /** An entry of this institution in the directory. */
-export type OwnEntry = {
-  /** RequestId. */
-  readonly id: string
-  /** Public id of the API key. */
-  readonly createdBy: string
-  readonly keyType: KeyType
-  readonly key: string | null
-  readonly status: EntryStatus
-  readonly content: EntryContent
-  readonly wanted: Wanted | null
-  readonly cid: string | null
-  readonly refusal: string | null
-  readonly ownedSince: string | null
-  readonly createdAt: Date
-  /** Grows with each change. */
-  readonly version: number
-}
+export type OwnEntry = Readonly<
+  Omit<typeof dictEntries.$inferSelect, 'content' | 'wanted' | 'changedAt'>
+> & { readonly content: EntryContent; readonly wanted: Wanted | null }
+
+export const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
+  createHmac('sha256', key).update(message).digest()
 
 /** The content identifier under which the directory has an entry. */
 export const cidFor = (

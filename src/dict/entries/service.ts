@@ -14,9 +14,9 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
-import { DirectoryAwayError } from '../exchange.ts'
+import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
-import { refused, unavailable } from '../refusals.ts'
+import { orUnavailable, refused, refusedBy } from '../refusals.ts'
 import { askedLater, isForLater, type Refused } from '../wire.ts'
 import {
   type ChangeReason,
@@ -128,14 +128,8 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
         for (const { cid } of page) check.toggle(cid)
         entries += page.length
       }
-      const answer = await client.verify(type, check.hex()).catch((error: unknown) => {
-        throw error instanceof DirectoryAwayError ? unavailable(error) : error
-      })
-      if (answer.kind === 'refused') {
-        throw isForLater(answer)
-          ? unavailable(askedLater(answer))
-          : refused(answer.code, answer.status)
-      }
+      const answer = await orUnavailable(client.verify(type, check.hex()))
+      if (answer.kind === 'refused') throw refusedBy(answer)
       return { entries, isSame: answer.isSame }
     },
   }
@@ -200,10 +194,7 @@ const createAdvance =
     const before = await findEntry(sql, id)
     if (before === undefined) throw noEntry()
     if (!openStatuses.has(before.status)) return standing(before)
-    const answer = await tell(client, before).catch((error: unknown) => {
-      if (error instanceof DirectoryAwayError) return error
-      throw error
-    })
+    const answer = await orAway(tell(client, before))
     if (answer instanceof DirectoryAwayError || (answer.refusal && isForLater(answer.refusal))) {
       logger.info({ entry: id, status: before.status }, 'the directory is asked again later')
       await touchEntry(sql, id)

@@ -1,12 +1,10 @@
 import type { KeyType } from '#codecs/dict'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
+import type { dictEntries } from '../schema.ts'
 import type { OwnEntry } from './domain.ts'
 
-type Row = Omit<OwnEntry, 'content' | 'wanted'> & {
-  readonly content: string
-  readonly wanted: string | null
-}
+type Row = Omit<typeof dictEntries.$inferSelect, 'changedAt'>
 
 const entryOf = (row: Row): OwnEntry => ({
   ...row,
