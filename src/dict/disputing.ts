@@ -1,9 +1,7 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { type Route, routesWithout } from '#src/platform/http/index.ts'
-import type { Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { disputeJobs } from './disputes/poll.ts'
 import { infractionRoutes } from './infractions/routes.ts'
 import { createInfractionService, type InfractionService } from './infractions/service.ts'
 import type { Returns } from './refunds/returns.ts'
@@ -25,8 +23,6 @@ export type Disputing = {
   readonly infractions: InfractionService
   readonly refunds: RefundService
   readonly routes: readonly Route[]
-  /** @param quietMs for so long a dispute is left to whoever tells the directory now */
-  readonly jobs: (pollMs: number, quietMs: number) => readonly Job[]
 }
 
 /** The special return mechanism (MED): infraction reports, and the refunds that follow from them. */
@@ -37,7 +33,6 @@ export const createDisputing = (deps: DisputingDeps): Disputing => {
     infractions,
     refunds,
     routes: [...infractionRoutes(infractions), ...refundRoutes(refunds)],
-    jobs: (...pace) => [infractions, refunds].flatMap((one) => disputeJobs(one, pace, deps)),
   }
 }
 

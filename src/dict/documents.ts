@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
-import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { type RouteContract, text } from '#src/platform/http/index.ts'
+import { keyCharsMax, taxId } from './entries/documents.ts'
 import { dictErrors } from './errors.ts'
-
-const keyCharsMax = 77
 
 const keyParams = z.object({
   key: text(keyCharsMax).meta({
@@ -15,17 +13,10 @@ const keyParams = z.object({
 })
 
 const lookupQuery = z.strictObject({
-  payer: z
-    .string()
-    .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
-    .refine(isTaxId, {
-      error: 'has other check digits',
-      params: { rule: 'check_digits' },
-    })
-    .meta({
-      description: 'Who wants to pay: the directory counts its lookups.',
-      example: '12345678909',
-    }),
+  payer: taxId.meta({
+    description: 'Who wants to pay: the directory counts its lookups.',
+    example: '12345678909',
+  }),
 })
 
 const entry = z

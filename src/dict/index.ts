@@ -1,29 +1,32 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { type ErrorDefinition, routesWithout, sharedBuckets } from '#src/platform/http/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { withoutSlashes } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
-import { createClaims } from './claims/index.ts'
+import { type AdvanceDeps, createAdvance } from './claims/advance.ts'
+import { createClaimCalls } from './claims/calls.ts'
+import { doDueClaims } from './claims/due.ts'
+import { pollClaims } from './claims/poll.ts'
 import { claimRoutes } from './claims/routes.ts'
-import type { ClaimService } from './claims/service.ts'
+import { type ClaimService, createClaimService } from './claims/service.ts'
 import { createDirectoryClient } from './client.ts'
 import { createReconciliationCalls } from './comparisons/calls.ts'
-import { createComparisonSweep } from './comparisons/retention.ts'
 import { comparisonRoutes } from './comparisons/routes.ts'
-import { createComparisonJob, createComparisonService } from './comparisons/service.ts'
+import { createComparisonService } from './comparisons/service.ts'
 import type { DictSettings } from './config.ts'
+import { retryDisputes } from './disputes/service.ts'
 import { createDisputing, unaskedDisputes } from './disputing.ts'
 import { payeeErrors } from './documents.ts'
-import { createEntryRetries } from './entries/retries.ts'
 import { entryRoutes } from './entries/routes.ts'
-import { createEntryService, type EntryService } from './entries/service.ts'
+import { createEntryService, type EntryService, retryEntries } from './entries/service.ts'
 import { dictErrors } from './errors.ts'
 import { createLookupTokens } from './policies.ts'
 import type { Returns } from './refunds/returns.ts'
-import { createLookupSweep } from './retention.ts'
+import { forgetComparisons, forgetLookups } from './retention.ts'
 import { dictRoutes } from './routes.ts'
 import { createDictService, type DictService } from './service.ts'
 import { createDirectoryWire, type RefusalOfSignature, type SignRequest } from './wire.ts'
@@ -61,7 +64,7 @@ export type DictFeature = Feature & {
   readonly missing: readonly string[]
 }
 
-const common = { name: 'dict', errors: dictErrors, payeeErrors }
+const face = { name: 'dict', errors: dictErrors, payeeErrors }
 
 /** The directory of Pix keys (DICT): who is paid by a key. */
 export const createDict = (deps: DictDeps): DictFeature => {
@@ -77,6 +80,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
     ])
   }
   const timeoutMs = settings.timeoutSeconds * 1_000
+  const common = { sql, ispb, emit: deps.emit, logger, now }
   // Who asks first has his answer by then, or will have none.
   const quietMs = 3 * timeoutMs
   const wire = createDirectoryWire({
@@ -89,45 +93,31 @@ export const createDict = (deps: DictDeps): DictFeature => {
     timeoutMs,
   })
   const client = createDirectoryClient(wire.lane(), ispb)
-  const entries = createEntryService({ sql, client, logger, now })
-  const claims = createClaims(wire.lane(), { sql, ispb, emit: deps.emit, quietMs, logger, now })
+  const entries = createEntryService({ ...common, client })
+  const claims = { ...common, quietMs, calls: createClaimCalls(wire.lane(), ispb) }
+  const advance = createAdvance(claims)
   const service = createDictService({
-    sql,
-    ispb,
+    ...common,
     client,
-    logger,
-    now,
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category, elapsedMs),
     cache: createEntryCache(settings.cacheSeconds, elapsedMs),
   })
-  const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })
-  const comparing = {
-    sql,
-    ispb,
+  const disputing = createDisputing({ ...common, wire, returns })
+  const comparisons = createComparisonService({
+    ...common,
     entries,
-    logger,
-    now,
     fetchFile: wire.fetchFile,
     calls: createReconciliationCalls(wire.lane(), ispb),
-  }
-  const comparisons = createComparisonService(comparing)
-  const pollMs = settings.pollSeconds * 1_000
-  const jobs = [
-    createComparisonJob(comparisons, comparing),
-    createLookupSweep(sql, logger),
-    createEntryRetries(sql, entries, quietMs, logger),
-    createComparisonSweep(sql, settings.comparisonRetentionDays, logger),
-    ...claims.jobs(pollMs),
-    ...disputing.jobs(pollMs, quietMs),
-  ]
+  })
+  const jobs = jobsOf(settings, { claims, advance, entries, comparisons, disputing })
   return {
-    ...common,
+    ...face,
     missing: [],
     payee: service.payee,
     routes: [
       ...dictRoutes(service),
       ...entryRoutes(entries, ispb),
-      ...claimRoutes(claims.service, ispb),
+      ...claimRoutes(createClaimService(claims, advance), ispb),
       ...disputing.routes,
       ...comparisonRoutes(comparisons),
     ],
@@ -142,9 +132,52 @@ export const createDict = (deps: DictDeps): DictFeature => {
   }
 }
 
+const sweepEveryMs = 3_600_000
+const lookEveryMs = 5_000
+const retryEveryMsMax = 10_000
+
+/** What one process of the fleet does from time to time for all. */
+const jobsOf = (
+  settings: DictSettings,
+  parts: {
+    readonly claims: AdvanceDeps
+    readonly advance: ReturnType<typeof createAdvance>
+    readonly entries: EntryService
+    readonly comparisons: ReturnType<typeof createComparisonService>
+    readonly disputing: ReturnType<typeof createDisputing>
+  },
+): readonly Job[] => {
+  const { claims, advance, entries, comparisons, disputing } = parts
+  const { sql, logger, quietMs } = claims
+  const pollMs = settings.pollSeconds * 1_000
+  const retryMs = Math.min(quietMs, retryEveryMsMax)
+  // For so long it is left to whoever tells the directory now.
+  const quiet = () => new Date(Date.now() - quietMs)
+  const job = (name: string, everyMs: number, run: (round: Round) => Promise<unknown>): Job =>
+    createJob({ name, everyMs, fleet: { sql }, logger, run })
+  return [
+    job('directory comparisons', lookEveryMs, comparisons.advance),
+    job('old lookups', sweepEveryMs, (round) => forgetLookups(sql, round)),
+    job('old directory comparisons', sweepEveryMs, (round) =>
+      forgetComparisons(sql, settings.comparisonRetentionDays, round),
+    ),
+    job('unanswered directory entries', retryMs, (round) =>
+      retryEntries(claims, entries.retry, quiet(), round),
+    ),
+    job('directory claims', pollMs, (round) => pollClaims(claims, advance, round)),
+    job('due directory claims', lookEveryMs, (round) => doDueClaims(claims, advance, round)),
+    ...[disputing.infractions, disputing.refunds].flatMap((one) => [
+      job(`directory ${one.kind}s`, pollMs, one.poll),
+      job(`unanswered directory ${one.kind}s`, retryMs, (round) =>
+        retryDisputes(claims, one, quiet(), round),
+      ),
+    ]),
+  ]
+}
+
 /** Its endpoints answer 503 and name what is missing. */
 const unconfigured = (missing: readonly string[]): DictFeature => ({
-  ...common,
+  ...face,
   missing,
   payee: undefined,
   routes: [

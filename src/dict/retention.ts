@@ -1,10 +1,13 @@
-import { type Client, deleteInBatches } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
+import {
+  type Client,
+  deletedMax,
+  deleteInBatches,
+  type Queryable,
+} from '#src/platform/database/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { forgetFullBuckets, forgetSomeLookups } from './store.ts'
 
-const sweepEveryMs = 3_600_000
 /** Long after anybody may pay by it. */
 const keptMs = dayMs
 
@@ -15,11 +18,24 @@ export const forgetLookups = async (sql: Client, round?: Round): Promise<number>
   return lookups + (await deleteInBatches(() => forgetFullBuckets(sql), round))
 }
 
-export const createLookupSweep = (sql: Client, logger: Logger): Job =>
-  createJob({
-    name: 'old lookups',
-    everyMs: sweepEveryMs,
-    fleet: { sql },
-    logger,
-    run: (round) => forgetLookups(sql, round),
-  })
+/** Some of those that ended before then: their differences, and those that have none left. */
+export const forgetSomeComparisons = async (sql: Queryable, before: Date): Promise<number> => {
+  const { count: differences } = await sql`
+    delete from dict_differences where (comparison_id, key) in (
+      select c.id, d.key from dict_comparisons c cross join lateral (
+        select key from dict_differences where comparison_id = c.id order by key limit ${deletedMax}
+      ) d
+      where c.ended_at < ${before} limit ${deletedMax})`
+  if (differences === deletedMax) return differences
+  const { count } = await sql`
+    delete from dict_comparisons where id = any(array(
+      select id from dict_comparisons c where ended_at < ${before}
+        and not exists (select from dict_differences where comparison_id = c.id)
+      order by ended_at limit ${deletedMax}))`
+  return Math.max(count, differences)
+}
+
+export const forgetComparisons = (sql: Client, days: number, round?: Round): Promise<number> => {
+  const before = new Date(Date.now() - days * dayMs)
+  return deleteInBatches(() => forgetSomeComparisons(sql, before), round)
+}

@@ -45,7 +45,7 @@ export const askedLater = ({ status, code }: Refused): DirectoryAwayError =>
   new DirectoryAwayError('status', `the directory answers ${status} ${code}`)
 
 /** Sends a signed document, and reads the signed answer. @throws DirectoryAwayError: it may have been done */
-export type Tell = <T>(
+type Tell = <T>(
   operation: string,
   request: { readonly method: 'POST' | 'PUT'; readonly path: string; readonly body: Element },
   read: (document: XmlDocument) => T,

@@ -11,7 +11,7 @@ import {
   listClaims,
   postponeClaim,
 } from '../../src/dict/claims/store.ts'
-import { forgetSomeComparisons } from '../../src/dict/comparisons/retention.ts'
+import { forgetSomeComparisons } from '../../src/dict/retention.ts'
 import {
   addComparison,
   addDifferences,

@@ -20,10 +20,10 @@ import { beginAttempt, endOwned, hold, release } from './store.ts'
 import { type EndedReversal, isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
 
 /** DE 11 and DE 7 of the reversal. */
-export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
+type ReversalNumbers = { readonly stan: string; readonly transmission: string }
 
 /** Called in the transaction that ends the reversal; if it throws, the reversal does not end. */
-export type OnEnded = (
+type OnEnded = (
   tx: Transaction,
   reversal: EndedReversal,
   outcome: ReversalOutcome,
@@ -34,7 +34,7 @@ export type OnEnded = (
  * Called first in the transaction that ends the reversal. Locks the payment: everybody locks that before its reversals.
  * Returns whether the network has approved what is taken back.
  */
-export type LockOriginal = (tx: Transaction, reversal: Reversal) => Promise<boolean>
+type LockOriginal = (tx: Transaction, reversal: Reversal) => Promise<boolean>
 
 /** What an answer tells of how the network has booked it: DE 15, DE 28 and DE 30. */
 export type Booking = {

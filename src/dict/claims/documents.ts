@@ -3,7 +3,7 @@ import { pixKeyKind } from '#codecs/brcode'
 import { claimTypes, keyTypes } from '#codecs/dict'
 import { claimRoles, claimStatuses } from '#src/events/index.ts'
 import { pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
-import { account, keyCharsMax, owner } from '../entries/documents.ts'
+import { account, accountShown, keyCharsMax, owner, ownerShown } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { cancelReasons, confirmReasons } from './domain.ts'
@@ -110,18 +110,10 @@ const claim = z
     confirm_reason: z.string().nullable(),
     cancel_reason: z.string().nullable(),
     cancelled_by: z.enum(claimRoles).nullable(),
-    claimer: z
-      .object({ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() })
+    claimer: ownerShown
       .nullable()
       .meta({ description: 'Our customer; null where another’s customer claims.' }),
-    account: z
-      .object({
-        branch: z.string().nullable(),
-        number: z.string(),
-        type: z.string(),
-        opened_at: z.string(),
-      })
-      .nullable(),
+    account: accountShown.nullable(),
     modified_at: moment,
     created_at: z.iso.datetime(),
   })

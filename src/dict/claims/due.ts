@@ -1,27 +1,17 @@
 import { writeAudit } from '#src/platform/http/index.ts'
-import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { type Advance, type AdvanceDeps, lookAt } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { automaticOf, dueOf, isEnded, type OwnClaim, possibleFrom } from './domain.ts'
 import { dueClaims, findClaim, postponeClaim } from './store.ts'
 
-const everyMs = 5_000
 const dueMax = 100
 
 /** Named by the audit log where a rule acts, and no person. */
 const actor = { id: 'gateway:claims', requestId: undefined }
 
 /** Asks again what nobody answered, and does what the rules ask for when a deadline has passed. */
-export const createClaimDeadlines = (deps: AdvanceDeps, advance: Advance): Job =>
-  createJob({
-    name: 'due directory claims',
-    everyMs,
-    fleet: { sql: deps.sql },
-    logger: deps.logger,
-    run: (round) => doDueClaims(deps, advance, round),
-  })
-
 export const doDueClaims = async (
   deps: AdvanceDeps,
   advance: Advance,

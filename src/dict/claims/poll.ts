@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
 import { claimRoles } from '#src/events/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
 import { followList } from '../following.ts'
@@ -16,17 +16,7 @@ import { claimEvent } from './view.ts'
 /** None lasts longer. */
 const firstLookMs = 31 * dayMs
 
-/** Finds claims against our keys, and what has become of those that we know. */
-export const createClaimPoll = (deps: AdvanceDeps, advance: Advance, everyMs: number): Job =>
-  createJob({
-    name: 'directory claims',
-    everyMs,
-    fleet: { sql: deps.sql },
-    logger: deps.logger,
-    run: (round) => pollClaims(deps, advance, round),
-  })
-
-/** @throws DirectoryAwayError: the rest is read the next time */
+/** Finds claims against our keys, and what has become of those that we know. @throws DirectoryAwayError: the rest is read the next time */
 export const pollClaims = async (
   deps: AdvanceDeps,
   advance: Advance,

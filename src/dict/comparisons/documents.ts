@@ -7,11 +7,11 @@ import {
   type RouteContract,
   text,
 } from '#src/platform/http/index.ts'
+import { accountShown, keyCharsMax, ownerShown } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
 import { limitDefault, limitMax } from '../pages.ts'
 import { comparisonMethods, comparisonStatuses } from './domain.ts'
 
-const keyCharsMax = 77
 const sides = ['ours', 'theirs'] as const
 
 const comparisonParams = z.object({ id: z.uuid() })
@@ -65,17 +65,7 @@ const comparison = z
   })
   .meta({ id: 'DirectoryComparison' })
 
-const side = z.object({
-  tax_id: z.string(),
-  name: z.string(),
-  trade_name: z.string().nullable(),
-  account: z.object({
-    branch: z.string().nullable(),
-    number: z.string(),
-    type: z.string(),
-    opened_at: z.string(),
-  }),
-})
+const side = ownerShown.extend({ account: accountShown })
 
 const difference = z
   .object({

@@ -9,7 +9,7 @@ import {
   httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
@@ -79,7 +79,6 @@ const shownMax = 1_000
 const runMsMax = 6 * 3_600_000
 /** One that has failed for so long, without progress between, is given up. */
 const failingMsMax = 900_000
-const everyMs = 5_000
 
 /** Tells which of our entries and the directory's differ, and mends them by choice. */
 export const createComparisonService = (deps: ComparisonDeps): ComparisonService => {
@@ -231,12 +230,6 @@ const failed = { ...noCounts, status: 'failed' } as const
 /** Keys are of printable ASCII: nothing lies between. */
 const justBefore = (key: string): string =>
   key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1) + '~'.repeat(80)
-
-export const createComparisonJob = (
-  { advance }: ComparisonService,
-  { sql, logger }: ComparisonDeps,
-): Job =>
-  createJob({ name: 'directory comparisons', everyMs, fleet: { sql }, logger, run: advance })
 
 const compare = async (
   comparison: Comparison,

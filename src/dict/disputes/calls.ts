@@ -8,11 +8,13 @@ import { DirectoryAwayError } from '../exchange.ts'
 import { searchList } from '../following.ts'
 import { type DirectoryList, listRequest } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
-import type { Dispute, DisputeKind, Seen, Wanted } from './domain.ts'
+import type { Dispute, Kind, Seen, Wanted } from './domain.ts'
+import type { Telling } from './show.ts'
 
-/** How the directory names a kind of dispute, and reads and writes one. */
-export type DisputeForm<Item, C, W extends Wanted> = {
-  readonly kind: DisputeKind
+/** A kind of dispute: how it is shown here, and how the directory names, reads and writes one. */
+export type DisputeForm<Item, C, W extends Wanted> = Pick<Telling<C>, 'eventOf'> & {
+  readonly kind: Kind<C>
+  readonly view: (dispute: Dispute<C, W>) => object
   /** Its paths begin with it: `/refunds/`. */
   readonly base: string
   /** Its elements are named by it: `Refund`. */
@@ -35,8 +37,6 @@ type Told<C> = Promise<Shown<C> | Refused>
 /** An item of a list. */
 type Listed<C> = { readonly modifiedMs: number; readonly seen: Seen<C> | undefined }
 
-export type DisputeList<C> = DirectoryList<Listed<C>>
-
 /** Each throws DirectoryAwayError: it may have been done. Only `create` may not be repeated without looking. */
 export type DisputeCalls<C, W extends Wanted> = {
   readonly create: (dispute: Dispute<C, W>) => Told<C>
@@ -47,10 +47,10 @@ export type DisputeCalls<C, W extends Wanted> = {
     since: Date,
     round?: Round,
   ) => Promise<{ readonly seen: readonly Seen<C>[]; readonly isWhole: boolean }>
-  readonly lists: readonly DisputeList<C>[]
+  readonly lists: readonly DirectoryList<Listed<C>>[]
 }
 
-export type CallsDeps = {
+type CallsDeps = {
   readonly sql: Client
   readonly lane: Lane
   readonly ispb: string
@@ -75,7 +75,8 @@ export const createDisputeCalls = <
   form: DisputeForm<Item, C, W>,
   { sql, lane: { tell, see }, ispb, logger, now }: CallsDeps,
 ): DisputeCalls<C, W> => {
-  const { kind, base, noun, read, seenIn } = form
+  const { base, noun, read, seenIn } = form
+  const { kind } = form.kind
   const seenOf = (document: XmlDocument): Shown<C> => {
     const node = nodeAt(document, document.root, noun) ?? document.root
     const seen = seenIn(read(document, node), ispb)
@@ -85,7 +86,7 @@ export const createDisputeCalls = <
   const post = (operation: string, path: string, body: Element): Told<C> =>
     tell(`${operation}_${kind}`, { method: 'POST', path, body }, seenOf)
   const participant: Element = ['Participant', ispb]
-  const listOf = (name: string): DisputeList<C> => ({
+  const listOf = (name: string): DirectoryList<Listed<C>> => ({
     name,
     ask: (query) =>
       see(

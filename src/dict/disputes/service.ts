@@ -9,23 +9,25 @@ import {
   httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Round } from '#src/platform/jobs/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError, orAway } from '../exchange.ts'
+import { followList } from '../following.ts'
+import type { DisputingDeps } from '../disputing.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import { refused } from '../refusals.ts'
 import { isForLater, type Refused } from '../wire.ts'
-import { type DisputeCalls, overlapMs } from './calls.ts'
+import { createDisputeCalls, type DisputeCalls, type DisputeForm, overlapMs } from './calls.ts'
 import {
   type Dispute,
   type DisputeFilter,
+  type DisputeKind,
   type Kind,
   type Seen,
   unansweredStatuses,
   type Wanted,
 } from './domain.ts'
-import { type Polled, pollList } from './poll.ts'
 import { createShow, type Show, type Telling } from './show.ts'
 import {
   addDispute,
@@ -35,6 +37,7 @@ import {
   isDisputed,
   listDisputes,
   lockDispute,
+  openDisputes,
   touchDispute,
 } from './store.ts'
 
@@ -44,12 +47,8 @@ type Refusal = { readonly refusal: string; readonly returnId?: null }
 /** Whether the directory may be told: money may have to arrive before. */
 export type Readiness = 'ready' | 'later' | Refusal
 
-export type DisputeDeps<C, W extends Wanted> = {
-  readonly sql: Client
-  readonly kind: Kind<C>
-  readonly calls: DisputeCalls<C, W>
-  readonly telling: Telling<C>
-  readonly view: (dispute: Dispute<C, W>) => object
+/** What is done of a wish beside telling the directory. */
+type Beside<C, W extends Wanted> = {
   /** Makes of the dispute, which is locked, what else is to be stored with the wish. @throws ApiError */
   readonly prepare?: (
     tx: Queryable,
@@ -59,9 +58,16 @@ export type DisputeDeps<C, W extends Wanted> = {
   ) => Promise<Dispute<C, W>>
   /** Always ready when absent. */
   readonly readiness?: (dispute: Dispute<C, W>, wanted: W) => Promise<Readiness>
-  readonly logger: Logger
-  readonly now: () => Date
 }
+
+type DisputeDeps<C, W extends Wanted> = Beside<C, W> &
+  Telling<C> & {
+    readonly sql: Client
+    readonly kind: Kind<C>
+    readonly calls: DisputeCalls<C, W>
+    readonly logger: Logger
+    readonly now: () => Date
+  }
 
 /** What became of it; one that is not `isDone` is asked for until the directory answers. */
 type Advanced<C, W extends Wanted> = {
@@ -71,7 +77,11 @@ type Advanced<C, W extends Wanted> = {
 
 export type NewDispute<C> = Pick<Dispute<C>, 'transactionId' | 'reason' | 'content'>
 
-export type DisputeService<C, W extends Wanted> = Polled & {
+export type DisputeService<C, W extends Wanted> = {
+  readonly kind: DisputeKind
+  /** Reads what has changed in the directory's lists, each change once. */
+  readonly poll: (round?: Round) => Promise<void>
+  readonly retry: (id: string, round?: Round) => Promise<void>
   /** Stores it before the directory is told. @throws ApiError if it goes on already, or is refused */
   readonly ask: (asked: NewDispute<C>, caller: Caller) => Promise<Answered>
   /** @throws ApiError if its state or our role does not allow it, or it is refused */
@@ -84,12 +94,20 @@ export type DisputeService<C, W extends Wanted> = Polled & {
  * Each wish is stored before the directory is told, and told again until somebody answers. The directory knows no
  * RequestId of reports and refunds: whether a creation that nobody answered came about is looked for in its list.
  */
-export const createDisputeService = <C, W extends Wanted>(
-  deps: DisputeDeps<C, W>,
+export const createDisputeService = <
+  Item extends { readonly modifiedMs: number },
+  C,
+  W extends Wanted,
+>(
+  form: DisputeForm<Item, C, W>,
+  { sql, ispb, wire, emit, logger, now }: DisputingDeps,
+  beside: Beside<C, W> = {},
 ): DisputeService<C, W> => {
-  const { sql, view, calls, logger, now } = deps
-  const { kind } = deps.kind
-  const show = createShow({ kind: deps.kind, ...deps.telling, logger })
+  const { view, eventOf } = form
+  const { kind } = form.kind
+  const calls = createDisputeCalls(form, { sql, lane: wire.lane(), ispb, logger, now })
+  const deps = { ...beside, sql, kind: form.kind, calls, emit, eventOf, logger, now }
+  const show = createShow(deps)
   const advance = createAdvance(deps, show)
   return {
     kind,
@@ -123,7 +141,7 @@ export const createDisputeService = <C, W extends Wanted>(
         async () => {
           const { dispute, isDone } = await advance(id)
           // It says why what was asked last did not come about, which may have been something else.
-          const isIt = dispute.status === deps.kind.acts[wanted.act]?.to
+          const isIt = dispute.status === form.kind.acts[wanted.act]?.to
           if (isDone && !isIt && dispute.refusal !== null) throw refused(dispute.refusal)
           return answerOf(view(dispute), isDone, 200)
         },
@@ -132,10 +150,40 @@ export const createDisputeService = <C, W extends Wanted>(
     list: (filter) => listDisputes(sql, kind, filter),
     retry: (id, round) => unlessRefused(advance(id, round)),
     poll: async (round) => {
-      for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, round)
+      for (const list of calls.lists) {
+        await followList(
+          list,
+          async ({ seen }) => {
+            if (seen !== undefined) await sql.begin((tx) => show(tx, seen))
+            else logger.warn({ list: list.name }, 'a list shows what is not ours')
+          },
+          { sql, logger, now, overlapMs, idOf: ({ seen }) => seen?.directoryId ?? '' },
+          round,
+        )
+      }
     },
   }
 }
+
+const retriedMax = 100
+
+/**
+ * Tells the directory again what it has not answered.
+ *
+ * @param before those that were tried since then are left alone
+ */
+export const retryDisputes = async (
+  { sql, logger }: Pick<DisputingDeps, 'sql' | 'logger'>,
+  { kind, retry }: Pick<DisputeService<never, never>, 'kind' | 'retry'>,
+  before: Date,
+  round?: Round,
+): Promise<void> =>
+  eachAlone(await openDisputes(sql, kind, before, retriedMax), ({ id }) => retry(id, round), {
+    round,
+    logger,
+    idsOf: ({ id }) => ({ dispute: id }),
+    setAside: ({ id }) => touchDispute(sql, id),
+  })
 
 const unanswered = {
   directoryId: null,
@@ -246,7 +294,7 @@ const createMayBeMade =
   }
 
 const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<C>) => {
-  const { sql, calls, telling, logger } = deps
+  const { sql, calls, logger } = deps
   const { kind } = deps.kind
   const find = (id: string): Promise<Dispute<C, W>> => findOne(deps, id)
   const mayBeMade = createMayBeMade(deps, (seen) => store(seen))
@@ -270,7 +318,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       const status = now.status === 'requested' ? 'refused' : now.status
       const after: Dispute<C, W> = { ...now, ...why, status, wanted: null }
       await changeDispute(tx, after)
-      if (status !== now.status) await telling.emit(tx, [telling.eventOf(after, false)])
+      if (status !== now.status) await deps.emit(tx, [deps.eventOf(after, false)])
     })
     throw refused(why.refusal)
   }

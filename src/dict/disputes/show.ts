@@ -5,16 +5,14 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { type Dispute, type Kind, type Seen, shownAs } from './domain.ts'
 import { addDispute, changeDispute, lockShown } from './store.ts'
 
-export type ShowDeps<C> = {
-  readonly kind: Kind<C>
+/** Tells of it. */
+export type Telling<C> = {
   readonly emit: Emit
   /** @param isNew another institution has just asked */
   readonly eventOf: (dispute: Dispute<C>, isNew: boolean) => AppEvent
-  readonly logger: Logger
 }
 
-/** The two that tell of it. */
-export type Telling<C> = Pick<ShowDeps<C>, 'emit' | 'eventOf'>
+type ShowDeps<C> = Telling<C> & { readonly kind: Kind<C>; readonly logger: Logger }
 
 /** Stores what the directory shows, in the caller's transaction: each change once, whatever is shown again or late. */
 export type Show<C> = (tx: Queryable, seen: Seen<C>) => Promise<void>

@@ -24,7 +24,7 @@ const removalQuery = z.strictObject({
   reason: z.enum(removalReasons).default('USER_REQUESTED'),
 })
 
-const taxId = z
+export const taxId = z
   .string()
   .regex(taxIdForm, 'must be a CPF or CNPJ without punctuation')
   .refine(isTaxId, {
@@ -104,19 +104,27 @@ const verificationBody = z
   .strictObject({ key_type: z.enum(keyTypes) })
   .meta({ example: { key_type: 'EMAIL' } })
 
+export const ownerShown = z.object({
+  tax_id: z.string(),
+  name: z.string(),
+  trade_name: z.string().nullable(),
+})
+
+export const accountShown = z.object({
+  branch: z.string().nullable(),
+  number: z.string(),
+  type: z.string(),
+  opened_at: z.string(),
+})
+
 const entry = z
   .object({
     id: z.uuid().meta({ description: 'The RequestId that the directory knows it by.' }),
     key_type: z.enum(keyTypes),
     key: z.string().nullable().meta({ description: 'Null until the directory has made the EVP.' }),
     status: z.enum(entryStatuses),
-    owner: z.object({ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() }),
-    account: z.object({
-      branch: z.string().nullable(),
-      number: z.string(),
-      type: z.string(),
-      opened_at: z.string(),
-    }),
+    owner: ownerShown,
+    account: accountShown,
     cid: z.string().nullable().meta({
       description: 'Content identifier; null while the directory does not have the entry.',
     }),

@@ -11,6 +11,7 @@ import {
   refusedValue,
   writeAudit,
 } from '#src/platform/http/index.ts'
+import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
@@ -38,6 +39,7 @@ import {
   findEntry,
   listEntries,
   lockEntry,
+  openEntries,
   touchEntry,
 } from './store.ts'
 import { entryView } from './view.ts'
@@ -134,6 +136,26 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
     },
   }
 }
+
+const retriedMax = 100
+
+/**
+ * Tells the directory again what it has not answered.
+ *
+ * @param before entries that were tried since then are left alone
+ */
+export const retryEntries = async (
+  { sql, logger }: Pick<EntryServiceDeps, 'sql' | 'logger'>,
+  retry: EntryService['retry'],
+  before: Date,
+  round?: Round,
+): Promise<void> =>
+  eachAlone(await openEntries(sql, before, retriedMax), ({ id }) => retry(id), {
+    round,
+    logger,
+    idsOf: ({ id }) => ({ entry: id }),
+    setAside: ({ id }) => touchEntry(sql, id),
+  })
 
 /** What of owner and account is to be another; the tax id stays. */
 type Wished =

@@ -1,5 +1,5 @@
 import { type InfractionReport, infractionElement, readInfractionReport } from '#codecs/dict'
-import { createDisputeCalls, type DisputeForm } from '../disputes/calls.ts'
+import type { DisputeForm } from '../disputes/calls.ts'
 import { createDisputeService, type DisputeService } from '../disputes/service.ts'
 import type { DisputingDeps } from '../disputing.ts'
 import { type ReportContent, type ReportWanted, reports, seenReport } from './domain.ts'
@@ -8,22 +8,14 @@ import { reportEvent, reportView } from './view.ts'
 export type InfractionService = DisputeService<ReportContent, ReportWanted>
 
 /** Infraction reports that this institution makes, and those about payments of its customers. */
-export const createInfractionService = (deps: DisputingDeps): InfractionService => {
-  const { sql, ispb, emit, logger, now } = deps
-  return createDisputeService({
-    sql,
-    kind: reports,
-    view: reportView,
-    logger,
-    now,
-    calls: createDisputeCalls(reportForm, { sql, lane: deps.wire.lane(), ispb, logger, now }),
-    telling: { emit, eventOf: reportEvent },
-  })
-}
+export const createInfractionService = (deps: DisputingDeps): InfractionService =>
+  createDisputeService(reportForm, deps)
 
 /** Source: DICT API 2.12.1, /infraction-reports/. */
 const reportForm: DisputeForm<InfractionReport, ReportContent, ReportWanted> = {
-  kind: 'infraction',
+  kind: reports,
+  view: reportView,
+  eventOf: reportEvent,
   base: '/infraction-reports/',
   noun: 'InfractionReport',
   read: readInfractionReport,

@@ -1,9 +1,21 @@
+import {
+  type DirectoryRefund,
+  readRefund,
+  refundAnalysisElements,
+  refundElement,
+} from '#codecs/dict'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import { createDisputeCalls } from '../disputes/calls.ts'
+import type { DisputeForm } from '../disputes/calls.ts'
 import { createDisputeService, type DisputeService } from '../disputes/service.ts'
 import type { DisputingDeps } from '../disputing.ts'
-import { type Refund, type RefundContent, type RefundWanted, refunds } from './domain.ts'
-import { refundForm } from './form.ts'
+import {
+  type Analysis,
+  type Refund,
+  type RefundContent,
+  type RefundWanted,
+  refunds,
+  seenRefund,
+} from './domain.ts'
 import { giveBack, matchReturn, type PaymentReturn, readinessOn, returnOf } from './returns.ts'
 import { refundEvent, refundView } from './view.ts'
 
@@ -17,15 +29,8 @@ const movingScope = 'spi:send'
 
 /** Refund requests that this institution makes as the payer's, and those that are made of it as the receiver's. */
 export const createRefundService = (deps: DisputingDeps): RefundService => {
-  const { sql, ispb, emit, logger, now, returns } = deps
-  const service = createDisputeService<RefundContent, RefundWanted>({
-    sql,
-    kind: refunds,
-    view: refundView,
-    logger,
-    now,
-    calls: createDisputeCalls(refundForm, { sql, lane: deps.wire.lane(), ispb, logger, now }),
-    telling: { emit, eventOf: refundEvent },
+  const { sql, emit, now, returns } = deps
+  const service = createDisputeService(refundForm, deps, {
     prepare: async (tx, refund, wanted, actor) =>
       wanted.act === 'close' ? giveBack(tx, refund, wanted.analysis, actor, returns) : refund,
     readiness: readinessOn(sql, returns),
@@ -47,4 +52,47 @@ export const createRefundService = (deps: DisputingDeps): RefundService => {
     },
     returnOf: async (refund) => returnOf(sql, refund, returns),
   }
+}
+
+/** Source: DICT API 2.12.1, /refunds/. */
+const refundForm: DisputeForm<DirectoryRefund, RefundContent, RefundWanted> = {
+  kind: refunds,
+  view: refundView,
+  eventOf: refundEvent,
+  base: '/refunds/',
+  noun: 'Refund',
+  read: readRefund,
+  seenIn: seenRefund,
+  newElement: ({ transactionId, reason, content }) =>
+    refundElement({
+      transactionId,
+      reason,
+      amountCents: BigInt(content.amountCents),
+      details: content.details ?? undefined,
+    }),
+  actElements: (refund, wanted) => {
+    if (wanted.act !== 'close') return []
+    const { result, analysis, rejectionReason } = wanted.analysis
+    return refundAnalysisElements({
+      result,
+      analysis: analysis ?? undefined,
+      rejectionReason: rejectionReason ?? undefined,
+      returnId: refund.returnId ?? undefined,
+      effectiveCents: effectiveCents(refund, wanted.analysis),
+    })
+  },
+  lists: {
+    'refunds contested': { ParticipantRole: 'CONTESTED' },
+    'refunds requesting': { ParticipantRole: 'REQUESTING' },
+  },
+  askedIn: 'refunds requesting',
+}
+
+/** Told of refunds that belong to a recovery of funds, and only of them. */
+const effectiveCents = (
+  { content }: Refund,
+  { result, amountCents }: Analysis,
+): bigint | undefined => {
+  if (content.recoveryId === null || result === 'REJECTED') return undefined
+  return BigInt(result === 'TOTALLY_ACCEPTED' ? content.amountCents : (amountCents ?? '0'))
 }
