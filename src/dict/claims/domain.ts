@@ -1,7 +1,7 @@
 import type { Claim, ClaimType, ClaimStatus as DirectoryStatus } from '#codecs/dict'
 import type { claimRoles, claimStatuses } from '#src/events/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
-import type { dictClaims } from '../schema.ts'
+import type { ClaimRow } from '../types.ts'
 
 // Source: DICT API 2.12.1, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
 
@@ -41,9 +41,7 @@ export type Wish =
   | { readonly act: 'cancel'; readonly reason: CancelReason }
 
 /** A claim of this institution, or against one of its keys. */
-export type OwnClaim = Readonly<
-  Omit<typeof dictClaims.$inferSelect, 'content' | 'wanted' | 'dueAt'>
-> & {
+export type OwnClaim = Omit<ClaimRow, 'content' | 'wanted'> & {
   /** Our customer who claims; null if we are the donor, since another's customer claims then. */
   readonly content: EntryContent | null
   readonly wanted: Wish | null

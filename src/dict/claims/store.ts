@@ -1,15 +1,13 @@
 import { claimRoles, claimStatuses } from '#src/events/index.ts'
 import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
-import type { dictClaims } from '../schema.ts'
+import type { ClaimRow } from '../types.ts'
 import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
-
-type Row = Omit<typeof dictClaims.$inferSelect, 'dueAt'>
 
 const parsed = <T>(text: string | null): T | null =>
   text === null ? null : (JSON.parse(text) as T)
 
-const claimOf = (row: Row): OwnClaim => ({
+const claimOf = (row: ClaimRow): OwnClaim => ({
   ...row,
   content: parsed<NonNullable<OwnClaim['content']>>(row.content),
   wanted: parsed<NonNullable<OwnClaim['wanted']>>(row.wanted),
@@ -64,7 +62,7 @@ export const changeClaim = async (
 }
 
 export const findClaim = async (sql: Queryable, id: string): Promise<OwnClaim | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<ClaimRow[]>`
     select ${columns(sql)} from dict_claims where id = ${id}::uuid`
   return row && claimOf(row)
 }
@@ -75,14 +73,14 @@ export const findKnown = async (
   claimId: string,
   role: Role,
 ): Promise<OwnClaim | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<ClaimRow[]>`
     select ${columns(sql)} from dict_claims where claim_id = ${claimId}::uuid and role = ${role}`
   return row && claimOf(row)
 }
 
 /** One of ours to a key that the directory was asked to open, and whose answer nobody got. */
 export const findOpening = async (sql: Queryable, key: string): Promise<OwnClaim | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<ClaimRow[]>`
     select ${columns(sql)} from dict_claims
     where key = ${key} and role = 'claimer' and status = 'opening' and told_at is not null`
   return row && claimOf(row)
@@ -106,7 +104,7 @@ export const listClaims = async (
   const { limit, after } = filter
   const [createdAt, id] = after ?? newest
   const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
-  const rows = await sql<Row[]>`
+  const rows = await sql<ClaimRow[]>`
     select ${columns(sql)} from ${sourceOf(sql, filter, behind)}
     where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
   return rows.map(claimOf)

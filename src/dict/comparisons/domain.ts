@@ -1,11 +1,8 @@
 import type { KeptEntry } from '#codecs/dict'
-import type { dictComparisons } from './schema.ts'
 
 export const comparisonMethods = ['events', 'file'] as const
 export type ComparisonMethod = (typeof comparisonMethods)[number]
 export const comparisonStatuses = ['running', 'done', 'failed'] as const
-
-export type Comparison = Readonly<typeof dictComparisons.$inferSelect>
 
 /** An entry as the directory has it, with the RequestId that made it. */
 export type Theirs = { readonly entry: KeptEntry; readonly requestId: string }

@@ -15,6 +15,7 @@ import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce } from '../once.ts'
+import type { Comparison } from '../types.ts'
 import type { DirectoryWire } from '../wire.ts'
 import { LostFileError, type ReconciliationCalls } from './calls.ts'
 import {
@@ -27,7 +28,7 @@ import {
   readCids,
   refusedBy,
 } from './difference.ts'
-import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
+import type { ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
 import { askAgain, keepSide, type MendBy } from './mend.ts'
 import {
   addComparison,

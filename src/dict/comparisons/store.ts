@@ -1,6 +1,7 @@
 import type { KeyType } from '#codecs/dict'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { Comparison, Difference, OwnCid, Theirs } from './domain.ts'
+import type { Comparison } from '../types.ts'
+import type { Difference, OwnCid, Theirs } from './domain.ts'
 
 const columns = (sql: Queryable) => sql`
   id, key_type as "keyType", method, since, status, file_id::float8 as "fileId", entries,

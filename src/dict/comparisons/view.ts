@@ -1,5 +1,6 @@
+import type { Comparison } from '../types.ts'
 import { accountView, ownerView } from '../view.ts'
-import type { Comparison, Difference, Theirs } from './domain.ts'
+import type { Difference, Theirs } from './domain.ts'
 
 export const comparisonView = ({ createdAt, endedAt, since, ...one }: Comparison) => ({
   id: one.id,

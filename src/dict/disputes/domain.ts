@@ -4,7 +4,7 @@
  */
 import type { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import type { Place } from '../pages.ts'
-import type { dictDisputes } from './schema.ts'
+import type { DisputeRow } from '../types.ts'
 
 export type DisputeStatus = (typeof disputeStatuses)[number]
 export type DisputeRole = (typeof disputeRoles)[number]
@@ -24,8 +24,9 @@ export type DisputeKind = 'infraction' | 'refund'
 /** @property act what is asked for, with the members that it has */
 export type Wanted = { readonly act: string }
 
-export type Dispute<Content = unknown, W extends Wanted = Wanted> = Readonly<
-  Omit<typeof dictDisputes.$inferSelect, 'kind' | 'content' | 'wanted' | 'triedAt'>
+export type Dispute<Content = unknown, W extends Wanted = Wanted> = Omit<
+  DisputeRow,
+  'content' | 'wanted'
 > & { readonly content: Content; readonly wanted: W | null }
 
 /** Whether a state leads to another one, by however many steps that we have not seen. */

@@ -7,12 +7,10 @@ import {
   textRows,
 } from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
+import type { DisputeRow } from '../types.ts'
 import { type Dispute, type DisputeFilter, type DisputeKind, unansweredStatuses } from './domain.ts'
-import type { dictDisputes } from './schema.ts'
 
-type Row = Omit<typeof dictDisputes.$inferSelect, 'kind' | 'triedAt'>
-
-const disputeOf = <D extends Dispute>({ content, wanted, ...row }: Row): D =>
+const disputeOf = <D extends Dispute>({ content, wanted, ...row }: DisputeRow): D =>
   ({
     ...row,
     content: JSON.parse(content) as unknown,
@@ -61,7 +59,7 @@ export const findDispute = async <D extends Dispute>(
   kind: DisputeKind,
   id: string,
 ): Promise<D | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<DisputeRow[]>`
     select ${columns(sql)} from ${named(sql, id)} where kind = ${kind}`
   return row && disputeOf<D>(row)
 }
@@ -72,7 +70,7 @@ export const lockDispute = async <D extends Dispute>(
   kind: DisputeKind,
   id: string,
 ): Promise<D | undefined> => {
-  const [row] = await tx<Row[]>`
+  const [row] = await tx<DisputeRow[]>`
     select ${columns(tx)} from dict_disputes
     where id = (select id from ${named(tx, id)} where kind = ${kind}) for update`
   return row && disputeOf<D>(row)
@@ -90,7 +88,7 @@ export const lockShown = async <D extends Dispute>(
   },
 ): Promise<D | undefined> => {
   const { directoryId, transactionId, reason, role, createdAt } = seen
-  const [known] = await tx<Row[]>`
+  const [known] = await tx<DisputeRow[]>`
     select ${columns(tx)} from dict_disputes
     where kind = ${kind} and directory_id = ${directoryId}::uuid for update`
   if (known !== undefined) return disputeOf<D>(known)
@@ -102,7 +100,7 @@ export const lockShown = async <D extends Dispute>(
   const asked = await tx<{ id: string }[]>`
     select id from ${ofPayment(tx, transactionId)} where kind = ${kind} order by id`
   for (const { id } of asked) {
-    const [row] = await tx<Row[]>`
+    const [row] = await tx<DisputeRow[]>`
       select ${columns(tx)} from dict_disputes where id = ${id} and ${isIt} for update`
     if (row !== undefined) return disputeOf<D>(row)
   }
@@ -118,7 +116,7 @@ export const listDisputes = async <D extends Dispute>(
   const { limit, after } = filter
   const [createdAt, id] = after ?? newest
   const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
-  const rows = await sql<Row[]>`
+  const rows = await sql<DisputeRow[]>`
     select ${columns(sql)} from ${sourceOf(sql, kind, filter, behind)}
     where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
   return rows.map((row) => disputeOf<D>(row))

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/dict'
-import type { dictEntries } from '../schema.ts'
+import type { EntryRow } from '../types.ts'
 
 /** The first three wait for the directory, which is asked again until it answers. */
 export const entryStatuses = [
@@ -51,9 +51,10 @@ export type Wanted =
   | { readonly registration: 'RECONCILIATION' }
 
 /** An entry of this institution in the directory. */
-export type OwnEntry = Readonly<
-  Omit<typeof dictEntries.$inferSelect, 'content' | 'wanted' | 'changedAt'>
-> & { readonly content: EntryContent; readonly wanted: Wanted | null }
+export type OwnEntry = Omit<EntryRow, 'content' | 'wanted'> & {
+  readonly content: EntryContent
+  readonly wanted: Wanted | null
+}
 
 export const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
   createHmac('sha256', key).update(message).digest()

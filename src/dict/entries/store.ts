@@ -1,12 +1,10 @@
 import type { KeyType } from '#codecs/dict'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
-import type { dictEntries } from '../schema.ts'
+import type { EntryRow } from '../types.ts'
 import type { OwnEntry } from './domain.ts'
 
-type Row = Omit<typeof dictEntries.$inferSelect, 'changedAt'>
-
-const entryOf = (row: Row): OwnEntry => ({
+const entryOf = (row: EntryRow): OwnEntry => ({
   ...row,
   content: JSON.parse(row.content) as OwnEntry['content'],
   wanted: row.wanted === null ? null : (JSON.parse(row.wanted) as OwnEntry['wanted']),
@@ -61,14 +59,14 @@ export const releaseKey = async (
 }
 
 export const findEntry = async (sql: Queryable, id: string): Promise<OwnEntry | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<EntryRow[]>`
     select ${columns(sql)} from dict_entries where id = ${id}::uuid`
   return row && entryOf(row)
 }
 
 /** Locks it until the transaction ends. */
 export const lockEntry = async (tx: Queryable, id: string): Promise<OwnEntry | undefined> => {
-  const [row] = await tx<Row[]>`
+  const [row] = await tx<EntryRow[]>`
     select ${columns(tx)} from dict_entries where id = ${id}::uuid for update`
   return row && entryOf(row)
 }
@@ -79,7 +77,7 @@ export const listEntries = async (
   { key, limit, after }: EntryFilter,
 ): Promise<readonly OwnEntry[]> => {
   const [createdAt, id] = after ?? newest
-  const rows = await sql<Row[]>`
+  const rows = await sql<EntryRow[]>`
     select ${columns(sql)} from dict_entries
     where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
       ${key === undefined ? sql`` : sql`and key = ${key}`}
