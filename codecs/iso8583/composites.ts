@@ -1,6 +1,5 @@
-import { CodecError } from '#codecs/bytes'
 import { bytesOfHex, cp1047, toHex } from './characters.ts'
-import { parseBitmapData } from './subelements.ts'
+import { parseBitmapData, refuse } from './subelements.ts'
 
 /**
  * How a value inside a composite field lies on the wire. `bcd` packs digits, with a zero nibble before an odd number
@@ -355,8 +354,4 @@ const decoded = (bytes: Uint8Array, entry: CompositeEntry<unknown> | undefined):
   const digits = toHex(bytes)
   const isFilled = encoding === 'bcd' && length % 2 === 1 && digits.length === length + 1
   return isFilled && digits.startsWith('0') ? digits.slice(1) : digits
-}
-
-function refuse(field: string, rule: string, offset = 0): never {
-  throw new CodecError('iso8583_subelement', offset, `field ${field}: ${rule}`, { field, rule })
 }

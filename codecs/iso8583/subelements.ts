@@ -142,6 +142,6 @@ const fee = (field: string, text: string): string => {
   return text
 }
 
-function refuse(field: string, rule: string, offset = 0): never {
+export function refuse(field: string, rule: string, offset = 0): never {
   throw new CodecError('iso8583_subelement', offset, `field ${field}: ${rule}`, { field, rule })
 }

@@ -1,16 +1,19 @@
-import type { CardMessage, GatewayMti } from '#codecs/iso8583'
-import type {
-  AdviceName,
-  Content,
-  Details,
-  Facts,
-  MerchantProfile,
-  MessageName,
-  Secrets,
+import { CodecError } from '#codecs/bytes'
+import { type CardMessage, type GatewayMti, shownFields } from '#codecs/iso8583'
+import {
+  type AdviceName,
+  type Content,
+  type Details,
+  type Facts,
+  type MerchantProfile,
+  type MessageName,
+  type Secrets,
+  TooLongFactError,
 } from '../content/index.ts'
 import { settlementDateOf } from '../reconciliation/days.ts'
 import type { Totals } from '../reconciliation/totals.ts'
 import type { AdvisedOperation } from '../reversals/schema.ts'
+import type { ShownMessage } from '../transactions/schema.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 
 /** What messages about one transaction have in common. */
@@ -266,4 +269,26 @@ export const managementMessage = (
 ): CardMessage => {
   const subject = { amountCents: 0n, currency: '', rrn: '', merchantId: '', terminalId: undefined }
   return content.build('management', { ...factsOf(nobody, numbers, subject, {}), networkCode })
+}
+
+/** A message as it may be stored: before it is wiped. */
+export const shownMessage = (message: CardMessage): ShownMessage => ({
+  mti: message.mti,
+  fields: shownFields(message),
+})
+
+/** Whether no message of the network can carry what it was to; no byte of it was written then. */
+export const isUncarried = (error: unknown): boolean =>
+  error instanceof CodecError || error instanceof TooLongFactError
+
+/**
+ * The same without what was kept of the approval, which may be why no message can carry it; undefined if nothing was.
+ * The network finds without that what is taken back.
+ */
+export const withoutKept = <T extends { readonly details?: Details | undefined }>(
+  subject: T,
+): T | undefined => {
+  if (subject.details?.kept === undefined) return undefined
+  const { kept: _, ...details } = subject.details
+  return { ...subject, details }
 }

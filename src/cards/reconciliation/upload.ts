@@ -7,7 +7,7 @@ import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/
 import { type Uploaded, uploadMessage } from '../networks/messages.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { type CardTransaction, transactionById } from '../transactions/store.ts'
-import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import { cardOr, type Vault } from '../vault/index.ts'
 import { standingAfter, type UploadedMovement } from './movements.ts'
 import * as store from './store.ts'
 
@@ -45,9 +45,9 @@ export const uploadNext = async (
     return { isAgain: false, isUnsent: false }
   }
   const transaction = await transactionById(sql, movement.transactionId)
-  const card = transaction && (await cardOf(vault, transaction))
-  if (card === 'unavailable') return { isAgain: true, isUnsent: false }
-  if (transaction === undefined || card === undefined) {
+  const card = transaction && (await cardOr(vault, transaction.cardToken))
+  if (card === 'vault_unavailable') return { isAgain: true, isUnsent: false }
+  if (transaction === undefined || card === undefined || card === 'token_unknown') {
     // It was deleted here or in the vault meanwhile, so nobody can tell of it.
     await store.uploaded(sql, due, movement.id, 'refused')
     return { isAgain: false, isUnsent: false }
@@ -102,16 +102,6 @@ export const exchanged = async (
     if (!(error instanceof CodecError)) throw error
     onFault(error)
     return undefined
-  }
-}
-
-const cardOf = async (vault: Vault, { cardToken }: CardTransaction) => {
-  try {
-    return await vault.resolve(cardToken)
-  } catch (error) {
-    if (error instanceof CardTokenNotFoundError) return undefined
-    if (error instanceof VaultUnavailableError) return 'unavailable' as const
-    throw error
   }
 }
 

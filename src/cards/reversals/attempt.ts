@@ -3,18 +3,18 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
-import { isUncarried, withoutKept } from '../networks/kept.ts'
-import { adviceMessage, originalMtiOf, reversalMessage } from '../networks/messages.ts'
+import {
+  adviceMessage,
+  isUncarried,
+  originalMtiOf,
+  reversalMessage,
+  shownMessage,
+  withoutKept,
+} from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
-import { shownMessage } from '../networks/shown.ts'
 import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
-import {
-  type Card,
-  CardTokenNotFoundError,
-  type Vault,
-  VaultUnavailableError,
-} from '../vault/index.ts'
+import { type Card, cardOr, type Vault } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
 import { beginAttempt, endOwned, hold, release } from './store.ts'
 import { type EndedReversal, isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
@@ -91,7 +91,7 @@ export const attemptReversal = async (
   claimed: ClaimedReversal,
 ): Promise<AttemptOutcome | undefined> => {
   const { reversal, owner } = claimed
-  const card = await resolveCard(context, reversal)
+  const card = await cardOr(context.vault, reversal.cardToken)
   if (typeof card === 'string') {
     await putBack(context, claimed, { outcome: card, responseCode: undefined }, false)
     return card
@@ -128,19 +128,6 @@ const numbersOf = ({
   (attempts === 0 && !isAdviceOf(reverses)) || stan === undefined || transmission === undefined
     ? undefined
     : { stan, transmission }
-
-const resolveCard = async (
-  { vault }: AttemptContext,
-  { cardToken }: Reversal,
-): Promise<Card | 'vault_unavailable' | 'token_unknown'> => {
-  try {
-    return await vault.resolve(cardToken)
-  } catch (error) {
-    if (error instanceof CardTokenNotFoundError) return 'token_unknown'
-    if (error instanceof VaultUnavailableError) return 'vault_unavailable'
-    throw error
-  }
-}
 
 const build = (
   { merchants }: AttemptContext,

@@ -1,9 +1,8 @@
 import { CodecError } from '#codecs/bytes'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import type { EmitWithin } from '#src/events/index.ts'
-import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
-import type { CardNetworks, Network, TakeAdvice } from '../networks/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { Network, TakeAdvice } from '../networks/index.ts'
 import { insertMovements } from '../reconciliation/index.ts'
 import { storable } from '../text.ts'
 import { refundsOf } from '../transactions/card-events.ts'
@@ -23,21 +22,12 @@ import { changeTransactions } from '../transactions/writes.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
 import { isGoingOn } from './attention.ts'
 import { bookedByReversal, isSale } from './booking.ts'
+import type { ListenerDeps } from './context.ts'
 import { takeBackWithin } from './late-approvals.ts'
 
 /** Response codes: taken; no such transaction. */
 const taken = '00'
 const unknownHere = '25'
-
-export type AdvicesDeps = {
-  readonly sql: Client
-  readonly networks: Pick<CardNetworks, 'byName'>
-  /** Called after a commit with reversals. */
-  readonly onReversals: () => void
-  readonly emission: EmitWithin | undefined
-  readonly logger: Logger
-  readonly now: () => Date
-}
 
 /** By the message, which may be a repeat. */
 const kinds: Readonly<Record<string, AdviceData['mti']>> = {
@@ -58,7 +48,7 @@ const kinds: Readonly<Record<string, AdviceData['mti']>> = {
  * administrative advice (0620) is noted with its transaction, and never refused. What belongs to no transaction is kept
  * for a person.
  */
-export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
+export const createAdvices = (deps: ListenerDeps): TakeAdvice => {
   const { sql, logger, onReversals } = deps
   return async ({ network, message }) => {
     const { stan, rrn } = message
@@ -89,7 +79,7 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
 
 /** @returns `undecided`: what became of the request itself is not written yet, so the network has to tell it again */
 const takeWithin = async (
-  deps: AdvicesDeps,
+  deps: ListenerDeps,
   tx: Transaction,
   id: string,
   data: AdviceData,

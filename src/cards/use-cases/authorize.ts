@@ -23,13 +23,11 @@ import {
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { bookedBy } from './booking.ts'
-import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
 import type { Asked, Verdict } from './exchange.ts'
-import { checkIcc } from './icc.ts'
+import { carrying, checkIcc, type GivenPin, withPin } from './given.ts'
 import { notTaken, perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
-import { type GivenPin, withPin } from './pin.ts'
 import { requireMerchant } from './rights.ts'
 
 export type AuthorizationRequest = {

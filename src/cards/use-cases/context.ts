@@ -30,3 +30,10 @@ export type CardContext = {
 }
 
 export const fresh = (answer: Answer): Answered => ({ ...answer, isReplay: false })
+
+/** What those need that listen to networks. */
+export type ListenerDeps = Pick<CardContext, 'sql' | 'emission' | 'logger' | 'now'> & {
+  readonly networks: Pick<CardNetworks, 'byName'>
+  /** Called after a commit with reversals. */
+  readonly onReversals: () => void
+}

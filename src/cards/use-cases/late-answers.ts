@@ -1,14 +1,11 @@
 import type { CardMessage } from '#codecs/iso8583'
-import type { EmitWithin } from '#src/events/index.ts'
 import {
-  type Client,
   createGatherer,
   isRowFault,
   isTransientDatabaseError,
   type Transaction,
 } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
-import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
+import type { AnswerRules, LateAnswer } from '../networks/index.ts'
 import { storable } from '../text.ts'
 import {
   attachLateAnswers,
@@ -21,6 +18,7 @@ import { referencesBefore, referencesOf } from '../transactions/stan.ts'
 import { lockTransaction } from '../transactions/store.ts'
 import { centsIn, currencyIn } from '../transactions/told-amounts.ts'
 import { keepUnmatched, unmatchedOf } from '../transactions/unmatched.ts'
+import type { ListenerDeps } from './context.ts'
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
@@ -32,22 +30,12 @@ const waitingMax = 10_000
 const triesMax = 9
 const retryMs = 50
 
-export type LateAnswersDeps = {
-  readonly sql: Client
-  readonly networks: Pick<CardNetworks, 'byName'>
-  /** Called after a commit with reversals. */
-  readonly onReversals: () => void
-  readonly emission: EmitWithin | undefined
-  readonly logger: Logger
-  readonly now: () => Date
-}
-
 /**
  * Stores answers that came too late with their transactions, as events. A late approval is no success; if nobody has
  * taken it for one, it is taken back. A void that was refused, and then done, is asked for again until it is confirmed.
  */
 export const createLateAnswers = (
-  deps: LateAnswersDeps,
+  deps: ListenerDeps,
 ): ((answer: LateAnswer) => Promise<void>) => {
   const { sql, networks, logger, onReversals } = deps
   const attach = createGatherer<LateAnswerRow, string | undefined>({

@@ -4,7 +4,8 @@ import {
   lateAnswersAfter,
   lateAnswersEndedBefore,
 } from '../transactions/late-answers.ts'
-import { approvedBy, type LateAnswersDeps } from './late-answers.ts'
+import type { ListenerDeps } from './context.ts'
+import { approvedBy } from './late-answers.ts'
 import { takeBack } from './late-approvals.ts'
 
 const everyMs = 5_000
@@ -21,7 +22,7 @@ const batchMax = 200
  * their requests. Any number of processes may do so: what is taken back already and what counts are left.
  */
 export const createLateSweep = (
-  deps: LateAnswersDeps & { readonly secondsMin?: number },
+  deps: ListenerDeps & { readonly secondsMin?: number },
 ): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
   const { sql, networks, logger, onReversals, secondsMin = secondsMinDefault } = deps
   /** All up to this one are decided. */

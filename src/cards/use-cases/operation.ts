@@ -3,8 +3,13 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { isUncarried, withoutKept } from '../networks/kept.ts'
-import { type CaptureMark, followingMessage, reversalMessage } from '../networks/messages.ts'
+import {
+  type CaptureMark,
+  followingMessage,
+  isUncarried,
+  reversalMessage,
+  withoutKept,
+} from '../networks/messages.ts'
 import { connectWaitMsMax } from '../networks/options.ts'
 import { changed } from '../transactions/changes.ts'
 import type { StartedOperation } from '../transactions/domain.ts'

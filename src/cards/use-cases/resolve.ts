@@ -77,7 +77,7 @@ export const resolve = async (
     await resolveReversals(tx, id)
     // Another advice of it may still wait behind the one that was given up.
     if (isAdvising(before.operation)) await dropAdvices(tx, id)
-    await begin(tx, before, after)
+    await insertReversals(tx, reversalsBegun(before, after))
     return answerOf(200, after)
   })
 
@@ -147,15 +147,6 @@ const unconfirmed = (before: CardTransaction, reversal: Ended, at: Date): CardCh
   }
 }
 
-/** Commits the reversals that a step leads to. */
-const begin = async (
-  tx: Queryable,
-  before: CardTransaction,
-  after: CardTransaction,
-): Promise<void> => {
-  await insertReversals(tx, reversalsBegun(before, after))
-}
-
 const notWaiting = (): ApiError =>
   new ApiError(
     cardErrors.invalid_state,
@@ -215,7 +206,7 @@ export const endReversal = async (
   const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
   const events = [{ type, data: { reverses }, messages }]
   await changeTransactions(tx, [{ before, after, events }], emission)
-  await begin(tx, before, after)
+  await insertReversals(tx, reversalsBegun(before, after))
 }
 
 /**

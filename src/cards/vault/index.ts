@@ -1,2 +1,8 @@
-export { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
+export {
+  type Card,
+  CardTokenNotFoundError,
+  cardOr,
+  type Vault,
+  VaultUnavailableError,
+} from './types.ts'
 export { createVault, type VaultSettings, vaultSettings } from './vault.ts'

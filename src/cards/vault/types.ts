@@ -29,6 +29,20 @@ export type Vault = {
   resolve(token: string): Promise<Card>
 }
 
+/** The card of a token, or why there is none. */
+export const cardOr = async (
+  vault: Vault,
+  token: string,
+): Promise<Card | 'vault_unavailable' | 'token_unknown'> => {
+  try {
+    return await vault.resolve(token)
+  } catch (error) {
+    if (error instanceof CardTokenNotFoundError) return 'token_unknown'
+    if (error instanceof VaultUnavailableError) return 'vault_unavailable'
+    throw error
+  }
+}
+
 /** The vault does not know the token. */
 export class CardTokenNotFoundError extends Error {
   override readonly name = 'CardTokenNotFoundError'
