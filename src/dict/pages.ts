@@ -1,4 +1,6 @@
 /** Lists in the order of age, newest first. */
+import type { PendingQuery, Row } from 'postgres'
+import { type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
 import { pageQuery } from '#src/platform/http/index.ts'
 
 export const limitMax = 500
@@ -24,3 +26,53 @@ export const placeIn = (cursor: string | undefined): Place | undefined => {
 
 export const cursorAt = (one: { readonly createdAt: Date; readonly id: string }): string =>
   `${one.createdAt.toISOString()} ${one.id}`
+
+export type AgeFilter<Role, Status> = {
+  readonly role: Role | undefined
+  readonly status: Status | undefined
+  /** True: those that wait for a person. */
+  readonly needsPerson: boolean
+  readonly limit: number
+  readonly after: Place | undefined
+}
+
+type Fragment = PendingQuery<Row[]>
+
+/** A page of what has sides and states, taken from few rows or from those that an index has in the order of the page. */
+export const agePageOf = async <One extends object>(
+  sql: Queryable,
+  of: {
+    readonly columns: Fragment
+    readonly table: Fragment
+    /** What holds for all of them. */
+    readonly isOne: Fragment
+    /** The few to take it from; undefined: all. */
+    readonly few: Fragment | undefined
+    /** As the index of those says that wait for a person. */
+    readonly waits: Fragment
+    readonly roles: readonly string[]
+    readonly statuses: readonly string[]
+  },
+  { role, status, needsPerson, limit, after }: AgeFilter<string, string>,
+): Promise<readonly One[]> => {
+  const { columns, table, isOne, few, waits, roles, statuses } = of
+  const [createdAt, id] = after ?? newest
+  const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
+  const newestFirst = sql`order by created_at desc, id desc limit ${rowCount(sql, limit)}`
+  const isIt = sql`${isOne} and ${behind}
+    ${role === undefined ? sql`` : sql`and role = ${role}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${needsPerson ? sql`and ${waits}` : sql``}`
+  const among = (given: string | undefined, all: readonly string[]) =>
+    textRows(sql, given === undefined ? all : [given])
+  const inOrder = () => sql`${among(role, roles)} as r(of_role)
+    cross join ${among(status, statuses)} as s(of_status)
+    cross join lateral (
+      select * from ${table}
+      where ${isOne} and role = of_role and status = of_status and ${behind} ${newestFirst}) p`
+  const waiting = () => sql`(select * from ${table} where ${isIt} ${newestFirst}) p`
+  const source = few && sql`(select * from ${few} where ${isIt}) p`
+  return sql<One[]>`
+    select ${columns} from ${source ?? (needsPerson ? waiting() : inOrder())}
+    where ${behind} ${newestFirst}`
+}

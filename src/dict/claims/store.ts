@@ -1,6 +1,6 @@
 import { claimRoles, claimStatuses } from '#src/events/index.ts'
-import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
-import { newest, type Place } from '../pages.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type AgeFilter, agePageOf } from '../pages.ts'
 import type { ClaimRow } from '../types.ts'
 import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
 
@@ -86,60 +86,26 @@ export const findOpening = async (sql: Queryable, key: string): Promise<OwnClaim
   return row && claimOf(row)
 }
 
-export type ClaimFilter = {
-  readonly key: string | undefined
-  readonly role: Role | undefined
-  readonly status: ClaimStatus | undefined
-  /** True: those that wait for a person. */
-  readonly needsPerson: boolean
-  readonly limit: number
-  readonly after: Place | undefined
-}
+export type ClaimFilter = AgeFilter<Role, ClaimStatus> & { readonly key: string | undefined }
 
 /** Newest first. */
 export const listClaims = async (
   sql: Queryable,
-  filter: ClaimFilter,
+  { key, ...filter }: ClaimFilter,
 ): Promise<readonly OwnClaim[]> => {
-  const { limit, after } = filter
-  const [createdAt, id] = after ?? newest
-  const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
-  const rows = await sql<ClaimRow[]>`
-    select ${columns(sql)} from ${sourceOf(sql, filter, behind)}
-    where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
-  return rows.map(claimOf)
-}
-
-type Fragment = ReturnType<typeof columns>
-
-/** What a page is taken from: few rows, or those that an index has in the order of the page. */
-const sourceOf = (
-  sql: Queryable,
-  { key, role, status, needsPerson, limit }: ClaimFilter,
-  behind: Fragment,
-): Fragment => {
-  const isIt = sql`${behind}
-    ${role === undefined ? sql`` : sql`and role = ${role}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${needsPerson ? sql`and ${waiting(sql)}` : sql``}`
-  if (key !== undefined) {
-    return sql`(
-      select * from (select * from dict_claims where key = ${key} offset 0) of_key where ${isIt}
-    ) c`
+  const claims = {
+    columns: columns(sql),
+    table: sql`dict_claims`,
+    isOne: sql`true`,
+    few:
+      key === undefined
+        ? undefined
+        : sql`(select * from dict_claims where key = ${key} offset 0) of_key`,
+    waits: waiting(sql),
+    roles: claimRoles,
+    statuses: claimStatuses,
   }
-  if (needsPerson) {
-    return sql`(
-      select * from dict_claims where ${isIt}
-      order by created_at desc, id desc limit ${rowCount(sql, limit)}
-    ) c`
-  }
-  const among = (given: string | undefined, all: readonly string[]) =>
-    textRows(sql, given === undefined ? all : [given])
-  return sql`${among(role, claimRoles)} as r(of_role)
-    cross join ${among(status, claimStatuses)} as s(of_status)
-    cross join lateral (
-      select * from dict_claims where role = of_role and status = of_status and ${behind}
-      order by created_at desc, id desc limit ${rowCount(sql, limit)}) c`
+  return (await agePageOf<ClaimRow>(sql, claims, filter)).map(claimOf)
 }
 
 /** As the index of those says. */

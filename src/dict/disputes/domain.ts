@@ -3,7 +3,7 @@
  * directory keeps, and what we want of it and have no answer to yet.
  */
 import type { disputeRoles, disputeStatuses } from '#src/events/index.ts'
-import type { Place } from '../pages.ts'
+import type { AgeFilter } from '../pages.ts'
 import type { DisputeRow } from '../types.ts'
 
 export type DisputeStatus = (typeof disputeStatuses)[number]
@@ -111,12 +111,6 @@ export const needsPerson = ({ role, status, wanted }: Dispute): boolean =>
   wanted === null && role === 'asked' && isUnanswered(status)
 
 /** Which of them a page shows, newest first. */
-export type DisputeFilter = {
-  readonly role: DisputeRole | undefined
-  readonly status: DisputeStatus | undefined
+export type DisputeFilter = AgeFilter<DisputeRole, DisputeStatus> & {
   readonly transactionId: string | undefined
-  /** True: those that wait for a person. */
-  readonly needsPerson: boolean
-  readonly limit: number
-  readonly after: Place | undefined
 }

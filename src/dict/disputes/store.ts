@@ -1,12 +1,6 @@
 import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
-import {
-  type Client,
-  constants,
-  type Queryable,
-  rowCount,
-  textRows,
-} from '#src/platform/database/index.ts'
-import { newest } from '../pages.ts'
+import { type Client, constants, type Queryable } from '#src/platform/database/index.ts'
+import { agePageOf } from '../pages.ts'
 import type { DisputeRow } from '../types.ts'
 import { type Dispute, type DisputeFilter, type DisputeKind, unansweredStatuses } from './domain.ts'
 
@@ -111,18 +105,19 @@ export const lockShown = async <D extends Dispute>(
 export const listDisputes = async <D extends Dispute>(
   sql: Queryable,
   kind: DisputeKind,
-  filter: DisputeFilter,
+  { transactionId, ...filter }: DisputeFilter,
 ): Promise<readonly D[]> => {
-  const { limit, after } = filter
-  const [createdAt, id] = after ?? newest
-  const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
-  const rows = await sql<DisputeRow[]>`
-    select ${columns(sql)} from ${sourceOf(sql, kind, filter, behind)}
-    where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
-  return rows.map((row) => disputeOf<D>(row))
+  const disputes = {
+    columns: columns(sql),
+    table: sql`dict_disputes`,
+    isOne: sql`kind = ${kind}`,
+    few: transactionId === undefined ? undefined : ofPayment(sql, transactionId),
+    waits: waiting(sql),
+    roles: disputeRoles,
+    statuses: disputeStatuses,
+  }
+  return (await agePageOf<DisputeRow>(sql, disputes, filter)).map((row) => disputeOf<D>(row))
 }
-
-type Fragment = ReturnType<typeof columns>
 
 /**
  * The few of a payment. Only one index has its id first; asked for the kind at once, a plan that is made while the table
@@ -130,36 +125,6 @@ type Fragment = ReturnType<typeof columns>
  */
 const ofPayment = (sql: Queryable, transactionId: string) => sql`(
   select * from dict_disputes where transaction_id = ${transactionId} offset 0) of_payment`
-
-/** What a page is taken from: few rows, or those that an index has in the order of the page. */
-const sourceOf = (
-  sql: Queryable,
-  kind: DisputeKind,
-  { role, status, transactionId, needsPerson, limit }: DisputeFilter,
-  behind: Fragment,
-): Fragment => {
-  const isIt = sql`kind = ${kind} and ${behind}
-    ${role === undefined ? sql`` : sql`and role = ${role}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${needsPerson ? sql`and ${waiting(sql)}` : sql``}`
-  if (transactionId !== undefined) {
-    return sql`(select * from ${ofPayment(sql, transactionId)} where ${isIt}) d`
-  }
-  if (needsPerson) {
-    return sql`(
-      select * from dict_disputes where ${isIt}
-      order by created_at desc, id desc limit ${rowCount(sql, limit)}
-    ) d`
-  }
-  const among = (given: string | undefined, all: readonly string[]) =>
-    textRows(sql, given === undefined ? all : [given])
-  return sql`${among(role, disputeRoles)} as r(of_role)
-    cross join ${among(status, disputeStatuses)} as s(of_status)
-    cross join lateral (
-      select * from dict_disputes
-      where kind = ${kind} and role = of_role and status = of_status and ${behind}
-      order by created_at desc, id desc limit ${rowCount(sql, limit)}) d`
-}
 
 /** As the index of those says. */
 const waiting = (sql: Queryable) => sql`
