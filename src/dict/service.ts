@@ -44,25 +44,6 @@ type Payee = {
 
 type Asked = { readonly key: string; readonly payer: string }
 
-export type DictService = {
-  /** Looks a key up for a payer who may then pay by it. @throws ApiError of {@link dictErrors} */
-  readonly show: (
-    asked: Asked,
-    caller: Caller,
-  ) => Promise<{
-    readonly entry: KeptEntry
-    readonly endToEndId: string
-    readonly payableUntil: Date
-  }>
-  /**
-   * Who is to be paid now.
-   *
-   * @param lookup EndToEndId of the lookup that the payer was shown: the entry must still be the same
-   * @throws ApiError of {@link dictErrors}
-   */
-  readonly payee: (asked: Asked, lookup: string | undefined, caller: Caller) => Promise<Payee>
-}
-
 /** Lookups that wait for the directory at once. */
 export const waitingMax = 128
 const saltBytes = 16
@@ -80,13 +61,14 @@ const askedDigestOf = (key: string, payer: string, salt: string): string =>
 
 type Resolved = { readonly entry: KeptEntry; readonly wasAsked: boolean }
 
-export const createDictService = (deps: DictServiceDeps): DictService => {
+export const createDictService = (deps: DictServiceDeps) => {
   const { sql, ispb, now } = deps
   const resolve = createResolve(deps)
   const newId = (): string => newEndToEndId({ ispb, created: now().toISOString(), random })
 
   return {
-    show: async (asked, caller) => {
+    /** Looks a key up for a payer who may then pay by it. @throws ApiError of {@link dictErrors} */
+    show: async (asked: Asked, caller: Caller) => {
       const endToEndId = newId()
       const { entry, wasAsked } = await resolve({ ...asked, endToEndId }, caller)
       const salt = randomBytes(saltBytes).toString('hex')
@@ -102,7 +84,13 @@ export const createDictService = (deps: DictServiceDeps): DictService => {
       })
       return { entry, endToEndId, payableUntil: new Date(createdAt.getTime() + lookupMs) }
     },
-    payee: async (asked, id, caller) => {
+    /**
+     * Who is to be paid now.
+     *
+     * @param id EndToEndId of the lookup that the payer was shown: the entry must still be the same
+     * @throws ApiError of {@link dictErrors}
+     */
+    payee: async (asked: Asked, id: string | undefined, caller: Caller): Promise<Payee> => {
       const lookup = id === undefined ? undefined : await demandLookup(deps, asked, id, caller)
       const endToEndId = lookup?.endToEndId ?? newId()
       const { entry, wasAsked } = await resolve({ ...asked, endToEndId }, caller)
@@ -128,6 +116,8 @@ export const createDictService = (deps: DictServiceDeps): DictService => {
     },
   }
 }
+
+export type DictService = ReturnType<typeof createDictService>
 
 const noLookup = (): ApiError =>
   new ApiError(dictErrors.dict_lookup_unknown, 'No open lookup has this end_to_end_id.')

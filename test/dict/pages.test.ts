@@ -11,7 +11,6 @@ import {
   listClaims,
   postponeClaim,
 } from '../../src/dict/claims/store.ts'
-import { forgetSomeComparisons } from '../../src/dict/retention.ts'
 import {
   addComparison,
   addDifferences,
@@ -41,6 +40,7 @@ import {
   openEntries,
   releaseKey,
 } from '../../src/dict/entries/store.ts'
+import { forgetSomeComparisons } from '../../src/dict/retention.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 60_000

@@ -34,9 +34,7 @@ const retryMs = 50
  * Stores answers that came too late with their transactions, as events. A late approval is no success; if nobody has
  * taken it for one, it is taken back. A void that was refused, and then done, is asked for again until it is confirmed.
  */
-export const createLateAnswers = (
-  deps: ListenerDeps,
-): ((answer: LateAnswer) => Promise<void>) => {
+export const createLateAnswers = (deps: ListenerDeps): ((answer: LateAnswer) => Promise<void>) => {
   const { sql, networks, logger, onReversals } = deps
   const attach = createGatherer<LateAnswerRow, string | undefined>({
     rowsMax: rowsMax,

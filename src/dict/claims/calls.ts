@@ -11,7 +11,7 @@ import {
 import type { XmlDocument } from '#codecs/xml'
 import { DirectoryAwayError } from '../exchange.ts'
 import { type DirectoryList, listRequest } from '../lists.ts'
-import type { Lane, Refused } from '../wire.ts'
+import type { Lane } from '../wire.ts'
 import { isDone, type Role, standingOf, type Wish } from './domain.ts'
 
 type Told = {
@@ -23,15 +23,6 @@ type Told = {
 
 /** As a list of the directory shows it. */
 export type ListedClaim = Claim & { readonly modifiedMs: number }
-
-/** Claims of the DICT API. @throws DirectoryAwayError where nothing usable comes back: it may have been done */
-export type ClaimCalls = {
-  readonly open: (asked: ClaimRequest) => Promise<Told | Refused>
-  /** @param requestId of the entry that a completion makes */
-  readonly act: (claimId: string, wish: Wish, requestId: string) => Promise<Told | Refused>
-  readonly find: (claimId: string) => Promise<Told | Refused>
-  readonly list: (role: Role) => DirectoryList<ListedClaim>
-}
 
 /** More pages are left to the next time: the directory allows forty a minute. */
 export const claimPagesMax = 20
@@ -46,8 +37,9 @@ const nouns = {
   complete: 'Complete',
 } as const
 
-export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls => ({
-  open: (asked) => {
+/** Claims of the DICT API. @throws DirectoryAwayError where nothing usable comes back: it may have been done */
+export const createClaimCalls = ({ tell, see }: Lane, ispb: string) => ({
+  open: (asked: ClaimRequest) => {
     const body: Element = ['CreateClaimRequest', [claimElement(asked)]]
     return tell('create_claim', { method: 'POST', path: '/claims/', body }, (document) => {
       const told = toldIn(document, undefined)
@@ -56,7 +48,8 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
       throw new DirectoryAwayError('document', 'the answer is about another claim')
     })
   },
-  act: (claimId, wish, requestId) => {
+  /** @param requestId of the entry that a completion makes */
+  act: (claimId: string, wish: Wish, requestId: string) => {
     if (wish.act === 'open') throw new Error('a claim that has an id is open')
     const { act } = wish
     const body: Element = [
@@ -69,7 +62,7 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
       ],
     ]
     const path = `/claims/${claimId}/${act}`
-    return tell(`${act}_claim`, { method: 'POST', path, body }, (document) => {
+    return tell(`${act}_claim`, { method: 'POST', path, body }, (document): Told => {
       const told = toldIn(document, claimId)
       if (!isDone(wish, standingOf(told.claim).status)) {
         throw new DirectoryAwayError('document', 'the answer says that it was not done')
@@ -79,9 +72,9 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
       return { ...told, ownedSince }
     })
   },
-  find: (claimId) =>
+  find: (claimId: string) =>
     see('get_claim', { path: `/claims/${claimId}` }, (document) => toldIn(document, claimId)),
-  list: (role) => ({
+  list: (role: Role): DirectoryList<ListedClaim> => ({
     name: `claims_${role}`,
     ask: (query) => {
       const side = { [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true' }
@@ -92,6 +85,8 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
     },
   }),
 })
+
+export type ClaimCalls = ReturnType<typeof createClaimCalls>
 
 /** @throws DirectoryAwayError if it is about another claim */
 const toldIn = (document: XmlDocument, claimId: string | undefined): Told => {

@@ -28,24 +28,16 @@ type NewClaim = {
   readonly content: EntryContent
 }
 
-export type ClaimService = {
-  /** @throws ApiError if we claim the key already, or the directory refuses */
-  readonly open: (asked: NewClaim, caller: Caller) => Promise<Answered>
-  /** @throws ApiError if the claim does not allow it, or the directory refuses */
-  readonly act: (id: string, wish: Wish, caller: Caller) => Promise<Answered>
-  readonly find: (id: string) => Promise<OwnClaim>
-  readonly list: (filter: ClaimFilter) => Promise<readonly OwnClaim[]>
-}
-
 /**
  * Claims to keys. Each wish is stored before the directory is told, and holds until the directory has done it or
  * refused; see {@link createAdvance}.
  */
-export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimService => {
+export const createClaimService = (deps: AdvanceDeps, advance: Advance) => {
   const { sql, now, quietMs } = deps
   const find = async (id: string): Promise<OwnClaim> => (await findClaim(sql, id)) ?? throwNone()
   return {
-    open: (asked, caller) => {
+    /** @throws ApiError if we claim the key already, or the directory refuses */
+    open: (asked: NewClaim, caller: Caller): Promise<Answered> => {
       const write = async (tx: Queryable): Promise<string> => {
         const claim = newClaim(asked, caller.keyId, now())
         if (!(await addClaim(tx, claim, new Date(now().getTime() + quietMs)))) {
@@ -62,7 +54,8 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimSe
         return answered(told, { act: 'open' }, 201)
       })
     },
-    act: (id, wish, caller) => {
+    /** @throws ApiError if the claim does not allow it, or the directory refuses */
+    act: (id: string, wish: Wish, caller: Caller): Promise<Answered> => {
       const write = async (tx: Queryable): Promise<string> => {
         if (await want(tx, deps, id, wish)) {
           const outcome = 'reason' in wish ? `${wish.act} ${wish.reason}` : wish.act
@@ -78,9 +71,11 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimSe
       })
     },
     find,
-    list: (filter) => listClaims(sql, filter),
+    list: (filter: ClaimFilter) => listClaims(sql, filter),
   }
 }
+
+export type ClaimService = ReturnType<typeof createClaimService>
 
 /** Stores what is wanted of a claim. @returns false: it is done, or asked for already. @throws ApiError */
 const want = async (tx: Queryable, deps: AdvanceDeps, id: string, wish: Wish): Promise<boolean> => {

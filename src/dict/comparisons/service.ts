@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { KeyType } from '#codecs/dict'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -28,7 +27,7 @@ import {
   readCids,
   refusedBy,
 } from './difference.ts'
-import type { ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
+import type { Difference, Side, Theirs } from './domain.ts'
 import { askAgain, keepSide, type MendBy } from './mend.ts'
 import {
   addComparison,
@@ -53,27 +52,6 @@ export type ComparisonDeps = {
   readonly now: () => Date
 }
 
-export type ComparisonService = {
-  /** @throws ApiError while one of the type runs */
-  readonly start: (
-    asked: {
-      readonly keyType: KeyType
-      readonly method: ComparisonMethod
-      readonly since: Date | null
-    },
-    caller: Caller,
-  ) => Promise<Answered>
-  readonly find: (id: string) => Promise<Comparison>
-  readonly differences: (
-    id: string,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ) => Promise<readonly Difference[]>
-  /** Makes the other side as the one that is kept. @throws ApiError */
-  readonly mend: (id: string, key: string, keep: Side, caller: Caller) => Promise<Answered>
-  /** Goes on with what runs. */
-  readonly advance: (round: Round) => Promise<void>
-}
-
 /** Differences that are asked for one by one, and shown; the others are counted. */
 const shownMax = 1_000
 /** A file is made within minutes; one that is not there after hours is given up. */
@@ -82,7 +60,7 @@ const runMsMax = 6 * 3_600_000
 const failingMsMax = 900_000
 
 /** Tells which of our entries and the directory's differ, and mends them by choice. */
-export const createComparisonService = (deps: ComparisonDeps): ComparisonService => {
+export const createComparisonService = (deps: ComparisonDeps) => {
   const { sql, now } = deps
   const find = async (id: string): Promise<Comparison> => {
     const found = await findComparison(sql, id)
@@ -90,7 +68,11 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
     return found
   }
   return {
-    start: (asked, caller) => {
+    /** @throws ApiError while one of the type runs */
+    start: (
+      asked: Pick<Comparison, 'keyType' | 'method' | 'since'>,
+      caller: Caller,
+    ): Promise<Answered> => {
       const write = async (tx: Queryable): Promise<string> => {
         const made = { ...started, ...asked, id: randomUUID(), createdAt: now() }
         if (!(await addComparison(tx, made))) {
@@ -105,11 +87,12 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
       )
     },
     find,
-    differences: async (id, page) => {
+    differences: async (id: string, page: Parameters<typeof listDifferences>[2]) => {
       await find(id)
       return listDifferences(sql, id, page)
     },
-    mend: async (id, key, keep, caller) => {
+    /** Makes the other side as the one that is kept. @throws ApiError */
+    mend: async (id: string, key: string, keep: Side, caller: Caller): Promise<Answered> => {
       const { keyType } = await find(id)
       const shown = async (): Promise<Difference> => {
         const [next] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
@@ -129,9 +112,12 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
         return answerOf(differenceView(await shown()), true, 200)
       })
     },
+    /** Goes on with what runs. */
     advance: createAdvance(deps),
   }
 }
+
+export type ComparisonService = ReturnType<typeof createComparisonService>
 
 /** How far a comparison is that runs. Another process that takes over begins anew. */
 type Progress = {
@@ -142,7 +128,7 @@ type Progress = {
   readonly read: ReadEvents
 }
 
-const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
+const createAdvance = (deps: ComparisonDeps) => {
   const { sql, logger, now } = deps
   const progressOf = new Map<string, Progress>()
   const giveUp = (id: string, failure: string) =>
@@ -180,7 +166,7 @@ const createAdvance = (deps: ComparisonDeps): ComparisonService['advance'] => {
       logger.info({ id, reason: error.reason }, 'a comparison goes on later')
     }
   }
-  return async (round) => {
+  return async (round: Round): Promise<void> => {
     const running = await runningComparisons(sql)
     for (const id of progressOf.keys()) {
       if (!running.some((one) => one.id === id)) progressOf.delete(id)

@@ -61,30 +61,16 @@ type NewEntry = {
 /** What became of it; one that is not `isDone` is asked for until the directory answers. */
 export type Entered = { readonly entry: OwnEntry; readonly isDone: boolean }
 
-export type EntryService = {
-  /** @throws ApiError if the key is one of ours, or the directory refuses */
-  readonly register: (wanted: NewEntry, caller: Caller) => Promise<Answered>
-  /** @throws ApiError if it is not registered, or the directory refuses */
-  readonly change: (id: string, wanted: Wished, actor: Actor) => Promise<Entered>
-  readonly find: (id: string) => Promise<OwnEntry>
-  readonly list: (filter: EntryFilter) => Promise<readonly OwnEntry[]>
-  /** Asks the directory again for what it has not answered. */
-  readonly retry: (id: string) => Promise<void>
-  /** Whether all our entries of a type are the directory's, by their check (VSync). */
-  readonly verify: (
-    type: KeyType,
-  ) => Promise<{ readonly entries: number; readonly isSame: boolean }>
-}
-
 /**
  * The entries that this institution keeps in the directory. Each wish is stored before the directory is told; one that
  * nobody answered is told again, under the same RequestId, until somebody does.
  */
-export const createEntryService = (deps: EntryServiceDeps): EntryService => {
+export const createEntryService = (deps: EntryServiceDeps) => {
   const { sql, client, now } = deps
   const advance = createAdvance(deps)
   return {
-    register: (wanted, caller) => {
+    /** @throws ApiError if the key is one of ours, or the directory refuses */
+    register: (wanted: NewEntry, caller: Caller): Promise<Answered> => {
       const write = async (tx: Queryable): Promise<string> => {
         const { keyType, key = null, content } = wanted
         const made = newEntry({ id: randomUUID(), keyType, key, content }, caller.keyId, now())
@@ -98,7 +84,8 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
         return answerOf(entryView(entry), isDone, 201)
       })
     },
-    change: async (id, wish, actor) => {
+    /** @throws ApiError if it is not registered, or the directory refuses */
+    change: async (id: string, wish: Wished, actor: Actor): Promise<Entered> => {
       const wanted = await sql.begin(async (tx) => {
         const before = await lockEntry(tx, id)
         if (before === undefined) throw noEntry()
@@ -116,14 +103,16 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
       if (told.isDone) demandDone(told.entry, wanted)
       return told
     },
-    find: async (id) => {
+    find: async (id: string): Promise<OwnEntry> => {
       const found = await findEntry(sql, id)
       if (found === undefined) throw noEntry()
       return found
     },
-    list: (filter) => listEntries(sql, filter),
-    retry: (id) => unlessRefused(advance(id)),
-    verify: async (type) => {
+    list: (filter: EntryFilter) => listEntries(sql, filter),
+    /** Asks the directory again for what it has not answered. */
+    retry: (id: string) => unlessRefused(advance(id)),
+    /** Whether all our entries of a type are the directory's, by their check (VSync). */
+    verify: async (type: KeyType) => {
       const check = createVsync()
       let entries = 0
       for await (const page of cidsOf(sql, type)) {
@@ -136,6 +125,8 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
     },
   }
 }
+
+export type EntryService = ReturnType<typeof createEntryService>
 
 const retriedMax = 100
 
