@@ -1,5 +1,6 @@
 /** When a fault of a simulator strikes. */
 export type Strike = {
+  readonly kind: string
   /** Chance each time, 0 to 1; certain when absent. */
   readonly probability?: number
   /** Times left to strike; unlimited when absent. */
@@ -11,8 +12,8 @@ export type Strikes<F extends Strike> = {
   readonly set: (faults: readonly F[]) => void
   /** Those with times left. */
   readonly active: () => readonly F[]
-  /** The first fault that concerns the present moment and strikes, or undefined. */
-  readonly strike: (concerns: (fault: F) => boolean) => F | undefined
+  /** The first fault of these kinds that strikes in what concerns it now, or undefined. */
+  readonly strike: (kinds: readonly F['kind'][], concerns: (fault: F) => boolean) => F | undefined
 }
 
 /** @param random source of chance in [0, 1), so that a run can be repeated */
@@ -23,10 +24,11 @@ export const createStrikes = <F extends Strike>(random: () => number): Strikes<F
       entries = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
     },
     active: () => entries.filter(({ left }) => left > 0).map(({ fault }) => fault),
-    strike: (concerns) => {
+    strike: (kinds, concerns) => {
       const struck = entries.find(
         ({ fault, left }) =>
           left > 0 &&
+          kinds.includes(fault.kind) &&
           concerns(fault) &&
           (fault.probability === undefined || random() < fault.probability),
       )

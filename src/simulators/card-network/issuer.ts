@@ -107,6 +107,18 @@ const reversedOf = (request: CardMessage): { mti: string; original: Original } =
   }
 }
 
+/** The behaviour that answers each movement with a code. */
+const declinedBy = {
+  authorized: 'increment_decline',
+  captured: 'capture_decline',
+  refunded: 'refund_decline',
+} as const
+
+const isWithin = (request: CardMessage, left: number): boolean => {
+  const amount = Number(request.amount ?? 0)
+  return amount > 0 && amount <= left
+}
+
 const textsMax = 1_000
 
 /** Decides on the money; knows nothing of connections. */
@@ -278,63 +290,43 @@ export class Issuer {
     return entry === undefined || entry.stan === original.stan ? undefined : entry
   }
 
-  private increment(
-    entry: BookEntry,
-    request: CardMessage,
-    { name, argument }: Behaviour,
-  ): CardMessage {
+  private increment(entry: BookEntry, request: CardMessage, behaviour: Behaviour): CardMessage {
     const answer = echo(request, '0110')
-    const by = originalOf(request)
-    const isOpen = entry.authorizedAmount > entry.reversedAmount
     answer.authCode = entry.authCode
-    if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
-    else if (name === 'decline' || name === 'increment_decline')
-      answer.responseCode = twoDigits(argument)
-    else if (!isOpen) answer.responseCode = invalidAmount
-    else {
-      this.book.move('authorized', entry, by, Number(request.amount ?? 0))
-      answer.responseCode = approved
-    }
-    return answer
+    const isOpen = entry.authorizedAmount > entry.reversedAmount
+    return this.move(answer, 'authorized', entry, request, behaviour, isOpen)
   }
 
-  private capture(
-    entry: BookEntry,
+  private capture(entry: BookEntry, request: CardMessage, behaviour: Behaviour): CardMessage {
+    const answer = echo(request, answerMtis[request.mti] ?? '0210')
+    answer.authCode = entry.authCode
+    const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
+    return this.move(answer, 'captured', entry, request, behaviour, isWithin(request, left))
+  }
+
+  private refund(request: CardMessage, behaviour: Behaviour): CardMessage {
+    const answer = echo(request, answerMtis[request.mti] ?? '0210')
+    const entry = this.book.findByRrn(originalOf(request).rrn)
+    const left = entry === undefined ? 0 : entry.capturedAmount - entry.refundedAmount
+    return this.move(answer, 'refunded', entry, request, behaviour, isWithin(request, left))
+  }
+
+  /** Moves money of a payment once, unless the card or the book speaks against it. */
+  private move(
+    answer: CardMessage,
+    kind: keyof typeof declinedBy,
+    entry: BookEntry | undefined,
     request: CardMessage,
     { name, argument }: Behaviour,
+    isPossible: boolean,
   ): CardMessage {
-    const answer = echo(request, answerMtis[request.mti] ?? '0210')
-    const amount = Number(request.amount ?? 0)
     const by = originalOf(request)
-    const isRepeat = this.book.findMovement(by) !== undefined
-    const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
-    answer.authCode = entry.authCode
-    if (isRepeat) answer.responseCode = approved
-    else if (name === 'decline' || name === 'capture_decline')
-      answer.responseCode = twoDigits(argument)
-    else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
-    else {
-      this.book.move('captured', entry, by, amount)
-      answer.responseCode = approved
-    }
-    return answer
-  }
-
-  private refund(request: CardMessage, { name, argument }: Behaviour): CardMessage {
-    const answer = echo(request, answerMtis[request.mti] ?? '0210')
-    const by = originalOf(request)
-    const amount = Number(request.amount ?? 0)
-    const entry = this.book.findByRrn(by.rrn)
-    const left = entry === undefined ? 0 : entry.capturedAmount - entry.refundedAmount
-    if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
-    else if (name === 'decline' || name === 'refund_decline')
-      answer.responseCode = twoDigits(argument)
+    answer.responseCode = approved
+    if (this.book.findMovement(by) !== undefined) return answer
+    if (name === 'decline' || name === declinedBy[kind]) answer.responseCode = twoDigits(argument)
     else if (entry === undefined) answer.responseCode = notFound
-    else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
-    else {
-      this.book.move('refunded', entry, by, amount)
-      answer.responseCode = approved
-    }
+    else if (!isPossible) answer.responseCode = invalidAmount
+    else this.book.move(kind, entry, by, Number(request.amount ?? 0))
     return answer
   }
 

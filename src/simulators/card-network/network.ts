@@ -201,10 +201,8 @@ export class CardNetwork {
   private manage(session: Session, request: CardMessage, tpdu: Uint8Array): void {
     request.mti = '0810'
     request.responseCode = '00'
-    if (request.networkCode === '001') {
-      request.responseCode = '00'
-      if (request.responseCode === '00') this.signedOn.add(session)
-    } else if (request.networkCode === '002') this.signedOn.delete(session)
+    if (request.networkCode === '001') this.signedOn.add(session)
+    else if (request.networkCode === '002') this.signedOn.delete(session)
     else if (asksForKey(request)) this.keys?.give(request)
     else if (request.networkCode === keyConfirmed && this.keys?.confirmed() !== true) {
       request.responseCode = '12'

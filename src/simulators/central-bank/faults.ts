@@ -66,10 +66,9 @@ export const createFaultPlan = (random: () => number) => {
     operation?: 'send' | 'read',
   ): Fault | undefined =>
     strikes.strike(
+      kinds,
       (fault) =>
-        kinds.includes(fault.kind) &&
-        (fault.channel === undefined || fault.channel === channel) &&
-        (fault.operation === undefined || fault.operation === operation),
+        (fault.channel ?? channel) === channel && (fault.operation ?? operation) === operation,
     )
 
   const shuffle = <T>(items: T[]): void => {

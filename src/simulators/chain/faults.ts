@@ -38,6 +38,7 @@ export const createFaultPlan = (random: () => number) => {
     /** @returns the fault that strikes this call, or undefined */
     strike: (method: string): FaultKind | undefined =>
       strikes.strike(
+        faultKinds,
         (fault) =>
           (fault.method ?? method) === method &&
           (method === sendMethod || !ofTransactions.has(fault.kind)),

@@ -1,25 +1,20 @@
 /** The operations of the DICT API on claims. */
 import {
-  type Claim,
   claimElement,
   claimStatuses,
   claimTypes,
-  demandText,
   type Element,
-  nodeAt,
   readClaimRequest,
 } from '#codecs/dict'
 import {
-  type Asked,
+  actingOn,
   askerOf,
-  type Deps,
-  type Done,
   limitOf,
   listedFor,
   momentIn,
   type Offered,
   type Operation,
-  readAct,
+  partOf,
   readRequest,
 } from './operation.ts'
 import { Refusal } from './refusal.ts'
@@ -28,10 +23,8 @@ const limitDefault = 20
 
 const openClaim: Operation = (asked, _, deps) => {
   const at = 'Claim/ClaimerAccount/Participant'
-  const { document, root, participant } = readRequest(asked, 'CreateClaimRequest', at, deps)
-  deps.policies.take('CLAIMS_WRITE', participant)
-  const node = nodeAt(document, root, 'Claim') ?? root
-  const claim = deps.claims.open(readClaimRequest(document, node))
+  const request = readRequest(asked, deps, 'CreateClaimRequest', 'CLAIMS_WRITE', at)
+  const claim = deps.claims.open(readClaimRequest(request.document, partOf(request, 'Claim')))
   return { status: 201, name: 'CreateClaimResponse', elements: [claimElement(claim)] }
 }
 
@@ -78,50 +71,28 @@ const listClaims: Operation = (asked, _, { claims, policies }) => {
   return { status: 200, name: 'ListClaimsResponse', elements }
 }
 
-type Act = 'Acknowledge' | 'Confirm' | 'Cancel' | 'Complete'
+const actOnClaim = actingOn('Claim', 'CLAIMS_WRITE')
 
-/** @throws Refusal */
-const readClaimAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
-  const name = `${act}ClaimRequest`
-  const policy = 'CLAIMS_WRITE'
-  const { document, root, participant } = readAct(asked, deps, {
-    name,
-    idAt: 'ClaimId',
-    id,
-    policy,
-  })
-  return { participant, textOf: (path: string): string => demandText(document, root, path) }
-}
+const acknowledge = actOnClaim('Acknowledge', (id, { participant }, { claims }) => [
+  claimElement(claims.acknowledge(id, participant)),
+])
 
-const done = (act: Act, claim: Claim, more: readonly Element[] = []): Done => ({
-  status: 200,
-  name: `${act}ClaimResponse`,
-  elements: [claimElement(claim), ...more],
-})
+const confirm = actOnClaim('Confirm', (id, { participant, textOf }, { claims }) => [
+  claimElement(claims.confirm(id, participant, textOf('Reason'))),
+])
 
-const acknowledge: Operation = (asked, [id = ''], deps) => {
-  const { participant } = readClaimAct(asked, 'Acknowledge', id, deps)
-  return done('Acknowledge', deps.claims.acknowledge(id, participant))
-}
+const cancel = actOnClaim('Cancel', (id, { participant, textOf }, { claims }) => [
+  claimElement(claims.cancel(id, participant, textOf('Reason'))),
+])
 
-const confirm: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readClaimAct(asked, 'Confirm', id, deps)
-  return done('Confirm', deps.claims.confirm(id, participant, textOf('Reason')))
-}
-
-const cancel: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readClaimAct(asked, 'Cancel', id, deps)
-  return done('Cancel', deps.claims.cancel(id, participant, textOf('Reason')))
-}
-
-const complete: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readClaimAct(asked, 'Complete', id, deps)
-  const { claim, kept } = deps.claims.complete(id, participant, textOf('RequestId'))
-  return done('Complete', claim, [
+const complete = actOnClaim('Complete', (id, { participant, textOf }, { claims }) => {
+  const { claim, kept } = claims.complete(id, participant, textOf('RequestId'))
+  return [
+    claimElement(claim),
     ['EntryCreationDate', kept.entry.createdAt],
     ['KeyOwnershipDate', kept.entry.ownedSince],
-  ])
-}
+  ]
+})
 
 export const claimOperations: readonly Offered[] = [
   ['POST', /^\/claims\/$/, openClaim],

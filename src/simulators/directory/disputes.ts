@@ -1,10 +1,8 @@
 /** The operations on infraction reports and refund requests. */
 import {
-  demandText,
   type Element,
   infractionElement,
   infractionResults,
-  nodeAt,
   proseAt,
   readInfractionRequest,
   readRefundAnalysis,
@@ -14,6 +12,7 @@ import {
 } from '#codecs/dict'
 import {
   type Asked,
+  actingOn,
   askerOf,
   type Deps,
   type Done,
@@ -22,8 +21,7 @@ import {
   momentIn,
   type Offered,
   type Operation,
-  type Request,
-  readAct,
+  partOf,
   readRequest,
 } from './operation.ts'
 import type { ListFilter } from './records.ts'
@@ -32,13 +30,6 @@ import { Refusal } from './refusal.ts'
 const limitDefault = 20
 /** A list that is late does not know yet what happened within this time. */
 const lateMs = 60_000
-
-/** The record that a body asks for. @throws Refusal */
-const partOf = ({ document, root }: Request, name: string): number => {
-  const node = nodeAt(document, root, name)
-  if (node === undefined) throw new Refusal('BadRequest', `${name} is missing`)
-  return node
-}
 
 /** @throws Refusal */
 const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
@@ -69,50 +60,33 @@ const pageOf = (
 
 const createInfraction: Operation = (asked, _, deps) => {
   const name = 'CreateInfractionReportRequest'
-  const request = readRequest(asked, name, 'Participant', deps)
-  deps.policies.take('INFRACTION_REPORTS_WRITE', request.participant)
+  const request = readRequest(asked, deps, name, 'INFRACTION_REPORTS_WRITE')
   const wanted = readInfractionRequest(request.document, partOf(request, 'InfractionReport'))
-  const made = deps.infractions.create(wanted, request.participant)
-  return {
-    status: 201,
-    name: 'CreateInfractionReportResponse',
-    elements: [infractionElement(made)],
-  }
+  const elements = [infractionElement(deps.infractions.create(wanted, request.participant))]
+  return { status: 201, name: 'CreateInfractionReportResponse', elements }
 }
 
-const actOnInfraction =
-  (
-    name: string,
-    act: (id: string, request: Request, deps: Deps) => Parameters<typeof infractionElement>[0],
-  ): Operation =>
-  (asked, [id = ''], deps) => {
-    const request = readAct(asked, deps, {
-      name: `${name}InfractionReportRequest`,
-      idAt: 'InfractionReportId',
-      id,
-      policy: 'INFRACTION_REPORTS_WRITE',
-    })
-    const elements = [infractionElement(act(id, request, deps))]
-    return { status: 200, name: `${name}InfractionReportResponse`, elements }
-  }
+const actOnInfraction = actingOn('InfractionReport', 'INFRACTION_REPORTS_WRITE')
 
-const acknowledgeInfraction = actOnInfraction('Acknowledge', (id, { participant }, deps) =>
-  deps.infractions.acknowledge(id, participant),
-)
+const acknowledgeInfraction = actOnInfraction('Acknowledge', (id, { participant }, deps) => [
+  infractionElement(deps.infractions.acknowledge(id, participant)),
+])
 
-const cancelInfraction = actOnInfraction('Cancel', (id, { participant }, deps) =>
-  deps.infractions.cancel(id, participant),
-)
+const cancelInfraction = actOnInfraction('Cancel', (id, { participant }, deps) => [
+  infractionElement(deps.infractions.cancel(id, participant)),
+])
 
-const closeInfraction = actOnInfraction('Close', (id, { participant, document, root }, deps) => {
-  const text = demandText(document, root, 'AnalysisResult')
+const closeInfraction = actOnInfraction('Close', (id, request, deps) => {
+  const { participant, document, root, textOf } = request
+  const text = textOf('AnalysisResult')
   const result = infractionResults.find((one) => one === text)
   if (result === undefined) throw new Refusal('BadRequest', 'AnalysisResult')
-  return deps.infractions.close(id, participant, {
+  const closed = deps.infractions.close(id, participant, {
     result,
     fraudType: textAt(document, root, 'FraudType'),
     analysis: proseAt(document, root, 'AnalysisDetails'),
   })
+  return [infractionElement(closed)]
 })
 
 const getInfraction: Operation = (asked, [id = ''], deps) => {
@@ -138,36 +112,21 @@ const listInfractions: Operation = (asked, _, deps) => {
 }
 
 const createRefund: Operation = (asked, _, deps) => {
-  const request = readRequest(asked, 'CreateRefundRequest', 'Participant', deps)
-  deps.policies.take('REFUNDS_WRITE', request.participant)
+  const request = readRequest(asked, deps, 'CreateRefundRequest', 'REFUNDS_WRITE')
   const wanted = readRefundRequest(request.document, partOf(request, 'Refund'))
   const made = deps.refunds.create(wanted, request.participant)
   return { status: 201, name: 'CreateRefundResponse', elements: [refundElement(made)] }
 }
 
-const actOnRefund =
-  (
-    name: string,
-    act: (id: string, request: Request, deps: Deps) => Parameters<typeof refundElement>[0],
-  ): Operation =>
-  (asked, [id = ''], deps) => {
-    const request = readAct(asked, deps, {
-      name: `${name}RefundRequest`,
-      idAt: 'RefundId',
-      id,
-      policy: 'REFUNDS_WRITE',
-    })
-    const elements = [refundElement(act(id, request, deps))]
-    return { status: 200, name: `${name}RefundResponse`, elements }
-  }
+const actOnRefund = actingOn('Refund', 'REFUNDS_WRITE')
 
-const cancelRefund = actOnRefund('Cancel', (id, { participant }, deps) =>
-  deps.refunds.cancel(id, participant),
-)
+const cancelRefund = actOnRefund('Cancel', (id, { participant }, deps) => [
+  refundElement(deps.refunds.cancel(id, participant)),
+])
 
-const closeRefund = actOnRefund('Close', (id, { participant, document, root }, deps) =>
-  deps.refunds.close(id, participant, readRefundAnalysis(document, root)),
-)
+const closeRefund = actOnRefund('Close', (id, { participant, document, root }, deps) => [
+  refundElement(deps.refunds.close(id, participant, readRefundAnalysis(document, root))),
+])
 
 const getRefund: Operation = (asked, [id = ''], deps) => {
   const found = deps.refunds.find(id, askerOf(asked, deps, 'REFUNDS_READ'))

@@ -52,17 +52,12 @@ export type Fault = Strike & {
 
 /** @param random source of chance in [0, 1), so that a run can be repeated */
 export const createFaultPlan = (random: () => number) => {
-  const { set, active, strike } = createStrikes<Fault>(random)
+  const strikes = createStrikes<Fault>(random)
   return {
-    set,
-    active,
+    ...strikes,
     /** The fault of one of these kinds that strikes now, or undefined. */
     strike: (kinds: readonly FaultKind[], operation: Fault['operation']): Fault | undefined =>
-      strike(
-        (fault) =>
-          kinds.includes(fault.kind) &&
-          (fault.operation === undefined || fault.operation === operation),
-      ),
+      strikes.strike(kinds, (fault) => (fault.operation ?? operation) === operation),
   }
 }
 

@@ -2,14 +2,7 @@
 
 import { pixKeyKind } from '#codecs/brcode'
 import { CodecError } from '#codecs/bytes'
-import {
-  demandText,
-  entryElement,
-  nodeAt,
-  readAccount,
-  readEntryRequest,
-  readPerson,
-} from '#codecs/dict'
+import { entryElement, nodeAt, readAccount, readEntryRequest, readPerson } from '#codecs/dict'
 import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import { claimOperations } from './claims-interface.ts'
 import { disputes } from './disputes.ts'
@@ -56,30 +49,22 @@ const getEntry: Operation = ({ header }, [key = ''], deps) => {
 
 const createEntry: Operation = (asked, _, deps) => {
   const at = 'Entry/Account/Participant'
-  const { document, root, participant } = readRequest(asked, 'CreateEntryRequest', at, deps)
-  deps.policies.take('ENTRIES_WRITE', participant)
-  const { entry } = deps.book.create(
-    readEntryRequest(document, root),
-    demandText(document, root, 'Reason'),
-    demandText(document, root, 'RequestId'),
-  )
+  const request = readRequest(asked, deps, 'CreateEntryRequest', 'ENTRIES_WRITE', at)
+  const { document, root, textOf } = request
+  const wanted = readEntryRequest(document, root)
+  const { entry } = deps.book.create(wanted, textOf('Reason'), textOf('RequestId'))
   return { status: 201, name: 'CreateEntryResponse', elements: [entryElement(entry)] }
 }
 
 const updateEntry: Operation = (asked, [key = ''], deps) => {
   const at = 'Account/Participant'
-  const { document, root, participant } = readRequest(asked, 'UpdateEntryRequest', at, deps)
-  deps.policies.take('ENTRIES_UPDATE', participant)
-  if (demandText(document, root, 'Key') !== key) throw new Refusal('BadRequest', 'Key differs')
-  const owner = nodeAt(document, root, 'Owner') !== undefined
-  const { entry } = deps.book.update(
-    key,
-    {
-      ...readAccount(document, root, 'Account'),
-      owner: owner ? readPerson(document, root, 'Owner') : ownerOf(key, deps),
-    },
-    demandText(document, root, 'Reason'),
-  )
+  const request = readRequest(asked, deps, 'UpdateEntryRequest', 'ENTRIES_UPDATE', at)
+  const { document, root, textOf, requireSame } = request
+  requireSame('Key', key)
+  const hasOwner = nodeAt(document, root, 'Owner') !== undefined
+  const owner = hasOwner ? readPerson(document, root, 'Owner') : ownerOf(key, deps)
+  const change = { ...readAccount(document, root, 'Account'), owner }
+  const { entry } = deps.book.update(key, change, textOf('Reason'))
   return { status: 200, name: 'UpdateEntryResponse', elements: [entryElement(entry)] }
 }
 
@@ -90,11 +75,9 @@ const ownerOf = (key: string, { book }: Deps) => {
 }
 
 const deleteEntry: Operation = (asked, [key = ''], deps) => {
-  const request = readRequest(asked, 'DeleteEntryRequest', 'Participant', deps)
-  const { document, root, participant } = request
-  deps.policies.take('ENTRIES_WRITE', participant)
-  if (demandText(document, root, 'Key') !== key) throw new Refusal('BadRequest', 'Key differs')
-  deps.book.remove(key, participant, demandText(document, root, 'Reason'))
+  const request = readRequest(asked, deps, 'DeleteEntryRequest', 'ENTRIES_WRITE')
+  request.requireSame('Key', key)
+  deps.book.remove(key, request.participant, request.textOf('Reason'))
   return { status: 200, name: 'DeleteEntryResponse', elements: [['Key', key]] }
 }
 

@@ -1,6 +1,6 @@
 /** What an operation of the DICT API is given and gives. */
 
-import { demandText, type Element } from '#codecs/dict'
+import { demandText, type Element, nodeAt } from '#codecs/dict'
 import { ispbForm } from '#codecs/taxpayer'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { DirectoryBook } from './book.ts'
@@ -87,38 +87,56 @@ export const limitOf = (text: string | null, otherwise: number): number => {
   throw new Refusal('BadRequest', 'Limit is out of range')
 }
 
-/** @throws Refusal unless the body is a document of that name that its participant signed */
+/**
+ * Takes a token of its participant.
+ * @param at where it names its participant
+ * @throws Refusal unless the body is a document of that name that its participant signed
+ */
 export const readRequest = (
   { body }: Asked,
+  { checkSignature, policies }: Deps,
   name: string,
-  participantAt: string,
-  { checkSignature }: Deps,
-): { readonly document: XmlDocument; readonly root: number; readonly participant: string } => {
+  policy: PlainPolicy,
+  at = 'Participant',
+) => {
   const document = scanned(body)
   const { root } = document
   if (document.localName(root) !== name) throw new Refusal('BadRequest', `not a ${name}`)
-  const participant = demandText(document, root, participantAt, ispbForm)
+  const participant = demandText(document, root, at, ispbForm)
   if (checkSignature !== undefined && !checkSignature(document, participant)) {
     throw new Refusal('RequestSignatureInvalid')
   }
-  return { document, root, participant }
-}
-
-export type Request = ReturnType<typeof readRequest>
-
-/** A body that names the record of its path, and who acts. @throws Refusal */
-export const readAct = (
-  asked: Asked,
-  deps: Deps,
-  { name, idAt, id, policy }: { name: string; idAt: string; id: string; policy: PlainPolicy },
-): Request => {
-  const request = readRequest(asked, name, 'Participant', deps)
-  deps.policies.take(policy, request.participant)
-  if (demandText(request.document, request.root, idAt) !== id) {
-    throw new Refusal('BadRequest', `${idAt} differs`)
+  policies.take(policy, participant)
+  /** @throws CodecError if there is none */
+  const textOf = (path: string): string => demandText(document, root, path)
+  /** @throws Refusal if it says another */
+  const requireSame = (path: string, text: string): void => {
+    if (textOf(path) !== text) throw new Refusal('BadRequest', `${path} differs`)
   }
-  return request
+  return { document, root, participant, textOf, requireSame }
 }
+
+type Request = ReturnType<typeof readRequest>
+
+/** The part that a body is about. @throws Refusal */
+export const partOf = ({ document, root }: Request, name: string): number => {
+  const node = nodeAt(document, root, name)
+  if (node === undefined) throw new Refusal('BadRequest', `${name} is missing`)
+  return node
+}
+
+/** Acts on records of a kind: each names the record of its path, and who acts. */
+export const actingOn =
+  (kind: string, policy: PlainPolicy) =>
+  (
+    act: string,
+    perform: (id: string, request: Request, deps: Deps) => readonly Element[],
+  ): Operation =>
+  (asked, [id = ''], deps) => {
+    const request = readRequest(asked, deps, `${act}${kind}Request`, policy)
+    request.requireSame(`${kind}Id`, id)
+    return { status: 200, name: `${act}${kind}Response`, elements: perform(id, request, deps) }
+  }
 
 /** A moment of the query in milliseconds since the epoch. @throws Refusal */
 export const momentIn = (query: URLSearchParams, name: string, missing: number): number => {

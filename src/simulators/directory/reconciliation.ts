@@ -21,8 +21,8 @@ const microDigits = 6
 const verifySync: Operation = (asked, _, deps) => {
   const name = 'CreateSyncVerificationRequest'
   const at = 'SyncVerification/Participant'
-  const { document, root, participant } = readRequest(asked, name, at, deps)
-  deps.policies.take('SYNC_VERIFICATIONS_WRITE', participant)
+  const request = readRequest(asked, deps, name, 'SYNC_VERIFICATIONS_WRITE', at)
+  const { document, root, participant } = request
   const type = readKeyType(document, root, 'SyncVerification/KeyType')
   const theirs = textAt(document, root, 'SyncVerification/ParticipantSyncVerifier') ?? ''
   const result = theirs.toLowerCase() === deps.book.setOf(participant, type).hex() ? 'OK' : 'NOK'
@@ -51,24 +51,17 @@ const getEntryByCid: Operation = (asked, [cid = ''], deps) => {
 
 const createCidFile: Operation = (asked, _, deps) => {
   const name = 'CreateCidSetFileRequest'
-  const { document, root, participant } = readRequest(asked, name, 'Participant', deps)
-  deps.policies.take('CIDS_FILES_WRITE', participant)
+  const { document, root, participant } = readRequest(asked, deps, name, 'CIDS_FILES_WRITE')
   const file = deps.files.request(participant, readKeyType(document, root, 'KeyType'))
-  return {
-    status: 201,
-    name: 'CreateCidSetFileResponse',
-    elements: [deps.files.elementOf(file, asked.origin)],
-  }
+  const elements = [deps.files.elementOf(file, asked.origin)]
+  return { status: 201, name: 'CreateCidSetFileResponse', elements }
 }
 
 const getCidFile: Operation = (asked, [id = ''], deps) => {
   const file = deps.files.find(Number(id), askerOf(asked, deps, 'CIDS_FILES_READ'))
   if (file === undefined) throw new Refusal('NotFound')
-  return {
-    status: 200,
-    name: 'GetCidSetFileResponse',
-    elements: [deps.files.elementOf(file, asked.origin)],
-  }
+  const elements = [deps.files.elementOf(file, asked.origin)]
+  return { status: 200, name: 'GetCidSetFileResponse', elements }
 }
 
 /** Microseconds since the epoch. @throws Refusal */
