@@ -193,3 +193,16 @@ export const drexErrors = defineErrors({
     retryable: true,
   },
 })
+
+/** What is refused where a wallet is to sign. */
+export const signingErrors = [
+  drexErrors.wallet_not_found,
+  drexErrors.wallet_cannot_sign,
+  drexErrors.wallet_disabled,
+] as const
+
+/** What is refused where a network is asked. */
+export const networkErrors = [
+  drexErrors.network_not_configured,
+  drexErrors.network_unreachable,
+] as const

@@ -8,19 +8,14 @@ import { takeFromChain } from './engine/reckoning.ts'
 import { type SentCall, signedTransactionOf } from './engine/sent.ts'
 import type { Hex } from './evm/hex.ts'
 
-export type HeldTransactions = {
-  readonly list: (afterId: string | undefined, limit: number) => Promise<readonly store.Held[]>
+export const createHeld = (sql: Client, chains: Chains) => ({
+  list: (afterId: string | undefined, limit: number) => store.listHeld(sql, { afterId, limit }),
   /**
    * @param hash of the transaction that it is; without one it is sent
    * @throws ApiError `not_found`; `value_refused` if the hash is not of the same call by the same wallet, or is another's;
    * `network_unreachable`
    */
-  readonly decide: (id: string, hash: Hex | undefined) => Promise<Creation<store.Held>>
-}
-
-export const createHeld = (sql: Client, chains: Chains): HeldTransactions => ({
-  list: (afterId, limit) => store.listHeld(sql, { afterId, limit }),
-  async decide(id, hash) {
+  async decide(id: string, hash: Hex | undefined): Promise<Creation<store.Held>> {
     const held = await store.findHeld(sql, id)
     if (held === undefined) throw notHeld()
     const sent =
@@ -28,6 +23,8 @@ export const createHeld = (sql: Client, chains: Chains): HeldTransactions => ({
     return { write: (tx) => write(tx, held, sent) }
   },
 })
+
+export type HeldTransactions = ReturnType<typeof createHeld>
 
 const notHeld = (): ApiError =>
   new ApiError(httpErrors.not_found, 'No transaction of this id is held.')

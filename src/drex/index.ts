@@ -204,39 +204,14 @@ const openChains = (
     }
     contexts.set(id, context)
     const needed = nodesNeeded(context)
-    const ledger = createLedgerFollower({
-      network,
-      rpc,
-      nodesNeeded: needed,
-      prover,
-      sql,
-      logger,
-      emitEvents,
-      isTaken,
-      looks: context.looks,
-      decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
-    })
-    const contracts = {
-      network,
-      rpc,
-      prover,
-      sql,
-      logger,
-      emitEvents,
-      looks: context.looks,
-      watchBlocks: settings.watchBlocks,
-    }
-    const streams = createStreamFollower(contracts)
-    const balances = createBalanceWatch({
-      network,
-      rpc,
-      sql,
-      logger,
-      emitEvents,
-      currencyDecimals: () => followedDecimals(tokens, all.get(id)!, network.token),
-    })
-    const agreements = createAgreementFollower(contracts)
-    const companions = [ledger, streams, agreements, balances]
+    const decimalsOf = (token: Hex) => followedDecimals(tokens, all.get(id)!, token)
+    const followed = { ...context, emitEvents, watchBlocks: settings.watchBlocks }
+    const companions = [
+      createLedgerFollower({ ...followed, nodesNeeded: needed, isTaken, decimalsOf }),
+      createStreamFollower(followed),
+      createAgreementFollower(followed),
+      createBalanceWatch({ ...followed, decimalsOf }),
+    ]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
     all.set(id, { network, rpc, prover, permission, nodesNeeded: needed, engine })
   }

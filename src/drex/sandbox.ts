@@ -32,17 +32,13 @@ export type Funding = {
   readonly last: TrackedRow | undefined
 }
 
-export type Sandbox = {
-  /** Admits an account to the currency, and issues to it. */
-  readonly fund: (request: FundingRequest, caller: Caller) => Promise<Creation<Funding>>
-}
-
 /** The answer waits this long for the end, so that the next request finds the money there. */
 const endWaitMs = 5_000
 const endPollMs = 20
 
-export const createSandbox = (deps: ServiceDeps): Sandbox => ({
-  async fund(request, caller) {
+export const createSandbox = (deps: ServiceDeps) => ({
+  /** Admits an account to the currency, and issues to it. */
+  async fund(request: FundingRequest, caller: Caller): Promise<Creation<Funding>> {
     const { sql, chains, wallets, tokens } = deps
     const chain = chains.require(request.network, caller.environment)
     const { id: network, environment, token, issuer } = chain.network
@@ -79,6 +75,8 @@ export const createSandbox = (deps: ServiceDeps): Sandbox => ({
     )
   },
 })
+
+export type Sandbox = ReturnType<typeof createSandbox>
 
 /** It may be of another account, but what it does not sign would wait until it expires. */
 const requireActive = async (wallets: Wallets, issuer: Hex): Promise<Hex> => {

@@ -36,22 +36,18 @@ export type ExplainedTransaction = {
   readonly logs: readonly ExplainedLog[]
 }
 
-export type ChainTransactions = {
-  /** @throws ApiError `restricted`; `not_found` also where nothing of the account's has a part in it */
-  readonly read: (
-    hash: Hex,
-    network: NetworkId | undefined,
-    caller: Caller,
-  ) => Promise<ExplainedTransaction>
-}
-
 /** Logs of one transaction that are explained. */
 export const logsMax = 200
 /** Bytes of a call or of a log that are decoded; contracts may take and tell as much as a block holds. */
 const decodedBytesMax = 16_384
 
-export const createTransactions = (sql: Client, chains: Chains): ChainTransactions => ({
-  async read(hash, network, caller) {
+export const createTransactions = (sql: Client, chains: Chains) => ({
+  /** @throws ApiError `restricted`; `not_found` also where nothing of the account's has a part in it */
+  async read(
+    hash: Hex,
+    network: NetworkId | undefined,
+    caller: Caller,
+  ): Promise<ExplainedTransaction> {
     const chain = chains.require(network, caller.environment)
     const found = await reaching(chain, () => readChain(chain, hash))
     if (found === undefined) throw noneFor(hash)
@@ -78,6 +74,8 @@ export const createTransactions = (sql: Client, chains: Chains): ChainTransactio
     }
   },
 })
+
+export type ChainTransactions = ReturnType<typeof createTransactions>
 
 const noneFor = (hash: Hex): ApiError =>
   new ApiError(

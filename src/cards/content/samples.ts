@@ -1,6 +1,5 @@
 import { byKind } from '../reconciliation/totals.ts'
 import type { MessageName } from './form.ts'
-import type { KeptPlace } from './keep.ts'
 import { entries, type Facts, initiators, installmentPlans, storedReasons } from './sources.ts'
 
 const panDigitsMax = 19
@@ -17,7 +16,7 @@ const pick = <T>(values: readonly T[], at: number): T => values[at % values.leng
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
 export const sampleFacts = (
-  kept: ReadonlyMap<string, KeptPlace>,
+  kept: ReadonlyMap<string, string>,
   name: MessageName,
 ): readonly Facts[] =>
   entries.map((entry, at) => ({
@@ -45,7 +44,7 @@ export const sampleFacts = (
       networkTransactionId: '9'.repeat(15),
       cardSequence: '001',
       acceptPartial: true,
-      kept: Object.fromEntries([...kept].map(([key, { sample }]) => [key, sample])),
+      kept: Object.fromEntries(kept),
     },
     secrets: {
       cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',

@@ -44,43 +44,17 @@ export type CallOutcome =
   | { readonly kind: 'view'; readonly signature: string; readonly result: unknown }
   | { readonly kind: 'sent'; readonly signature: string; readonly transactionId: string }
 
-export type Contracts = {
-  readonly deploy: (deployment: Deployment, caller: Caller) => Promise<Creation<store.Contract>>
-  /** In place of the account's former registration, if there is one. */
-  readonly register: (
-    registration: Registration,
-    caller: Caller,
-  ) => Promise<Creation<store.Contract>>
-  /** A deployment by its id; waits a while for the address. */
-  readonly deployed: (id: string) => Promise<store.Contract>
-  readonly get: (
-    address: Hex,
-    network: NetworkId | undefined,
-    caller: Caller,
-  ) => Promise<store.Contract>
-  readonly list: (
-    account: string,
-    beforeId: string | undefined,
-    limit: number,
-  ) => Promise<readonly store.Contract[]>
-  readonly call: (call: Call, caller: Caller) => Promise<Creation<CallOutcome>>
-  /** Where a call is; undefined if the account made no such call of the contract. */
-  readonly tracked: (
-    address: Hex,
-    id: string,
-    caller: Caller,
-  ) => Promise<store.TrackedRow | undefined>
-  /** Makes the currency of a network callable by everybody, with the ABI that is known of it. */
-  readonly registerCurrency: (chain: Chain) => Promise<void>
-}
-
 /** The answer to a deployment waits this long for the nonce, which decides the address. */
 const addressWaitMs = 5_000
 const addressPollMs = 20
 
-export const createContracts = (deps: ServiceDeps): Contracts => {
+export const createContracts = (deps: ServiceDeps) => {
   const { sql } = deps
-  const get: Contracts['get'] = async (address, network, { owner, environment }) => {
+  const get = async (
+    address: Hex,
+    network: NetworkId | undefined,
+    { owner, environment }: Caller,
+  ): Promise<store.Contract> => {
     const usable = new Set<string>(networksFor(environment))
     const found = (await store.contractsByAddress(sql, address, owner)).filter(
       (each) => usable.has(each.network) && (network === undefined || each.network === network),
@@ -98,22 +72,29 @@ export const createContracts = (deps: ServiceDeps): Contracts => {
   }
   return {
     get,
-    list: (account, beforeId, limit) => store.listContracts(sql, account, beforeId, limit),
-    deploy: (deployment, caller) => deploy(deps, deployment, caller),
-    register: (registration, caller) => register(deps, registration, caller),
-    deployed: (id) => withAddress(sql, id),
-    async tracked(address, id, caller) {
+    list: (account: string, beforeId: string | undefined, limit: number) =>
+      store.listContracts(sql, account, beforeId, limit),
+    deploy: (deployment: Deployment, caller: Caller) => deploy(deps, deployment, caller),
+    /** In place of the account's former registration, if there is one. */
+    register: (asked: Registration, caller: Caller) => register(deps, asked, caller),
+    /** A deployment by its id; waits a while for the address. */
+    deployed: (id: string) => withAddress(sql, id),
+    /** Where a call is; undefined if the account made no such call of the contract. */
+    async tracked(address: Hex, id: string, caller: Caller) {
       const call = await store.trackedById(sql, id)
       if (call?.recipient !== address) return undefined
       if ((await deps.wallets.find(call.sender))?.account !== caller.owner) return undefined
       requireWallet(caller, call.sender)
       return call
     },
-    registerCurrency: (chain) => registerCurrency(sql, chain),
-    call: async (call, caller) =>
+    /** Makes the currency of a network callable by everybody, with the ABI that is known of it. */
+    registerCurrency: (chain: Chain) => registerCurrency(sql, chain),
+    call: async (call: Call, caller: Caller) =>
       perform(deps, await get(call.address, call.network, caller), call, caller),
   }
 }
+
+export type Contracts = ReturnType<typeof createContracts>
 
 const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
   try {

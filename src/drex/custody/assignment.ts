@@ -9,21 +9,8 @@ import type { KeyServiceName } from './key-service.ts'
 
 type ForeignKey = { readonly address: Hex; readonly keyName: string | undefined }
 
-export type Assignments = {
-  /** A key that nobody is assigned is the default account's. */
-  readonly mayUse: (account: string, key: ForeignKey) => boolean
-  /** @throws ApiError `forbidden` if no key of a service can be the account's */
-  readonly requireAny: (account: string) => void
-  /** @throws ApiError `forbidden` */
-  readonly require: (
-    account: string,
-    type: 'external' | 'web3signer' | KeyServiceName,
-    key: ForeignKey,
-  ) => void
-}
-
 /** @param entries `account=key`, by the key's address or by its name at its service */
-export const createAssignments = (entries: readonly string[]): Assignments => {
+export const createAssignments = (entries: readonly string[]) => {
   const owners = new Map<string, string>()
   for (const entry of entries) {
     const split = entry.indexOf('=')
@@ -38,7 +25,8 @@ export const createAssignments = (entries: readonly string[]): Assignments => {
     [owners.get(address), keyName === undefined ? undefined : owners.get(keyName)].filter(
       (each) => each !== undefined,
     )
-  const mayUse: Assignments['mayUse'] = (account, key) => {
+  /** A key that nobody is assigned is the default account's. */
+  const mayUse = (account: string, key: ForeignKey): boolean => {
     const assigned = ownersOf(key)
     return assigned.length === 0
       ? account === defaultAccount
@@ -46,16 +34,24 @@ export const createAssignments = (entries: readonly string[]): Assignments => {
   }
   return {
     mayUse,
-    requireAny(account) {
+    /** @throws ApiError `forbidden` if no key of a service can be the account's */
+    requireAny(account: string): void {
       if (account !== defaultAccount && ![...owners.values()].includes(account)) throw refused()
     },
-    require(account, type, key) {
+    /** @throws ApiError `forbidden` */
+    require(
+      account: string,
+      type: 'external' | 'web3signer' | KeyServiceName,
+      key: ForeignKey,
+    ): void {
       // Anybody may watch an address, but nobody may take the place of the wallet that it is for.
       const isFree = type === 'external' && ownersOf(key).length === 0
       if (!isFree && !mayUse(account, key)) throw refused()
     },
   }
 }
+
+export type Assignments = ReturnType<typeof createAssignments>
 
 const addressForm = /^0x[0-9a-f]{40}$/i
 

@@ -182,18 +182,15 @@ const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise
 }
 
 /** Wakes one waiter early. */
-const createAlarm = (): {
-  readonly ring: () => void
-  readonly wait: (ms: number) => Promise<void>
-} => {
+const createAlarm = () => {
   let wake: (() => void) | undefined
   let isRung = false
   return {
-    ring() {
+    ring(): void {
       isRung = true
       wake?.()
     },
-    async wait(ms) {
+    async wait(ms: number): Promise<void> {
       if (!isRung) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(resolve, ms)
@@ -208,16 +205,9 @@ const createAlarm = (): {
 }
 
 /** A chain that makes no blocks: nothing ends on it, and nobody but us may notice. */
-
-type StallLook = {
-  /** Logs once when the chain stands still, and once when it goes on. */
-  readonly look: () => void
-  /** Seconds since the last new block, once they are too many. */
-  readonly stalledSeconds: () => number | undefined
-}
-
-const createStallLook = ({ heads, logger, network, settings }: EngineContext): StallLook => {
+const createStallLook = ({ heads, logger, network, settings }: EngineContext) => {
   let isTold = false
+  /** Seconds since the last new block, once they are too many. */
   const stalledSeconds = (): number | undefined => {
     const ageMs = heads.ageMs() ?? 0
     const isStalled = settings.stallMs > 0 && ageMs >= settings.stallMs
@@ -225,7 +215,8 @@ const createStallLook = ({ heads, logger, network, settings }: EngineContext): S
   }
   return {
     stalledSeconds,
-    look() {
+    /** Logs once when the chain stands still, and once when it goes on. */
+    look(): void {
       const seconds = stalledSeconds()
       if ((seconds !== undefined) === isTold) return
       isTold = !isTold

@@ -15,14 +15,7 @@ const reorganised: TransactionError = {
   message: 'The block that it was in is no longer part of the chain; it is sent again.',
 }
 
-export type FinalityWatch = {
-  /** The chain may not be the same from this block on. */
-  readonly changed: (from: number) => void
-  /** @returns how many ends were taken back */
-  readonly look: () => Promise<number>
-}
-
-export const createFinalityWatch = (context: EngineContext): FinalityWatch => {
+export const createFinalityWatch = (context: EngineContext) => {
   const { network, settings, sql } = context
   const depth = network.confirmations + settings.watchBlocks
   /** From here on, blocks are to be compared with the chain. */
@@ -30,10 +23,12 @@ export const createFinalityWatch = (context: EngineContext): FinalityWatch => {
   /** Blocks of ends of which the chain has not told yet, by their hashes. */
   let open: ReadonlyMap<string, corrections.BlockOfEnds> = new Map()
   return {
-    changed(first) {
+    /** The chain may not be the same from this block on. */
+    changed(first: number): void {
       from = Math.min(first, from ?? first)
     },
-    async look() {
+    /** @returns how many ends were taken back */
+    async look(): Promise<number> {
       if (from !== undefined) {
         const told = await corrections.blocksOfEnds(sql, network.id, from, depth)
         open = new Map([...open, ...told.map((block) => [block.hash, block] as const)])

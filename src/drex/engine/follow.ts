@@ -26,12 +26,7 @@ const settleMax = 2_000
 /** The least time between two looks at a block that was read already. */
 const againMinMs = 250
 
-export type Follower = {
-  /** Reads new blocks and settles what is deep enough. @returns how many were mined or settled */
-  readonly followOnce: () => Promise<number>
-}
-
-export const createFollower = (context: EngineContext): Follower => {
+export const createFollower = (context: EngineContext) => {
   const { logger, network, rpc } = context
   const checkpoint = createCheckpoints(context)
   const finality = createFinalityWatch(context)
@@ -92,7 +87,8 @@ export const createFollower = (context: EngineContext): Follower => {
   }
 
   return {
-    async followOnce() {
+    /** Reads new blocks and settles what is deep enough. @returns how many were mined or settled */
+    async followOnce(): Promise<number> {
       const head = await rpc.call('eth_blockNumber')
       context.heads.told(head)
       await checkpoint(head)

@@ -1,17 +1,7 @@
-/** At which head each transaction was sent last: while no block is made, no fee makes one, and none is raised. */
-export type Heads = {
-  /** The newest head that was told. */
-  readonly told: (head: number) => void
-  /** Time since the head was another, in milliseconds; undefined before the first. */
-  readonly ageMs: () => number | undefined
-  readonly sent: (ids: readonly string[]) => void
-  /** @returns false also for one that another process sent: from now on it is known */
-  readonly hasMovedSince: (id: string) => boolean
-}
-
 const rememberedMax = 100_000
 
-export const createHeads = (): Heads => {
+/** At which head each transaction was sent last: while no block is made, no fee makes one, and none is raised. */
+export const createHeads = () => {
   const sentAt = new Map<string, number>()
   /** Sent since a head was told last. What is known of the chain may be older than what they met there. */
   let fresh: string[] = []
@@ -24,21 +14,26 @@ export const createHeads = (): Heads => {
     sentAt.set(id, head)
   }
   return {
-    told(next) {
+    /** The newest head that was told. */
+    told(next: number): void {
       if (next !== head) changedMs = performance.now()
       head = next
       for (const id of fresh) remember(id)
       fresh = []
     },
+    /** Time since the head was another, in milliseconds; undefined before the first. */
     ageMs: () => (changedMs === undefined ? undefined : performance.now() - changedMs),
-    sent(ids) {
+    sent(ids: readonly string[]): void {
       for (const id of ids) sentAt.delete(id)
       fresh = [...fresh, ...ids].slice(-rememberedMax)
     },
-    hasMovedSince(id) {
+    /** @returns false also for one that another process sent: from now on it is known */
+    hasMovedSince(id: string): boolean {
       const before = sentAt.get(id)
       if (before === undefined) remember(id)
       return before !== undefined && head !== undefined && head > before
     },
   }
 }
+
+export type Heads = ReturnType<typeof createHeads>

@@ -37,26 +37,18 @@ const mayBeSent: TransactionError = {
 /** A sender whose nonce no node told, or whose comparison failed, is left alone for so long. */
 const restMs = 2_000
 
-export type Reckoner = {
-  /**
-   * Takes the nonces that the chain is not ahead with for known, and has the others compared beside it.
-   * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
-   * @throws RpcFailure if no node answers at all
-   */
-  readonly reckon: (senders: readonly Hex[]) => Promise<ReadonlySet<Hex>>
-  /** Those whose nonces are being compared, or were not told a moment ago: what they have to sign is left alone. */
-  readonly busy: () => readonly Hex[]
-  /** Waits for the comparisons under way, and begins no other. */
-  readonly settle: () => Promise<void>
-}
-
 /** @param onCompared called after each comparison, whatever came of it */
-export const createReckoner = (context: EngineContext, onCompared: () => void): Reckoner => {
+export const createReckoner = (context: EngineContext, onCompared: () => void) => {
   const { network, knownNonces, rpc, sql } = context
   const rests = createRests(restMs)
   const comparisons = createComparisons(context, { onCompared, onFailed: rests.begin })
   return {
-    async reckon(senders) {
+    /**
+     * Takes the nonces that the chain is not ahead with for known, and has the others compared beside it.
+     * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
+     * @throws RpcFailure if no node answers at all
+     */
+    async reckon(senders: readonly Hex[]): Promise<ReadonlySet<Hex>> {
       const known = await lanes.lanesOf(sql, network.id, senders)
       for (const sender of senders)
         if (known.get(sender)?.doubt !== undefined) knownNonces.delete(sender)
@@ -84,10 +76,14 @@ export const createReckoner = (context: EngineContext, onCompared: () => void): 
       }
       return new Set(senders.filter((each) => knownNonces.has(each)))
     },
+    /** Those whose nonces are being compared, or were not told a moment ago: what they have to sign is left alone. */
     busy: () => [...comparisons.senders(), ...rests.senders()],
+    /** Waits for the comparisons under way, and begins no other. */
     settle: comparisons.settle,
   }
 }
+
+export type Reckoner = ReturnType<typeof createReckoner>
 
 /** Comparisons under way at once: each asks one question after another. */
 const comparedMax = 4

@@ -1,13 +1,7 @@
 import type { Hex } from '../evm/hex.ts'
 
 /** The wallets that are left alone for a while, after something of theirs failed. */
-export type Rests = {
-  readonly begin: (sender: Hex) => void
-  readonly has: (sender: Hex) => boolean
-  readonly senders: () => readonly Hex[]
-}
-
-export const createRests = (restMs: number): Rests => {
+export const createRests = (restMs: number) => {
   const untilMs = new Map<Hex, number>()
   const has = (sender: Hex): boolean => {
     const endMs = untilMs.get(sender)
@@ -17,7 +11,7 @@ export const createRests = (restMs: number): Rests => {
     return false
   }
   return {
-    begin: (sender) => {
+    begin: (sender: Hex): void => {
       untilMs.set(sender, performance.now() + restMs)
     },
     has,

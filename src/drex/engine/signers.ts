@@ -7,17 +7,6 @@ import type { Hex } from '../evm/hex.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../evm/transaction.ts'
 import { createRests } from './rests.ts'
 
-export type Signers = {
-  /** The wallet's own key, which signs at once; undefined if another program signs, or nobody does. */
-  readonly local: (sender: Hex) => Promise<Signer | undefined>
-  /** Who signs for a wallet; undefined if nobody does. */
-  readonly kind: (sender: Hex) => Promise<Signer['kind'] | undefined>
-  /** @throws Error if the signer does not sign in time, or failed a moment ago */
-  readonly sign: (sender: Hex, unsigned: UnsignedTransaction) => Promise<SignedTransaction>
-  /** Wallets whose signer has failed: they are left alone for a while. */
-  readonly resting: () => readonly Hex[]
-}
-
 export type SignersOptions = {
   /** @throws Error if the wallet cannot sign */
   readonly signerFor: (sender: Hex) => Promise<Signer>
@@ -26,20 +15,18 @@ export type SignersOptions = {
   readonly logger: Logger
 }
 
-export const createSigners = ({
-  signerFor,
-  timeoutMs,
-  restMs,
-  logger,
-}: SignersOptions): Signers => {
+export const createSigners = ({ signerFor, timeoutMs, restMs, logger }: SignersOptions) => {
   const rests = createRests(restMs)
   return {
-    async local(sender) {
+    /** The wallet's own key, which signs at once; undefined if another program signs, or nobody does. */
+    async local(sender: Hex): Promise<Signer | undefined> {
       const signer = await signerFor(sender).catch(() => undefined)
       return signer?.kind === 'managed' ? signer : undefined
     },
-    kind: async (sender) => (await signerFor(sender).catch(() => undefined))?.kind,
-    async sign(sender, unsigned) {
+    /** Who signs for a wallet; undefined if nobody does. */
+    kind: async (sender: Hex) => (await signerFor(sender).catch(() => undefined))?.kind,
+    /** @throws Error if the signer does not sign in time, or failed a moment ago */
+    async sign(sender: Hex, unsigned: UnsignedTransaction): Promise<SignedTransaction> {
       if (rests.has(sender)) throw new Error('the signer failed a moment ago')
       try {
         const signed = signerFor(sender).then((signer) => signer.signTransaction(unsigned))
@@ -50,6 +37,9 @@ export const createSigners = ({
         throw error
       }
     },
+    /** Wallets whose signer has failed: they are left alone for a while. */
     resting: rests.senders,
   }
 }
+
+export type Signers = ReturnType<typeof createSigners>

@@ -25,15 +25,8 @@ const expiryMs = 1_000
 /** Wallets that one other program signs for at the same time: each program has room of its own. */
 const remoteSendersMax = 32
 
-export type Submitter = {
-  /** @returns how many were taken up; zero if there is nothing to do now */
-  readonly submitOnce: () => Promise<number>
-  /** Waits for the signatures under way, and writes down what was taken. */
-  readonly settle: () => Promise<void>
-}
-
 /** @param onRoom called when something can be taken up that had to wait */
-export const createSubmitter = (context: EngineContext, onRoom: () => void): Submitter => {
+export const createSubmitter = (context: EngineContext, onRoom: () => void) => {
   const { looks, sql, network, settings, signers } = context
   const simulate = createSimulator(context)
   const remote = createRemote(context, onRoom)
@@ -70,7 +63,8 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
   }
 
   return {
-    async submitOnce() {
+    /** @returns how many were taken up; zero if there is nothing to do now */
+    async submitOnce(): Promise<number> {
       signing.check()
       sending.check()
       if (performance.now() >= expiryAtMs) {
@@ -90,7 +84,8 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       }
       return taken.length
     },
-    async settle() {
+    /** Waits for the signatures under way, and writes down what was taken. */
+    async settle(): Promise<void> {
       await signing.done()
       await sending.done()
       await remote.settle()

@@ -20,14 +20,7 @@ const cancelGas = 21_000n
 /** Missing nonces filled per sender and look. */
 const gapFillMax = 32
 
-export type Sweeper = {
-  /** Takes up every transaction in flight, before anything new is signed. @returns how many there were */
-  readonly recover: () => Promise<number>
-  /** Looks at transactions without a receipt for too long. @returns how many were looked at */
-  readonly sweepOnce: () => Promise<number>
-}
-
-export const createSweeper = (context: EngineContext): Sweeper => {
+export const createSweeper = (context: EngineContext) => {
   const { network, settings, sql } = context
   const lostNonces = createLostNonces(context)
 
@@ -47,7 +40,8 @@ export const createSweeper = (context: EngineContext): Sweeper => {
   }
 
   return {
-    async recover() {
+    /** Takes up every transaction in flight, before anything new is signed. @returns how many there were */
+    async recover(): Promise<number> {
       let count = 0
       let afterId = ''
       for (;;) {
@@ -59,7 +53,8 @@ export const createSweeper = (context: EngineContext): Sweeper => {
         count += page.length
       }
     },
-    async sweepOnce() {
+    /** Looks at transactions without a receipt for too long. @returns how many were looked at */
+    async sweepOnce(): Promise<number> {
       const due = await store.dueInFlight(sql, network.id, sweepMax, undefined)
       if (due.length > 0) await handle(due)
       return due.length

@@ -3,38 +3,34 @@
  * and compares the balances with the chain's own. Whatever it writes, it writes together with its position, and only
  * if no other process has moved that: so any number may run, although one at a time is enough.
  */
-import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
-import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
+import type { AppEvent, EmitWithin } from '#src/events/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
 import { commonHead } from '../engine/blocks.ts'
-import type { Looks } from '../engine/looks.ts'
-import type { Prover } from '../engine/prover.ts'
 import { type Hex, wordLength } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
-import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
-import { createFollower, emitInParts, type Follower, placeBefore, provenLogs } from './following.ts'
+import {
+  createFollower,
+  emitInParts,
+  type Follower,
+  type FollowerContext,
+  placeBefore,
+  provenLogs,
+} from './following.ts'
 import { withPage } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
 import * as store from './store.ts'
 
-export type LedgerContext = {
-  readonly network: Network
-  readonly rpc: RpcClient
+export type LedgerContext = Omit<FollowerContext, 'watchBlocks'> & {
   /** How many nodes must say the same. */
   readonly nodesNeeded: number
-  readonly prover: Prover
-  readonly sql: Client
-  readonly logger: Logger
-  readonly emitEvents: Emit
   readonly isTaken: EmitWithin['isTaken']
   /** @returns the token's decimals; undefined if it has never told any */
   readonly decimalsOf: (token: Hex) => Promise<number | undefined>
-  readonly looks: Looks
 }
 
 const checksMax = 64
@@ -43,53 +39,50 @@ const compareMs = 1_000
 /** Nodes keep the states of so many blocks at least. */
 const stateBlocks = 100
 
-export const createLedgerFollower = (context: LedgerContext): Follower => {
-  const steps = createSteps(context)
-  return createFollower(`ledger of ${context.network.id}`, context, () => steps.follow())
-}
+export const createLedgerFollower = (context: LedgerContext): Follower =>
+  createFollower(`ledger of ${context.network.id}`, context, createLook(context))
 
-type LedgerSteps = {
-  /**
-   * Reads a page, or goes back where the chain has changed.
-   * @returns false if there is nothing more to read for now
-   */
-  readonly follow: () => Promise<boolean>
-}
-
-const createSteps = (context: LedgerContext): LedgerSteps => {
-  const { network, rpc, sql } = context
+/**
+ * Reads a page, or goes back where the chain has changed.
+ * @returns false if there is nothing more to read for now
+ */
+const createLook = (context: LedgerContext): (() => Promise<boolean>) => {
+  const { network, rpc } = context
   const source = createSource(context)
   const compareDue = createComparison(context)
-  return {
-    async follow() {
-      const head = await rpc.call('eth_blockNumber')
-      const position = await positionOf(context)
-      const to = head - network.confirmations + 1
-      if (to <= position.number) {
-        await compareDue(head - position.number)
-        return false
-      }
-      const addresses = tokensOf(network)
-      const page = await source.read(position, to, { addresses, topics: [transferTopic] })
-      if (page === undefined) {
-        await goBack(context, position)
-        return true
-      }
-      await keep(context, { source, position, page })
-      await compareDue(head - page.last.number)
-      return page.last.number < to
-    },
+  return async () => {
+    const head = await rpc.call('eth_blockNumber')
+    const position = await positionOf(context)
+    const to = head - network.confirmations + 1
+    if (to <= position.number) {
+      await compareDue(head - position.number)
+      return false
+    }
+    const addresses = tokensOf(network)
+    const page = await source.read(position, to, { addresses, topics: [transferTopic] })
+    if (page === undefined) {
+      await goBack(context, position)
+      return true
+    }
+    await keep(context, { source, position, page })
+    await compareDue(head - page.last.number)
+    return page.last.number < to
   }
+}
 
-  async function positionOf({ network, nodesNeeded }: LedgerContext): Promise<store.Position> {
-    const known = await store.positionOf(sql, network.id)
-    if (known !== undefined) return known
-    const head = await commonHead(rpc, nodesNeeded)
-    await store.beginPosition(sql, network.id, network.startBlock - 1, head)
-    const begun = await store.positionOf(sql, network.id)
-    if (begun === undefined) throw new Error(`the ledger of ${network.id} has no position`)
-    return begun
-  }
+const positionOf = async ({
+  network,
+  nodesNeeded,
+  rpc,
+  sql,
+}: LedgerContext): Promise<store.Position> => {
+  const known = await store.positionOf(sql, network.id)
+  if (known !== undefined) return known
+  const head = await commonHead(rpc, nodesNeeded)
+  await store.beginPosition(sql, network.id, network.startBlock - 1, head)
+  const begun = await store.positionOf(sql, network.id)
+  if (begun === undefined) throw new Error(`the ledger of ${network.id} has no position`)
+  return begun
 }
 
 /** The followed currencies. */

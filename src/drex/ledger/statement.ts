@@ -35,16 +35,12 @@ export type Statement = {
   readonly difference: bigint
 }
 
-export type Statements = {
+export const createStatements = (sql: Client, tokens: Tokens) => ({
   /**
    * @throws ApiError `validation_failed` for a currency that is not followed; `statement_not_ready` while the chain was
    * not read far enough; `network_unreachable`
    */
-  readonly read: (chain: Chain, request: StatementRequest) => Promise<Statement>
-}
-
-export const createStatements = (sql: Client, tokens: Tokens): Statements => ({
-  async read(chain, request) {
+  async read(chain: Chain, request: StatementRequest): Promise<Statement> {
     const { network } = chain
     const token = request.token ?? network.token
     if (token !== network.token && !network.tokens.includes(token)) throw notFollowed(token)
@@ -85,6 +81,8 @@ export const createStatements = (sql: Client, tokens: Tokens): Statements => ({
     }
   },
 })
+
+export type Statements = ReturnType<typeof createStatements>
 
 /** The balance of a wallet without a movement since it was made known: only the chain knows it. */
 const balanceAt = (

@@ -10,7 +10,7 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { sagaOf } from '../sagas.ts'
-import { type Step, stepsOf } from '../transfers/store.ts'
+import { stepsOf } from '../transfers/store.ts'
 import type { UnsentDeps } from '../transfers/unsent.ts'
 import { requireUnlimited, requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { OperationDefinition, OperationResult } from './definition.ts'
@@ -25,32 +25,14 @@ type OperationRequest = {
   readonly reference: string | undefined
 }
 
-export type Operations = {
-  readonly create: (request: OperationRequest, caller: Caller) => Promise<Creation<store.Operation>>
-  /** @throws ApiError `operation_not_found` */
-  readonly get: (
-    id: string,
-    caller: Caller,
-  ) => Promise<{
-    readonly operation: store.Operation
-    readonly steps: readonly Step[]
-    /** Undefined if there is nothing to tell, or not yet. */
-    readonly result: OperationResult | undefined
-  }>
-  readonly list: (
-    beforeId: string | undefined,
-    limit: number,
-    caller: Caller,
-  ) => Promise<readonly store.Operation[]>
-}
-
 type Deps = ServiceDeps & {
   readonly contextOf: UnsentDeps['contextOf']
 }
 
-export const createOperations = (deps: Deps): Operations => ({
-  create: (request, caller) => create(deps, request, caller),
-  async get(id, caller) {
+export const createOperations = (deps: Deps) => ({
+  create: (request: OperationRequest, caller: Caller) => create(deps, request, caller),
+  /** The result is undefined if there is nothing to tell, or not yet. @throws ApiError `operation_not_found` */
+  async get(id: string, caller: Caller) {
     const { operation, steps } = await inSnapshot(deps.sql, async (tx) => ({
       operation: await store.operationById(tx, id, scopeOf(caller)),
       steps: await stepsOf(tx, id),
@@ -61,9 +43,11 @@ export const createOperations = (deps: Deps): Operations => ({
     requireWallet(caller, operation.signer)
     return { operation, steps, result: await resultOf(deps, operation) }
   },
-  list: (beforeId, limit, caller) =>
+  list: (beforeId: string | undefined, limit: number, caller: Caller) =>
     store.listOperations(deps.sql, { beforeId, limit }, visibleTo(caller)),
 })
+
+export type Operations = ReturnType<typeof createOperations>
 
 /**
  * Rights follow the effect: what moves money needs the right to transfer beside the right to call contracts.

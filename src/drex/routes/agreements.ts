@@ -11,7 +11,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Kind, Of, readersOf } from '../agreements/service.ts'
 import type { Agreement, Event } from '../agreements/store.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors, signingErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
@@ -24,15 +24,12 @@ export const changing = {
 
 /** The refusals of every route that signs a step. */
 export const refusals = [
-  drexErrors.wallet_not_found,
-  drexErrors.wallet_cannot_sign,
-  drexErrors.wallet_disabled,
+  ...signingErrors,
   drexErrors.policy_refused,
   drexErrors.contract_reverted,
   drexErrors.answer_unreadable,
   drexErrors.account_not_permitted,
-  drexErrors.network_not_configured,
-  drexErrors.network_unreachable,
+  ...networkErrors,
 ] as const
 
 const toldSchema = z.object({

@@ -7,7 +7,7 @@ import {
   route,
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, signingErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import { type Batches, batchRowsMax } from '../transfers/batches.ts'
 import type { Transfer } from '../transfers/store.ts'
@@ -56,13 +56,7 @@ const documents = {
     bodyExamples: { payroll: { transfers: [exampleTransfer] } },
     exampleFrom: walletsFrom('/transfers/0', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'All are accepted', schema: acceptedSchema } },
-    errors: [
-      drexErrors.wallet_not_found,
-      drexErrors.wallet_cannot_sign,
-      drexErrors.wallet_disabled,
-      drexErrors.policy_refused,
-      drexErrors.network_not_configured,
-    ],
+    errors: [...signingErrors, drexErrors.policy_refused, drexErrors.network_not_configured],
   },
   getBatch: {
     at: 'GET /v1/drex/batches/{id}',

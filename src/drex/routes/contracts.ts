@@ -16,7 +16,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import type { Contract } from '../contracts/store.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { templateNames } from '../templates/index.ts'
@@ -121,8 +121,7 @@ const documents = {
       drexErrors.contract_reverted,
       drexErrors.account_not_permitted,
       drexErrors.wallet_not_found,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
+      ...networkErrors,
     ],
   },
   registerContract: {

@@ -3,7 +3,7 @@ import { ApiError, type Route, type RouteContract, route } from '#src/platform/h
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
 import { formatUnits } from '../domain.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import {
@@ -66,11 +66,7 @@ const documents = {
     exampleFrom: { wallet: 'listWallets#/wallets/0/address' },
     query: networkQuery,
     responses: { 200: { description: 'The balance', schema: balanceSchema } },
-    errors: [
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-      drexErrors.token_unusable,
-    ],
+    errors: [...networkErrors, drexErrors.token_unusable],
   },
   listNetworks: {
     at: 'GET /v1/drex/networks',

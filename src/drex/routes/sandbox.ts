@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Funding, Sandbox } from '../sandbox.ts'
 import { amount } from '../templates/fields.ts'
@@ -48,8 +48,7 @@ const documents = {
       drexErrors.contract_reverted,
       drexErrors.token_unusable,
       drexErrors.wallet_disabled,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
+      ...networkErrors,
     ],
   },
 } as const satisfies Readonly<Record<string, RouteContract>>

@@ -8,7 +8,7 @@ import {
   route,
   text,
 } from '#src/platform/http/index.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors, signingErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { hexToBytes } from '../evm/hex.ts'
 import type { Signatures, Signed } from '../signatures/service.ts'
@@ -86,12 +86,7 @@ const signedSchema = z.object({
   signature: z.string().meta({ description: 'r, s and v: 65 bytes' }),
 })
 
-const errors = [
-  drexErrors.wallet_not_found,
-  drexErrors.wallet_cannot_sign,
-  drexErrors.wallet_disabled,
-  drexErrors.signer_unreachable,
-]
+const errors = [...signingErrors, drexErrors.signer_unreachable]
 
 const documents = {
   signMessage: {
@@ -122,12 +117,7 @@ const documents = {
     body: { 'application/json': typedDataSchema },
     bodyExamples: { mail: exampleTypedData },
     responses: { 200: { description: 'Signed', schema: signedSchema } },
-    errors: [
-      ...errors,
-      drexErrors.policy_refused,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-    ],
+    errors: [...errors, drexErrors.policy_refused, ...networkErrors],
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 

@@ -11,7 +11,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import { formatUnits } from '../domain.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors } from '../errors.ts'
 import { abbreviateAddress, checksumAddress, zeroAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { kindOf } from '../ledger/entries.ts'
@@ -100,8 +100,7 @@ const document = {
     drexErrors.wallet_not_found,
     drexErrors.statement_not_ready,
     drexErrors.token_unusable,
-    drexErrors.network_not_configured,
-    drexErrors.network_unreachable,
+    ...networkErrors,
   ],
 } as const satisfies RouteContract
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import type { Decoded } from '../contracts/decoding.ts'
 import type { Contract } from '../contracts/store.ts'
-import { drexErrors } from '../errors.ts'
+import { networkErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import {
@@ -78,7 +78,7 @@ const document = {
   exampleFrom: { hash: 'listTransfers?status=confirmed#/transfers/0/tx_hash' },
   query: networkQuery,
   responses: { 200: { description: 'The transaction', schema } },
-  errors: [drexErrors.network_not_configured, drexErrors.network_unreachable],
+  errors: [...networkErrors],
 } as const satisfies RouteContract
 
 export const transactionRoute = (transactions: ChainTransactions): Route =>

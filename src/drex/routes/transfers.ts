@@ -16,7 +16,7 @@ import {
   text,
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
-import { drexErrors } from '../errors.ts'
+import { drexErrors, networkErrors, signingErrors } from '../errors.ts'
 import type { Transfers } from '../transfers/service.ts'
 import { exampleTransfer } from './examples.ts'
 import { addressSchema, fullAddresses, pageSchema, transactionHash, walletsFrom } from './shared.ts'
@@ -84,9 +84,7 @@ const documents = {
     exampleFrom: walletsFrom('', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'Accepted', schema: createdSchema } },
     errors: [
-      drexErrors.wallet_not_found,
-      drexErrors.wallet_cannot_sign,
-      drexErrors.wallet_disabled,
+      ...signingErrors,
       drexErrors.policy_refused,
       drexErrors.network_not_configured,
       drexErrors.not_in_directory,
@@ -139,8 +137,7 @@ const documents = {
       drexErrors.transfer_not_retryable,
       drexErrors.wallet_disabled,
       drexErrors.policy_refused,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
+      ...networkErrors,
     ],
   },
   cancelTransfer: {

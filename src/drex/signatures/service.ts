@@ -39,31 +39,26 @@ export type Signed = {
   readonly signature: Hex
 }
 
-export type Signatures = {
-  /** EIP-191, version 0x45. */
-  readonly signMessage: (wallet: string, message: Uint8Array, caller: Caller) => Promise<Signed>
-  /** EIP-712. @throws ApiError if it is for another chain, or moves money and the caller may not */
-  readonly signTypedData: (
-    wallet: string,
-    request: { readonly data: TypedData; readonly network: NetworkId | undefined },
-    caller: Caller,
-  ) => Promise<Signed>
-}
-
-export const createSignatures = (deps: ServiceDeps): Signatures => {
+export const createSignatures = (deps: ServiceDeps) => {
   const { wallets, chains } = deps
   const signing = async (id: string, caller: Caller): Promise<Wallet> => {
     const { address } = await wallets.get(id, caller)
     return wallets.requireSigning(address, 'wallet', caller)
   }
   return {
-    async signMessage(id, message, caller) {
+    /** EIP-191, version 0x45. */
+    async signMessage(id: string, message: Uint8Array, caller: Caller) {
       const wallet = await signing(id, caller)
       const digest = messageDigest(message)
       const remote = { method: 'eth_sign', argument: bytesToHex(message) }
       return sign(deps, wallet, { digest, remote }, caller, 'message')
     },
-    async signTypedData(id, { data, network }, caller) {
+    /** EIP-712. @throws ApiError if it is for another chain, or moves money and the caller may not */
+    async signTypedData(
+      id: string,
+      { data, network }: { readonly data: TypedData; readonly network: NetworkId | undefined },
+      caller: Caller,
+    ) {
       const wallet = await signing(id, caller)
       const chain = chains.require(network, caller.environment)
       if (domainChainId(data) !== BigInt(chain.network.chainId)) {
@@ -78,6 +73,8 @@ export const createSignatures = (deps: ServiceDeps): Signatures => {
     },
   }
 }
+
+export type Signatures = ReturnType<typeof createSignatures>
 
 const requireRight = async (
   { sql, tokens }: ServiceDeps,

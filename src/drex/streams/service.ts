@@ -26,30 +26,17 @@ type Wanted = {
 
 type Contract = Pick<Wanted, 'address' | 'network'>
 
-export type Streams = {
-  readonly create: (wanted: Wanted, caller: Caller) => Promise<Creation<store.Stream>>
-  readonly list: (
-    contract: Contract,
-    caller: Caller,
-    beforeId: string | undefined,
-    limit: number,
-  ) => Promise<readonly store.Stream[]>
-  /** @throws ApiError `not_found` */
-  readonly remove: (
-    contract: Contract & { readonly id: string },
-    caller: Caller,
-    also: (sql: Transaction) => Promise<void>,
-  ) => Promise<void>
-}
-
 export const createStreams = (deps: {
   readonly sql: Client
   readonly chains: Chains
   readonly contracts: Contracts
-}): Streams => {
+}) => {
   const { sql, chains, contracts } = deps
   return {
-    async create({ address, network, event, where, fromBlock }, caller) {
+    async create(
+      { address, network, event, where, fromBlock }: Wanted,
+      caller: Caller,
+    ): Promise<Creation<store.Stream>> {
       const contract = await contracts.get(address, network, caller)
       const filter = filterOf(await readAbi(contract.abi), event, where)
       const chain = chains.require(contract.network as NetworkId, caller.environment)
@@ -84,12 +71,22 @@ export const createStreams = (deps: {
         },
       }
     },
-    async list({ address, network }, caller, beforeId, limit) {
+    async list(
+      { address, network }: Contract,
+      caller: Caller,
+      beforeId: string | undefined,
+      limit: number,
+    ) {
       const { id: contractId } = await contracts.get(address, network, caller)
       const of = { contractId, account: caller.owner }
       return store.streamsOfContract(sql, of, beforeId, limit)
     },
-    async remove({ address, network, id }, caller, also) {
+    /** @throws ApiError `not_found` */
+    async remove(
+      { address, network, id }: Contract & { readonly id: string },
+      caller: Caller,
+      also: (sql: Transaction) => Promise<void>,
+    ) {
       const { id: contractId } = await contracts.get(address, network, caller)
       const isGone = await sql.begin(async (tx) => {
         const gone = await store.deleteStream(tx, { id, contractId, account: caller.owner })
@@ -100,6 +97,8 @@ export const createStreams = (deps: {
     },
   }
 }
+
+export type Streams = ReturnType<typeof createStreams>
 
 const filterOf = (
   abi: Awaited<ReturnType<typeof readAbi>>,

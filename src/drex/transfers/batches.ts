@@ -37,6 +37,11 @@ type BatchRow = {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
+type BatchRequest = {
+  readonly network: NetworkId | undefined
+  readonly rows: readonly BatchRow[]
+}
+
 type NewBatch = {
   readonly id: string
   readonly network: NetworkId
@@ -50,7 +55,7 @@ type NewBatch = {
  */
 const createBatch = async (
   deps: ServiceDeps,
-  request: { readonly network: NetworkId | undefined; readonly rows: readonly BatchRow[] },
+  request: BatchRequest,
   caller: Caller,
   bodyOf: (batch: NewBatch) => string,
 ): Promise<Answered> => {
@@ -211,27 +216,15 @@ const write = async (
   )
 }
 
-export type Batches = {
-  /** @param form how the answer shows addresses */
-  readonly create: (
-    request: { readonly network: NetworkId | undefined; readonly rows: readonly BatchRow[] },
-    caller: Caller,
-    form: AddressForm,
-  ) => Promise<Answered>
-  /** Its transfers, in their order. @throws ApiError if the caller may see none */
-  readonly get: (id: string, caller: Caller) => Promise<readonly Transfer[]>
-  /** Lets its held transfers go, but for those that the key made or has no right to. @throws ApiError if there are none */
-  readonly approve: (id: string, caller: Caller) => Promise<readonly Transfer[]>
-}
-
 export const createBatches = (
   deps: ServiceDeps & { readonly transfers: Pick<Transfers, 'list'> },
-): Batches => {
+) => {
   const { sql, chains, transfers, expirySeconds } = deps
   const kick = () => {
     for (const { engine } of chains.all.values()) engine?.kick()
   }
-  const get: Batches['get'] = async (batch, caller) => {
+  /** Its transfers, in their order. @throws ApiError if the caller may see none */
+  const get = async (batch: string, caller: Caller): Promise<readonly Transfer[]> => {
     const any = { wallet: undefined, status: undefined, reference: undefined, beforeId: undefined }
     const found = await transfers.list({ ...any, batch, limit: batchRowsMax }, caller)
     if (found.length > 0) return found.toReversed()
@@ -239,7 +232,8 @@ export const createBatches = (
   }
   return {
     get,
-    async create(request, caller, form) {
+    /** @param form how the answer shows addresses */
+    async create(request: BatchRequest, caller: Caller, form: AddressForm) {
       const answered = await createBatch(deps, request, caller, (batch) =>
         JSON.stringify({
           batch_id: batch.id,
@@ -252,7 +246,8 @@ export const createBatches = (
       kick()
       return answered
     },
-    async approve(id, caller) {
+    /** Lets its held transfers go, but for those that the key made or has no right to. @throws ApiError if there are none */
+    async approve(id: string, caller: Caller) {
       const rows = await get(id, caller)
       requireWallet(caller, ...rows.map(({ fromWallet }) => fromWallet))
       const held = rows.filter(
@@ -272,3 +267,5 @@ export const createBatches = (
     },
   }
 }
+
+export type Batches = ReturnType<typeof createBatches>

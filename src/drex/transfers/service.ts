@@ -2,7 +2,6 @@
 
 import { type Client, inSnapshot, type Queryable, textArray } from '#src/platform/database/index.ts'
 import {
-  type Activity,
   type ActivityRows,
   type Actor,
   type Answered,
@@ -52,41 +51,13 @@ type TransferRequest = {
   readonly swap: SwapRequest | undefined
 }
 
-export type Transfers = {
-  /** @param form how the answer shows addresses */
-  readonly create: (
-    request: TransferRequest,
-    caller: Caller,
-    form: AddressForm,
-  ) => Promise<Answered>
-  /** @throws ApiError if the caller's account has no such transfer on networks of its key's environment */
-  readonly get: (
-    id: string,
-    caller: Caller,
-  ) => Promise<{
-    transfer: store.Transfer
-    steps: readonly store.Step[]
-    corrections: readonly store.Correction[]
-  }>
-  readonly activity: (minutes: number, caller: Caller) => Promise<Activity>
-  readonly list: (
-    filter: store.TransferFilter,
-    caller: Caller,
-  ) => Promise<readonly store.Transfer[]>
-  readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
-  /** Lets a transfer go that its wallet's policy holds. @throws ApiError if it is not held, or the caller made it */
-  readonly approve: (id: string, caller: Caller) => Promise<store.Transfer>
-  /** Tries a failed transfer again. @throws ApiError if it has not failed, or nothing proves that it moved nothing */
-  readonly retry: (id: string, caller: Caller, form: AddressForm) => Promise<Answered>
-}
-
 type Deps = ServiceDeps & {
   readonly watchBlocks: number
   readonly contextOf: UnsentDeps['contextOf']
   readonly onEnded: EngineContext['onEnded']
 }
 
-export const createTransfers = (deps: Deps): Transfers => {
+export const createTransfers = (deps: Deps) => {
   const { sql, chains, wallets } = deps
   const kick = () => {
     for (const chain of chains.all.values()) chain.engine?.kick()
@@ -116,23 +87,27 @@ export const createTransfers = (deps: Deps): Transfers => {
   }
 
   return {
-    async create(request, caller, form) {
+    /** @param form how the answer shows addresses */
+    async create(request: TransferRequest, caller: Caller, form: AddressForm) {
       const { fromWallet, swap } = request
       for (const each of [fromWallet, ...(swap === undefined ? [] : [swap.reserveWallet])]) {
         requireWallet(caller, each)
       }
       return orReplay(sql, caller, () => take(request, caller, form))
     },
-    get: (id, caller) =>
+    /** @throws ApiError if the caller's account has no such transfer on networks of its key's environment */
+    get: (id: string, caller: Caller) =>
       inSnapshot(sql, async (tx) => ({
         transfer: await get(id, caller, tx),
         steps: await store.stepsOf(tx, id),
         corrections: await store.correctionsOf(tx, id),
       })),
-    activity: (minutes, caller) =>
+    activity: (minutes: number, caller: Caller) =>
       readActivity(sql, minutes, transferActivity(sql, visibleTo(caller))),
-    list: (filter, caller) => store.listTransfers(sql, filter, visibleTo(caller)),
-    async approve(id, caller) {
+    list: (filter: store.TransferFilter, caller: Caller) =>
+      store.listTransfers(sql, filter, visibleTo(caller)),
+    /** Lets a transfer go that its wallet's policy holds. @throws ApiError if it is not held, or the caller made it */
+    async approve(id: string, caller: Caller) {
       await getAsSender(id, caller)
       const isReleased = await approveHeld(sql, [id], caller, deps.expirySeconds)
       if (isReleased) kick()
@@ -144,33 +119,22 @@ export const createTransfers = (deps: Deps): Transfers => {
         'The transfer waits for no approval, or this key made it.',
       )
     },
-    async retry(id, caller, form) {
+    /** Tries a failed transfer again. @throws ApiError if it has not failed, or nothing proves that it moved nothing */
+    async retry(id: string, caller: Caller, form: AddressForm) {
       const answered = await retryTransfer(deps, await getAsSender(id, caller), caller, (taken) =>
         creationBody(taken, form),
       )
       kick()
       return answered
     },
-    async cancel(id, caller) {
-      const actor = actorOf(caller)
-      const transfer = await getAsSender(id, caller)
-      await requireUnsent(deps, transfer)
-      const taken = await sql.begin(async (tx) => {
-        // Without its last step the transfer is not cancelled, and then none of the others is.
-        if (!(await store.lockCancellable(tx, transfer.transactionId))) return false
-        await store.cancelPending(tx, id)
-        await revokeAllowances(tx, transfer.network, [id])
-        await deps.onEnded(tx, transfer.network, endedBy(transfer))
-        await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
-        return true
-      })
-      if (!taken) {
-        await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer, actor)
-      }
+    async cancel(id: string, caller: Caller) {
+      await cancel(deps, await getAsSender(id, caller), actorOf(caller))
       return get(id, caller)
     },
   }
 }
+
+export type Transfers = ReturnType<typeof createTransfers>
 
 /**
  * What is judged now decides nothing of a request that was taken already. It is looked for only once something refuses
@@ -305,6 +269,21 @@ export const approveHeld = (
     }
     return isAny
   })
+
+const cancel = async (deps: Deps, transfer: store.Transfer, actor: Actor): Promise<void> => {
+  const { id, network } = transfer
+  await requireUnsent(deps, transfer)
+  const taken = await deps.sql.begin(async (tx) => {
+    // Without its last step the transfer is not cancelled, and then none of the others is.
+    if (!(await store.lockCancellable(tx, transfer.transactionId))) return false
+    await store.cancelPending(tx, id)
+    await revokeAllowances(tx, network, [id])
+    await deps.onEnded(tx, network, endedBy(transfer))
+    await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
+    return true
+  })
+  if (!taken) await cancelSigned(deps.contextOf(network as NetworkId), transfer, actor)
+}
 
 const endedBy = (transfer: store.Transfer) =>
   [

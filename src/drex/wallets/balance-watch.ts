@@ -2,29 +2,24 @@
  * Compares the balances of wallets with the limits that their owners set, and tells once of each that is below. One
  * process of a fleet looks at a network. What a node does not answer is not judged.
  */
-import type { Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
 import { decimalsMax, formatUnits, unitsOf } from '../domain.ts'
 import { abbreviateAddress } from '../evm/address.ts'
-import { wordLength } from '../evm/hex.ts'
+import { type Hex, wordLength } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
+import type { FollowerContext } from '../ledger/following.ts'
 import type { Network } from '../networks.ts'
-import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { toldIn } from '../rpc/exchange.ts'
 import * as store from './low-store.ts'
 import { comparable } from './policy.ts'
 
-export type BalanceWatchContext = {
-  readonly network: Network
-  readonly rpc: RpcClient
-  readonly sql: Client
-  readonly logger: Logger
-  readonly emitEvents: Emit
-  /** The decimals of the network's currency; undefined if it has never told any. */
-  readonly currencyDecimals: () => Promise<number | undefined>
+export type BalanceWatchContext = Pick<
+  FollowerContext,
+  'network' | 'rpc' | 'sql' | 'logger' | 'emitEvents'
+> & {
+  /** @returns the token's decimals; undefined if it has never told any */
+  readonly decimalsOf: (token: Hex) => Promise<number | undefined>
 }
 
 const leaseMs = 10_000
@@ -47,7 +42,7 @@ export const createBalanceWatch = (context: BalanceWatchContext): Pick<Job, 'sta
 
 const look = async (context: BalanceWatchContext, round: Round): Promise<void> => {
   const { network, sql } = context
-  const decimals = await context.currencyDecimals()
+  const decimals = await context.decimalsOf(network.token)
   const environment = network.environment === 'production' ? 'live' : 'test'
   let afterId = ''
   while (!round.signal.aborted) {

@@ -5,12 +5,11 @@ import { ApiError, httpErrors, writeAudit } from '#src/platform/http/index.ts'
 import {
   type KeyEnvironment,
   type SealedRecord,
-  type SealedStock,
   type Sealer,
   sealedStock,
 } from '#src/platform/security/index.ts'
-import { type AdoptedKey, adoptKey, type WantedKey } from '../custody/adoption.ts'
-import type { KeyService, KeyServiceName } from '../custody/key-service.ts'
+import { adoptKey, type WantedKey } from '../custody/adoption.ts'
+import type { KeyServiceName } from '../custody/key-service.ts'
 import type { Custody } from '../custody/services.ts'
 import { digestSigner, managedSigner, type Signer, sealContext } from '../custody/signer.ts'
 import { web3Signer } from '../custody/web3signer.ts'
@@ -34,44 +33,6 @@ type NewWallet = {
   readonly createdBy: string
 }
 
-export type Wallets = {
-  /** Finds the key of a new wallet, which may be elsewhere. @throws ApiError if it cannot be used */
-  readonly adoptKey: (wanted: WantedKey, account: string) => Promise<AdoptedKey>
-  /** @param sql the transaction it belongs to, if there is one */
-  readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
-  readonly find: (address: Hex) => Promise<store.Wallet | undefined>
-  /** @throws ApiError if the account has no such wallet, or the key is for others */
-  readonly get: (id: string, by: WalletRights) => Promise<store.Wallet>
-  readonly list: (
-    by: WalletRights,
-    afterId: string,
-    limit: number,
-  ) => Promise<readonly store.Wallet[]>
-  /**
-   * @param also what commits together with the change
-   * @throws ApiError if the account has no such wallet, the key is for others, or it is archived
-   */
-  readonly change: (
-    id: string,
-    by: WalletRights,
-    change: Parameters<typeof store.changeWallet>[3],
-    also: (sql: Transaction) => Promise<void>,
-  ) => Promise<store.Wallet>
-  /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
-  readonly requireSigning: (address: Hex, field: string, by: WalletRights) => Promise<store.Wallet>
-  /** @throws Error if it does not sign for networks of this environment, or not now */
-  readonly signerFor: (address: Hex, environment: KeyEnvironment) => Promise<Signer>
-  /**
-   * The wallet that deploys if a caller of the account names none; created on first use, and anew once it is archived.
-   * @throws ApiError as `requireSigning`
-   */
-  readonly deployer: (by: WalletRights) => Promise<store.Wallet>
-  /** @returns false if the first keys there are were sealed with another master key */
-  readonly canOpen: () => Promise<boolean>
-  /** Seals every key with the present master key. */
-  readonly sealed: SealedStock
-}
-
 const cachedMax = 10_000
 /** A change at one gateway counts at the others after this time. */
 const keptMs = 1_000
@@ -83,11 +44,11 @@ type Deps = {
   readonly sealer: Sealer | undefined
 } & Pick<Custody, 'assignments' | 'keyServices' | 'web3signer'>
 
-export const createWallets = (deps: Deps): Wallets => {
+export const createWallets = (deps: Deps) => {
   const { sql } = deps
   const { find, forget } = createFinder(sql)
-  const create = (wanted: NewWallet, within?: Queryable) => createWallet(deps, wanted, within)
-  const get: Wallets['get'] = async (id, by) => {
+  /** @throws ApiError if the account has no such wallet, or the key is for others */
+  const get = async (id: string, by: WalletRights): Promise<store.Wallet> => {
     const wallet = await store.walletById(sql, id)
     if (wallet?.account !== by.owner) {
       throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
@@ -96,12 +57,24 @@ export const createWallets = (deps: Deps): Wallets => {
     return wallet
   }
   return {
-    adoptKey: (wanted, account) => adoptKey(deps, wanted, account),
-    create,
+    /** Finds the key of a new wallet, which may be elsewhere. @throws ApiError if it cannot be used */
+    adoptKey: (wanted: WantedKey, account: string) => adoptKey(deps, wanted, account),
+    /** @param within the transaction it belongs to, if there is one */
+    create: (wanted: NewWallet, within?: Queryable) => createWallet(deps, wanted, within),
     find,
-    list: (by, afterId, limit) => store.listWallets(sql, by.owner, afterId, limit, walletsOf(by)),
+    list: (by: WalletRights, afterId: string, limit: number) =>
+      store.listWallets(sql, by.owner, afterId, limit, walletsOf(by)),
     get,
-    async change(id, by, change, also) {
+    /**
+     * @param also what commits together with the change
+     * @throws ApiError if the account has no such wallet, the key is for others, or it is archived
+     */
+    async change(
+      id: string,
+      by: WalletRights,
+      change: Parameters<typeof store.changeWallet>[3],
+      also: (sql: Transaction) => Promise<void>,
+    ): Promise<store.Wallet> {
       await get(id, by)
       const wallet = await sql.begin(async (tx) => {
         const changed = await store.changeWallet(tx, id, by.owner, change)
@@ -115,41 +88,25 @@ export const createWallets = (deps: Deps): Wallets => {
       }
       throw new ApiError(drexErrors.wallet_disabled, 'The wallet is archived, for good.')
     },
-    requireSigning: async (address, field, by) => signing(await find(address), address, field, by),
-    async signerFor(address, environment) {
-      const wallet = await find(address)
-      if (wallet !== undefined && !isFor(wallet, environment)) {
-        throw new Error(`the wallet ${address} signs for ${wallet.environment} networks only`)
-      }
-      if (wallet !== undefined && wallet.status !== 'active') {
-        throw new Error(`the wallet ${address} is ${wallet.status}`)
-      }
-      if (wallet?.sealedKey !== undefined) {
-        const context = sealContext(wallet.id, address)
-        return managedSigner(requireSealer(deps), wallet.sealedKey, context)
-      }
-      if (wallet !== undefined && !deps.assignments.mayUse(wallet.account, wallet)) {
-        throw new Error(`the key of the wallet ${address} is not assigned to its account`)
-      }
-      if (wallet?.type === 'web3signer' && deps.web3signer !== undefined) {
-        return web3Signer(address, deps.web3signer)
-      }
-      const service = keyServiceOf(deps, wallet)
-      const name = wallet?.keyName
-      if (service !== undefined && name !== undefined) {
-        return digestSigner(wallet?.type as KeyServiceName, address, (digest) =>
-          service.sign(name, digest),
-        )
-      }
-      throw new Error(`the wallet ${address} has no signer here`)
-    },
-    deployer: async (by) => {
+    /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
+    requireSigning: async (address: Hex, field: string, by: WalletRights) =>
+      signing(await find(address), address, field, by),
+    /** @throws Error if it does not sign for networks of this environment, or not now */
+    signerFor: async (address: Hex, environment: KeyEnvironment) =>
+      signerOf(deps, await find(address), address, environment),
+    /**
+     * The wallet that deploys if a caller of the account names none; created on first use, and anew once it is archived.
+     * @throws ApiError as `requireSigning`
+     */
+    deployer: async (by: WalletRights) => {
       const made = await store.walletByCreator(sql, deployer, by.owner, by.environment)
       if (made !== undefined) return signing(made, made.address, 'deployer', by)
       requireAllWallets(by, 'a new wallet')
       return createDeployer(deps, by)
     },
+    /** @returns false if the first keys there are were sealed with another master key */
     canOpen: () => canOpen(deps),
+    /** Seals every key with the present master key. */
     sealed: sealedStock(
       'wallet keys',
       () => requireSealer(deps),
@@ -158,10 +115,35 @@ export const createWallets = (deps: Deps): Wallets => {
   }
 }
 
-const keyServiceOf = (
-  { keyServices }: Deps,
+export type Wallets = ReturnType<typeof createWallets>
+
+const signerOf = (
+  deps: Deps,
   wallet: store.Wallet | undefined,
-): KeyService | undefined => keyServices.get(wallet?.type as KeyServiceName)
+  address: Hex,
+  environment: KeyEnvironment,
+): Signer => {
+  if (wallet === undefined) throw new Error(`the wallet ${address} has no signer here`)
+  const { id, type, status, account, sealedKey, keyName } = wallet
+  if (!isFor(wallet, environment)) {
+    throw new Error(`the wallet ${address} signs for ${wallet.environment} networks only`)
+  }
+  if (status !== 'active') throw new Error(`the wallet ${address} is ${status}`)
+  if (sealedKey !== undefined) {
+    return managedSigner(requireSealer(deps), sealedKey, sealContext(id, address))
+  }
+  if (!deps.assignments.mayUse(account, wallet)) {
+    throw new Error(`the key of the wallet ${address} is not assigned to its account`)
+  }
+  if (type === 'web3signer' && deps.web3signer !== undefined) {
+    return web3Signer(address, deps.web3signer)
+  }
+  const service = deps.keyServices.get(type as KeyServiceName)
+  if (service !== undefined && keyName !== undefined) {
+    return digestSigner(type as KeyServiceName, address, (digest) => service.sign(keyName, digest))
+  }
+  throw new Error(`the wallet ${address} has no signer here`)
+}
 
 const requireSealer = ({ sealer }: Deps): Sealer => {
   if (sealer !== undefined) return sealer
@@ -179,7 +161,7 @@ const createFinder = (sql: Client) => {
     if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
     cache.set(wallet.address, { wallet, untilMs: performance.now() + keptMs })
   }
-  const find: Wallets['find'] = async (address) => {
+  const find = async (address: Hex): Promise<store.Wallet | undefined> => {
     const cached = cache.get(address)
     if (cached !== undefined && cached.untilMs > performance.now()) return cached.wallet
     const changesBefore = changes
