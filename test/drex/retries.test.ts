@@ -231,3 +231,31 @@ test('policies hold for each attempt: limits of the day, second keys, disabled w
   expect((await bench.call('POST', `/v1/drex/transfers/${other}/approve`)).status).toBe(200)
   await isAt(other, 'confirmed')
 })
+
+test('of two nodes one is away: nothing is tried again until both tell how deep the end is', async () => {
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.chain.url},${bench.node.url}` })
+  const ana = await bench.wallet(1_000n)
+  const [one, two] = [await pay(ana, '10.00'), await pay(ana, '10.00')]
+  await bench.until(async () => {
+    const both = await Promise.all([read(one), read(two)])
+    return both.every(({ status }) => status === 'broadcast')
+  })
+  await isAt(two, 'reverted')
+  for (let blocks = 0; blocks <= watchBlocks + 1; blocks++) await bench.chain.mine()
+  await bench.admin.currency('mint', ana, 1_000n)
+  bench.node.refuse(() => new Response('', { status: 503 }))
+  const refused = await retry(two)
+  expect([refused.status, (refused.json as { error: { code: string } }).error.code]).toEqual([
+    503,
+    'NETWORK_UNREACHABLE',
+  ])
+  bench.node.refuse(undefined)
+  // One that lags behind tells a head, too, and the end is not deep by that.
+  bench.node.lie(({ method }) => (method === 'eth_blockNumber' ? { result: '0x1' } : undefined))
+  await bench.until(async () => (await retry(two)).status !== 503)
+  expect(reasonOf(await retry(two))).toEqual([409, 'end_may_change'])
+  bench.node.lie(undefined)
+  expect((await retry(two)).status).toBe(202)
+  await isAt(two, 'confirmed')
+  expect(await bench.balance(ana)).toBe(0n)
+})
