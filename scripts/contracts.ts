@@ -1,8 +1,8 @@
 /**
- * Compiles the Solidity sources and writes one artifact per contract, in `generated/` beside its source.
+ * Compiles the Solidity sources, each folder alone, and writes one artifact per contract, in `generated/` beside it.
  *
- *   bun scripts/contracts.ts          compile and write; a folder as argument is compiled alone
- *   bun scripts/contracts.ts --check  compare the stored fingerprint with the sources (no compiler)
+ *   bun scripts/contracts.ts          compile and write what changed; a folder as argument is compiled in any case
+ *   bun scripts/contracts.ts --check  compare the stored fingerprints with the sources (no compiler)
  *
  * The fingerprint covers every source that went in, the library's included, the compiler's
  * version and its settings; a test compiles everything again and compares byte by byte.
@@ -16,17 +16,19 @@ const root = join(import.meta.dirname, '..')
 /** Largest deployed contract, EIP-170. */
 export const contractBytesMax = 24_576
 
-export const contractFolders = ['src/drex/templates', 'src/simulators/chain/contracts'] as const
+/** Those that hold sources of their own. */
+export const contractFolders: readonly string[] = [
+  ...new Set([...new Bun.Glob('src/**/*.sol').scanSync(root)].map((name) => dirname(name))),
+].sort()
 
 /** No metadata trailer: the bytes depend on the sources and these settings alone. */
 const settings = {
   evmVersion: 'shanghai',
   optimizer: { enabled: true, runs: 200 },
   metadata: { appendCBOR: false, bytecodeHash: 'none' },
-  outputSelection: {
-    '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
-  },
 } as const
+
+const outputs = ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object']
 
 export type Artifact = {
   readonly contractName: string
@@ -65,9 +67,8 @@ const packageVersion = (name: string): string => {
 const sourcePath = (name: string): string =>
   name.startsWith('@') ? join(root, 'node_modules', name) : join(root, name)
 
-/** Of a folder and of those in it. */
 const ownSources = (folder: string): string[] =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.sol'))
     .sort()
     .map((name) => `${folder}/${name}`)
@@ -98,7 +99,13 @@ export const compileFolder = (
   const sources = Object.fromEntries(
     own.map((name) => [name, { content: readFileSync(sourcePath(name), 'utf8') }]),
   )
-  const input = JSON.stringify({ language: 'Solidity', sources, settings })
+  // Code is made of these alone, not of what they import.
+  const outputSelection = Object.fromEntries(own.map((name) => [name, { '*': outputs }]))
+  const input = JSON.stringify({
+    language: 'Solidity',
+    sources,
+    settings: { ...settings, outputSelection },
+  })
   const output = JSON.parse(
     solc.compile(input, {
       import: (name) => ({ contents: readFileSync(sourcePath(name), 'utf8') }),
@@ -170,7 +177,8 @@ const writeFolder = (folder: string): void => {
 const main = (): void => {
   const [given] = process.argv.slice(2)
   if (given !== '--check') {
-    for (const folder of given === undefined ? contractFolders : [given]) writeFolder(folder)
+    const stale = contractFolders.filter((folder) => staleReason(folder) !== undefined)
+    for (const folder of given === undefined ? stale : [given]) writeFolder(folder)
     return
   }
   const reasons = contractFolders.map(staleReason).filter((reason) => reason !== undefined)

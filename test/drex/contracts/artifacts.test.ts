@@ -10,7 +10,7 @@ import {
 } from '../../../scripts/contracts.ts'
 
 const root = join(import.meta.dirname, '../../..')
-/** The compiler needs some ten seconds of a processor, which others may have. */
+/** The compiler needs seconds of a processor, which others may have. */
 const compileMs = 300_000
 
 describe('committed artifacts', () => {
