@@ -175,6 +175,7 @@ export const structure: readonly string[] = [
   'index drex_transactions_sender on drex_transactions',
   'index drex_transactions_stuck on drex_transactions',
   'index drex_transactions_subject on drex_transactions',
+  'index drex_transactions_unsent on drex_transactions',
   'index drex_transactions_waiting on drex_transactions',
   'index drex_transfers_account on drex_transfers',
   'index drex_transfers_batch on drex_transfers',

@@ -140,6 +140,10 @@ export const drexTransactions = pgTable(
     index('drex_transactions_ended')
       .on(table.status, table.subject)
       .where(sql`status in (${constants(finalStatuses.filter((one) => one !== 'confirmed'))})`),
+    // For what one wallet has to sign, amid all that others have.
+    index('drex_transactions_unsent')
+      .on(table.network, table.sender, table.createdAt, table.id)
+      .where(sql`status = 'pending' and held is null`),
     index('drex_transactions_held').on(table.network, table.id).where(sql`held is not null`),
   ],
 )

@@ -37,11 +37,12 @@ export const unsentSince = async (
   network: string,
   sender: Hex,
 ): Promise<Date | undefined> => {
-  const [row] = await sql<{ since: Date | null }[]>`
-    select min(created_at) as since from drex_transactions
+  const [first] = await sql<{ since: Date }[]>`
+    select created_at as since from drex_transactions
     where network = ${network} and sender = ${sender} and status in (${before(sql, 'signed')})
-      and held is null`
-  return row?.since ?? undefined
+      and held is null
+    order by created_at, id limit 1`
+  return first?.since
 }
 
 type Wanted = {
@@ -58,33 +59,41 @@ export const unsentOf = async (
   { until, isWanted }: Wanted,
 ): Promise<readonly Unsent[]> => {
   const unsent: Unsent[] = []
-  let afterId = ''
+  let last: UnsentRow | undefined
   for (;;) {
-    const page = await unsentPage(sql, network, sender, { afterId, until })
-    for (const each of page) if (isWanted(each)) unsent.push(each)
+    const page = await unsentPage(sql, network, sender, { last, until })
+    for (const row of page) {
+      const each = { ...withCall(row), value: BigInt(row.value) }
+      if (isWanted(each)) unsent.push(each)
+    }
     if (page.length < pageMax) return unsent
-    afterId = page.at(-1)!.id
+    last = page.at(-1)
   }
 }
+
+type UnsentRow = Omit<Unsent, 'value'> &
+  Following & {
+    readonly value: string
+    /** As exact as the database has it. */
+    readonly createdText: string
+  }
 
 const unsentPage = async (
   sql: Queryable,
   network: string,
   sender: Hex,
-  { afterId, until }: Pick<Wanted, 'until'> & { readonly afterId: string },
-): Promise<readonly Unsent[]> => {
+  { last, until }: Pick<Wanted, 'until'> & { readonly last: UnsentRow | undefined },
+): Promise<readonly UnsentRow[]> => {
   const rows = await sql`
-    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, t.after_id,
-      ${deploymentOf(sql)}
+    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at,
+      t.created_at::text as created_text, t.after_id, ${deploymentOf(sql)}
     from drex_transactions t
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
-      and t.held is null and t.id > ${afterId}
+      and t.held is null
+      ${last === undefined ? sql`` : sql`and (t.created_at, t.id) > (${last.createdText}::text::timestamptz, ${last.id})`}
       ${until === undefined ? sql`` : sql`and t.created_at <= ${until}`}
-    order by t.id limit ${pageMax}`
-  return rows.map((row) => {
-    const unsent = valueOfRow<Omit<Unsent, 'value'> & { readonly value: string } & Following>(row)
-    return { ...withCall(unsent), value: BigInt(unsent.value) }
-  })
+    order by t.created_at, t.id limit ${pageMax}`
+  return rows.map((row) => valueOfRow<UnsentRow>(row))
 }
 
 /** @returns those of them that have no nonce and are not held */
