@@ -21,7 +21,7 @@ import {
 } from './base.ts'
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
-import { createKeeper, type Keeper, keptSamples } from './keep.ts'
+import { createKeeper, type Keeper, keptPlaces } from './keep.ts'
 import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
 import {
@@ -90,7 +90,7 @@ export const createContent = (
   reconciles = false,
 ): Content => {
   const acquirer = acquirerOf(content)
-  const context: LeafContext = { acquirer, kept: keptSamples(content, dialect), takesPins }
+  const context: LeafContext = { acquirer, kept: keptPlaces(content, dialect), takesPins }
   const composites = new Map(
     Object.entries(content?.composites ?? {}).map(([de, form]) => [
       Number(de),

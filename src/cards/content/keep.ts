@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  bytesOfHex,
   type Composite,
   type CompositeEntry,
   type Dialect,
@@ -29,23 +30,35 @@ type Kept = {
   readonly unread: readonly string[]
 }
 
-/** A value of each name, as long as its place lets it be. */
-export const keptSamples = (
+/** Where a kept value was read. */
+export type KeptPlace = {
+  /** A value as long as the place lets it be. */
+  readonly sample: string
+  /** Whether a value is of the form of the place: what was kept before the network's file, or we, said otherwise may not be. */
+  readonly takes: (text: string) => boolean
+}
+
+/** The place of each name. */
+export const keptPlaces = (
   content: ContentForm | undefined,
   dialect: Dialect,
-): ReadonlyMap<string, string> =>
+): ReadonlyMap<string, KeptPlace> =>
   new Map(
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
       let entries: readonly EntryForm[] | undefined = content?.composites[field]?.entries
-      let length = dialect.fields[field]?.max ?? keptCharactersMax
+      const spec = dialect.fields[field]
+      let length = spec?.max ?? keptCharactersMax
+      let isFixed = spec?.prefixDigits === 0
       let encoding = encodingOf(field, dialect)
       for (const id of path) {
         const entry = entries?.find((one) => one.id === id)
         length = entry?.length ?? length
+        isFixed = entry?.length !== undefined
         encoding = entry?.encoding ?? 'ascii'
         entries = entry?.entries
       }
-      return [name, textOf(encoding, length).slice(0, keptCharactersMax)]
+      const sample = textOf(encoding, length).slice(0, keptCharactersMax)
+      return [name, { sample, takes: (text) => isOfPlace(text, encoding, length, isFixed) }]
     }),
   )
 
@@ -58,6 +71,23 @@ const textOf = (encoding: Encoding, length: number): string =>
   encoding === 'base64'
     ? btoa('9'.repeat(length))
     : '9'.repeat(encoding === 'hex' ? length * 2 : length)
+
+const digitsForm = /^\d*$/
+
+/** Bytes have the length of a fixed place; text and digits are filled up to it. */
+const isOfPlace = (text: string, encoding: Encoding, length: number, isFixed: boolean): boolean => {
+  if (encoding !== 'hex' && encoding !== 'base64') {
+    return text.length <= length && (encoding !== 'bcd' || digitsForm.test(text))
+  }
+  const bytes = encoding === 'hex' ? bytesOfHex(text)?.length : bytesOfBase64(text)
+  return bytes !== undefined && (isFixed ? bytes === length : bytes <= length)
+}
+
+/** How many; undefined if it is no base64 as it is kept. */
+const bytesOfBase64 = (text: string): number | undefined => {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes.length : undefined
+}
 
 type Wanted = {
   readonly name: string
@@ -171,8 +201,8 @@ const keptTextOf = (
   if (text === undefined) return undefined
   // Blanks fill a place on the right.
   const kept = text.trimEnd()
-  const isOfPlace = encoding !== 'bcd' || /^\d*$/.test(kept)
-  if (isOfPlace && kept.length <= keptCharactersMax && storable(kept) !== undefined) return kept
+  const isDigits = encoding !== 'bcd' || digitsForm.test(kept)
+  if (isDigits && kept.length <= keptCharactersMax && storable(kept) !== undefined) return kept
   const rule = `a value of its place, of at most ${keptCharactersMax} characters`
   throw new CodecError('iso8583_subelement', 0, `field ${field}: ${rule}`, { field, rule })
 }

@@ -1,4 +1,5 @@
 import type { LeafForm } from './form.ts'
+import type { KeptPlace } from './keep.ts'
 import {
   type AcquirerNumbers,
   bitOf,
@@ -46,22 +47,27 @@ export class ContentError extends Error {
 /** What is the same for all values of one content. */
 export type LeafContext = {
   readonly acquirer: AcquirerNumbers
-  /** Names of `keep`, each with a value as long as it may be. */
-  readonly kept: ReadonlyMap<string, string>
+  /** Names of `keep`, each with its place. */
+  readonly kept: ReadonlyMap<string, KeptPlace>
   /** Whether there are keys that PIN blocks come under and go out under. */
   readonly takesPins: boolean
 }
 
-const keptSource = (name: string): Source => ({
-  get: ({ details }) => details?.kept?.[name],
+/** A value that is not of the form of its place is left out: no message could carry it. */
+const keptSource = (name: string, { takes }: KeptPlace): Source => ({
+  get: ({ details }) => {
+    const text = details?.kept?.[name]
+    return text !== undefined && takes(text) ? text : undefined
+  },
 })
 
 /** @throws ContentError */
 const sourceOf = (name: string, { kept }: LeafContext, path: string): Source => {
   if (name.startsWith(keptPrefix)) {
     const key = name.slice(keptPrefix.length)
-    if (!kept.has(key)) throw new ContentError(path, `keep has no ${key}`)
-    return keptSource(key)
+    const place = kept.get(key)
+    if (place === undefined) throw new ContentError(path, `keep has no ${key}`)
+    return keptSource(key, place)
   }
   const source = Object.hasOwn(sources, name) ? sources[name] : undefined
   if (source === undefined) throw new ContentError(path, `no source ${name}`)

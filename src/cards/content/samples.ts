@@ -1,5 +1,6 @@
 import { byKind } from '../reconciliation/totals.ts'
 import type { MessageName } from './form.ts'
+import type { KeptPlace } from './keep.ts'
 import { entries, type Facts, initiators, installmentPlans, storedReasons } from './sources.ts'
 
 const panDigitsMax = 19
@@ -16,7 +17,7 @@ const pick = <T>(values: readonly T[], at: number): T => values[at % values.leng
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
 export const sampleFacts = (
-  kept: ReadonlyMap<string, string>,
+  kept: ReadonlyMap<string, KeptPlace>,
   name: MessageName,
 ): readonly Facts[] =>
   entries.map((entry, at) => ({
@@ -44,7 +45,7 @@ export const sampleFacts = (
       networkTransactionId: '9'.repeat(15),
       cardSequence: '001',
       acceptPartial: true,
-      kept: Object.fromEntries(kept),
+      kept: Object.fromEntries([...kept].map(([key, { sample }]) => [key, sample])),
     },
     secrets: {
       cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',
