@@ -70,7 +70,7 @@ export const MakeCode = () => {
             ))}
           </select>
         </label>
-        <Fields key={kind} fields={forms[kind]} />
+        <Fields fields={forms[kind]} />
         <button class="primary" type="submit">
           {w.make}
         </button>
