@@ -398,7 +398,8 @@ describe('a key that is', () => {
   })
 
   test('for some addresses is for no others, whatever the caller says of himself', async () => {
-    const key = await anas({ addresses: ['192.0.2.0/24', '2001:db8::/32'] })
+    const mapped = '::ffff:203.0.113.0/120'
+    const key = await anas({ addresses: ['192.0.2.0/24', '2001:db8::/32', mapped] })
     const from = (forwarded: string) => ({ 'X-Forwarded-For': forwarded })
     for (const one of named.filter(({ row }) => row.kind !== 'public')) {
       expectRefused(one.name, await ask(key, one), 'addresses')
@@ -406,7 +407,8 @@ describe('a key that is', () => {
     }
     const list = (forwarded: string) =>
       call(key, 'GET', '/v1/wallets', undefined, from(forwarded)).then(({ status }) => status)
-    for (const taken of ['192.0.2.1', '10.0.0.1, 192.0.2.255', '2001:db8::1', '192.0.2.1:4711']) {
+    const near = ['192.0.2.1', '10.0.0.1, 192.0.2.255', '2001:db8::1', '192.0.2.1:4711']
+    for (const taken of [...near, '203.0.113.9', '::ffff:203.0.113.9']) {
       expect([taken, await list(taken)]).toEqual([taken, 200])
     }
     for (const refused of ['192.0.3.0', '2001:db9::1', 'unknown', '192.0.2.1,', '::1']) {

@@ -25,7 +25,7 @@ const variable = (name: string): string =>
 const isMeant = (entry: string, host: string, port: number): boolean => {
   if (entry === '*') return true
   const [start = ''] = entry.split('/')
-  const parted = isIP(start) === 6 ? null : /^(.*):(\d+)$/.exec(entry)
+  const parted = isIP(start) === 6 ? null : /^([^:]*|\[.*):(\d+)$/.exec(entry)
   if (parted !== null && Number(parted[2]) !== port) return false
   const name = (parted?.[1] ?? entry)
     .replace(/^\*?\./, '')

@@ -7,10 +7,20 @@ export type Networks = {
   readonly has: (address: string) => boolean
 }
 
-const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+/** The bits before the IPv4 address of `::ffff:0:0/96`, and what such an address is in the form that URLs have. */
+const mappedBits = 96
+const mapped = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/
 
-/** An IPv4 address as a socket of both families gives it is that IPv4 address. */
-export const plainAddress = (address: string): string => mapped.exec(address)?.[1] ?? address
+/** An IPv4 address as a socket of both families gives it, in whatever form, is that IPv4 address. */
+export const plainAddress = (address: string): string => {
+  if (!/:ffff:/i.test(address)) return address
+  const groups = mapped.exec(URL.parse(`http://[${address}]`)?.hostname ?? '')?.slice(1)
+  if (groups === undefined) return address
+  return groups
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.')
+}
 
 /** True for `10.1.2.3`, `10.0.0.0/8`, `2001:db8::/32`. */
 export const isNetwork = (text: string): boolean => {
@@ -24,11 +34,17 @@ export const isNetwork = (text: string): boolean => {
 export const networksOf = (entries: readonly string[]): Networks => {
   // One list per family: a list with both takes every IPv4 address for `::ffff:0:0/96`.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  const add = (address: string, bits: number): void => {
+    const name = nameOf(isIP(address))
+    lists[name].addSubnet(address, bits, name)
+  }
   for (const entry of entries) {
-    const [given = '', bits] = entry.split('/')
+    const [given = '', length] = entry.split('/')
+    const bits = Number(length ?? bitsOf(isIP(given)))
     const address = plainAddress(given)
-    const family = isIP(address)
-    lists[nameOf(family)].addSubnet(address, Number(bits ?? bitsOf(family)), nameOf(family))
+    // A shorter prefix than that of all IPv4 addresses is a network of IPv6.
+    if (address === given || bits < mappedBits) add(given, bits)
+    else add(address, bits - mappedBits)
   }
   return {
     isEmpty: entries.length === 0,
