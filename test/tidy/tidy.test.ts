@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import bunfig from '../../bunfig.toml'
 import { pages } from '../support/pages.ts'
 import { root } from '../support/program.ts'
 
@@ -203,6 +204,15 @@ describe('the layers', () => {
 
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+
+test('what coverage leaves out is there', () => {
+  const patterns: readonly string[] = bunfig.test.coveragePathIgnorePatterns
+  const isThere = (pattern: string): boolean => {
+    const glob = new Bun.Glob(pattern)
+    return everything.some((file) => glob.match(file))
+  }
+  expect(patterns.filter((pattern) => !isThere(pattern))).toEqual([])
+})
 
 test('recursive schemas have names, without which the OpenAPI document cannot be written', () => {
   expect(
