@@ -132,6 +132,7 @@ import m128 from './0128_unfilled_agreements.sql' with { type: 'text' }
 import m129 from './0129_pix_received_by_returns.sql' with { type: 'text' }
 import m130 from './0130_pix_received_returned_replaced.sql' with { type: 'text' }
 import m131 from './0131_unsent_of_a_wallet.sql' with { type: 'text' }
+import m132 from './0132_webhook_endpoints_taking.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -266,4 +267,5 @@ export const migrations: readonly Migration[] = [
   { name: '0129_pix_received_by_returns', sql: m129 },
   { name: '0130_pix_received_returned_replaced', sql: m130 },
   { name: '0131_unsent_of_a_wallet', sql: m131 },
+  { name: '0132_webhook_endpoints_taking', sql: m132 },
 ]

@@ -269,6 +269,7 @@ export const structure: readonly string[] = [
   'index webhook_endpoints_disabled on webhook_endpoints',
   'index webhook_endpoints_listed on webhook_endpoints',
   'index webhook_endpoints_of_types on webhook_endpoints',
+  'index webhook_endpoints_taking on webhook_endpoints',
   'index webhook_endpoints_topic on webhook_endpoints',
   'index webhook_endpoints_topics_listed on webhook_endpoints',
   'index webhook_events_of_subject on webhook_events',

@@ -4,7 +4,7 @@ import {
   type Queryable,
   textArray,
 } from '#src/platform/database/index.ts'
-import { isTakenBy, ofTopics } from './events.ts'
+import { isTakenBy } from './events.ts'
 import type { webhookEvents } from './schema.ts'
 
 /** Takes events that we have not published yet and locks them until the transaction ends. */
@@ -57,7 +57,10 @@ export const fanOut = async (
           select id from webhook_endpoints
           where topic is null and account = any(v.accounts) and active and events && v.patterns
           union all
-          select p.id from ${ofTopics(sql, sql`v.patterns`)} and p.account = any(v.accounts)
+          -- There is one for each Pix key, and none takes anything else.
+          select p.id from unnest(v.patterns, null::text[]) as named(pattern, nothing)
+            join webhook_endpoints p on p.topic is not null and p.topic = named.pattern and p.active
+          where ${looksLikeOne(sql)} and p.account = any(v.accounts)
         ) e
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing

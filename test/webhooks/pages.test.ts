@@ -19,6 +19,8 @@ const listed = 20
 const pagesMax = 50 * listed
 /** The API Pix makes one for each Pix key. */
 const topics = 20_000
+/** Those of types, each of an account of its own: so many take what every event is, and as many what none is. */
+const ofTypes = 20_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000
 
@@ -30,6 +32,9 @@ const pagesOfOneMax = 50
 
 const isWalk = (text: string): boolean =>
   text.includes('as materialized') && text.includes('subject >')
+
+/** Whether somebody takes some events. */
+const isQuestion = (text: string): boolean => text.startsWith('select pattern from')
 
 type Made = { readonly events: readonly string[]; readonly delivery: string }
 
@@ -140,6 +145,10 @@ const store = async (sql: Client): Promise<Made> => {
     insert into webhook_endpoints (id, url, topic, events)
     select 'whk_key_' || n, 'https://example.org/' || repeat('x', 400), 'api-pix/pix/' || n,
       array['api-pix/pix/' || n] from generate_series(1, ${topics}) n;
+    insert into webhook_endpoints (id, account, url, events)
+    select 'whk_type_' || n, 'account ' || n, 'https://example.org/' || repeat('x', 400),
+      case when n % 2 = 0 then '{pacs.008}'::text[] else '{camt.053,camt.054}' end
+      from generate_series(1, ${2 * ofTypes}) n;
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
     select id, 'pacs.008', '{pacs.008}', case when n % 4 = 0 then 'wallet' else 's' || n end, 1, repeat('x', 200), at, at from made;
     insert into webhook_sequences (subject, last) select 's' || n, 1 from made;
@@ -158,6 +167,7 @@ const store = async (sql: Client): Promise<Made> => {
 
 const budgetOf = (text: string): number => {
   if (isWalk(text)) return walkPagesMax
+  if (isQuestion(text)) return pagesOfOneMax
   if (text.includes('webhook_attempts where')) return pagesOfOneMax
   if (text.includes('insert into webhook_attempts')) return outcomePagesMax
   // A page of one status, or of all.
