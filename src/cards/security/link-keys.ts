@@ -5,6 +5,15 @@ import {
   type PinFormat,
   secretsMatch,
 } from '#src/platform/security/index.ts'
+import {
+  type KeyExchange,
+  keyRefused,
+  keyTaken,
+  malfunction,
+  partsOf,
+  refusedWith,
+  type TakenKeys,
+} from './key-exchange.ts'
 import type { LinkKeyStore } from './key-store.ts'
 import {
   type KeyUse,
@@ -13,26 +22,6 @@ import {
   type SecurityModule,
   SecurityModuleError,
 } from './types.ts'
-
-/** Where a message of key exchange has one key, in hexadecimal digits of the field. */
-type KeyPlace = {
-  readonly use: KeyUse
-  readonly field: number
-  readonly at: number
-  readonly digits: number
-  readonly checkValueAt: number
-  readonly checkValueDigits: number
-}
-
-export type KeyExchange = {
-  /** DE 70 of the 0800 that brings keys, or asks for them. */
-  readonly networkCode: string
-  /** DE 70 of the 0800 by which we confirm them; undefined: the network uses them from our answer on. */
-  readonly confirmationCode?: string | undefined
-  /** Ask for keys before any traffic. */
-  readonly asks: boolean
-  readonly keys: readonly KeyPlace[]
-}
 
 /** How the messages of one network are secured. */
 export type LinkSecurity = {
@@ -85,20 +74,8 @@ type Offered = { readonly key: ModuleKey; readonly id: bigint }
 /** Codes that are wrong have the store asked no more often, and wait for it. */
 export const lookEveryMs = 200
 
-/** Response codes of key exchange: done; a key that is not what it should be; the module is away. */
-const keyTaken = '00'
-const keyRefused = '63'
-const malfunction = '96'
-
-/** What became of keys that the network sent. */
-export type TakenKeys = {
-  /** The response code that tells the network. */
-  readonly code: string
-  /** Puts them in use, after the answer that tells the network; nothing if they were refused. */
-  readonly use: () => void
-}
-
-const refusedWith = (code: string): TakenKeys => ({ code, use: () => undefined })
+/** So many messages in a row without an answer are no fault of single ones. */
+export const unansweredMax = 5
 
 /** The text of a field of the message that brings keys; undefined if it is not there. */
 export type FieldReader = (de: number) => string | undefined
@@ -114,6 +91,11 @@ export class LinkKeys {
   private readonly ids = new Map<KeyUse, bigint>()
   /** Taken, and not known to be in use at the network. */
   private offered = new Map<KeyUse, Offered>()
+  /** Those of the offered that messages go out under, as none under the current ones were answered. */
+  private tried: ReadonlyMap<KeyUse, Offered> | undefined
+  /** Messages in a row that had no answer, of those that got their codes since then. */
+  private unansweredCount = 0
+  private countedSinceMs = Number.NEGATIVE_INFINITY
   private looking: Promise<void> | undefined
   private soon: Promise<void> | undefined
   private lookedAtMs = Number.NEGATIVE_INFINITY
@@ -156,7 +138,7 @@ export class LinkKeys {
   async translatePin(block: Uint8Array, source: string, pan: Uint8Array): Promise<Uint8Array> {
     const { security, module } = this.options
     const from = security.pin?.sources.get(source)
-    const key = this.current.get('pin')
+    const key = this.outgoing('pin')
     if (security.pin === undefined || from === undefined || key === undefined) {
       throw new SecurityModuleError('refused', 'no PIN key')
     }
@@ -170,9 +152,35 @@ export class LinkKeys {
 
   /** The code over a message. @throws SecurityModuleError */
   async seal(data: Uint8Array): Promise<Uint8Array> {
-    const key = this.current.get('mac')
+    const key = this.outgoing('mac')
     if (key === undefined) throw new SecurityModuleError('refused', 'no MAC key yet')
     return this.codeUnder(key, data)
+  }
+
+  /** The key of what goes out. */
+  private outgoing(use: KeyUse): ModuleKey | undefined {
+    const tried = this.tried === this.offered ? this.offered.get(use)?.key : undefined
+    return tried ?? this.current.get(use)
+  }
+
+  /**
+   * A message that got its code then was sent, and had no answer in time. A process that was killed in an exchange leaves
+   * keys that the network may have in use, and a network may be silent about codes that are wrong: after so many in a
+   * row the other keys of the two are tried, in turns, until a code tells which ones are the network's.
+   */
+  unanswered(sealedAtMs: number): void {
+    if (!this.offered.has('mac') || sealedAtMs < this.countedSinceMs) return
+    if (++this.unansweredCount < unansweredMax) return
+    this.countAnew(this.tried === this.offered ? undefined : this.offered)
+    const { network, logger } = this.options
+    const isOffered = this.tried !== undefined
+    logger.warn({ network, isOffered }, 'no answers: other keys of the card network are tried')
+  }
+
+  private countAnew(tried: ReadonlyMap<KeyUse, Offered> | undefined): void {
+    this.tried = tried
+    this.unansweredCount = 0
+    this.countedSinceMs = this.nowMs()
   }
 
   /**
@@ -182,7 +190,10 @@ export class LinkKeys {
    */
   async verify(data: Uint8Array, code: Uint8Array): Promise<boolean> {
     const before = this.current.get('mac')
-    if (before !== undefined && (await this.isUnder(before, data, code))) return true
+    if (before !== undefined && (await this.isUnder(before, data, code))) {
+      this.countAnew(undefined)
+      return true
+    }
     const { key: old, honouredUntil = 0 } = this.previous.get('mac') ?? {}
     const isHonoured = old !== undefined && this.nowMs() < honouredUntil
     if (isHonoured && (await this.isUnder(old, data, code))) return true
@@ -382,19 +393,3 @@ export class LinkKeys {
 }
 
 const wrongCode = (): SecurityModuleError => new SecurityModuleError('malformed')
-
-const hexForm = /^[0-9A-F]*$/
-
-/** @throws SecurityModuleError `refused` */
-const partsOf = (place: KeyPlace, text: string | undefined) => {
-  const digits = text?.toUpperCase() ?? ''
-  const cut = (at: number, length: number): string => {
-    const part = digits.slice(at, at + length)
-    if (part.length === length && hexForm.test(part)) return part
-    throw new SecurityModuleError('refused', 'no key where it should be')
-  }
-  return {
-    wrapped: cut(place.at, place.digits),
-    checkValue: cut(place.checkValueAt, place.checkValueDigits),
-  }
-}

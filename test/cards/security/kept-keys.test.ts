@@ -10,7 +10,7 @@ import {
   LinkKeys,
   ModuleKey,
 } from '../../../src/cards/security/index.ts'
-import { lookEveryMs } from '../../../src/cards/security/link-keys.ts'
+import { lookEveryMs, unansweredMax } from '../../../src/cards/security/link-keys.ts'
 import { createCardNetwork } from '../../../src/simulators/card-network/index.ts'
 import { networkOptions, payment, quietLogger } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -42,13 +42,13 @@ const securityOf = (asks = false, key = macKey) => ({
   },
 })
 
-const createBank = (port = freePort()) => {
+const createBank = (port = freePort(), key = macKey) => {
   const { dialect, framing } = networkOptions(port)
   const simulator = createCardNetwork({
     dialect,
     framing,
     port,
-    security: { algorithm: 'x9.19', macKey, zoneKey } as const,
+    security: { algorithm: 'x9.19', macKey: key, zoneKey } as const,
     latencyMs: { min: 0, max: 6 },
   })
   simulator.start()
@@ -59,14 +59,15 @@ const createBank = (port = freePort()) => {
 /** A process on the network's links, with the database between it and the others. */
 const createProcess = async (
   port: number,
-  { isKept = true, asks = false, key = macKey, by = createSealer(master) } = {},
+  { isKept = true, asks = false, key = macKey, timeoutMs = 1_000 } = {},
 ): Promise<Network> => {
-  const stores = createLinkKeyStores(sql, by, quietLogger)
+  const stores = createLinkKeyStores(sql, createSealer(master), quietLogger)
   const network = createNetwork(
     networkOptions(port, {
       module: createSoftwareModule(),
       security: securityOf(asks, key),
       poolSize: 2,
+      timeoutMs,
       ...(isKept ? { keyStore: stores.of('neta') } : {}),
     }),
   )
@@ -77,8 +78,8 @@ const createProcess = async (
   return network
 }
 
-const paid = async (network: Network, number: number): Promise<string> => {
-  const outcome = await network.exchange(payment(number), 5_000)
+const paid = async (network: Network, number: number, withinMs = 5_000): Promise<string> => {
+  const outcome = await network.exchange(payment(number), withinMs)
   return outcome.kind === 'answered' ? (outcome.response.responseCode ?? '') : outcome.kind
 }
 
@@ -368,3 +369,57 @@ test('a key that another process put in use, and replaced since, does not come b
   expect(await keys.verify(data, fresh)).toBe(false)
   expect(await keys.seal(data)).toEqual(codeUnder(otherBytes.toHex()))
 })
+
+/** Keys of a process that was killed in an exchange, as the next one has them. */
+const killed = async (): Promise<LinkKeys> => {
+  await keysOn(storeBy(createSealer(master)).of('neta')).take(() => parcel)
+  return connected(keysOn(storeBy(createSealer(master)).of('neta')))
+}
+
+const unanswered = (keys: LinkKeys, messages: number, atMs = performance.now()): void => {
+  for (let at = 0; at < messages; at++) keys.unanswered(atMs)
+}
+
+test('what a killed process had taken is tried when nothing is answered, in turns with the key before', async () => {
+  const keys = await killed()
+  const startMs = performance.now()
+  unanswered(keys, unansweredMax - 1)
+  expect(await keys.seal(data)).toEqual(old)
+  unanswered(keys, 1)
+  expect(await keys.seal(data)).toEqual(fresh)
+  // Those that were on their way under the other key say nothing of this one.
+  unanswered(keys, 3 * unansweredMax, startMs)
+  expect(await keys.seal(data)).toEqual(fresh)
+  unanswered(keys, unansweredMax)
+  expect(await keys.seal(data)).toEqual(old)
+  expect(await sql`select from card_link_keys where used_since is not null`).toHaveLength(0)
+})
+
+test('a code ends the trial: of the key before, and of the one that is tried', async () => {
+  const keys = await killed()
+  unanswered(keys, unansweredMax)
+  expect(await keys.verify(data, old)).toBe(true)
+  expect(await keys.seal(data)).toEqual(old)
+  unanswered(keys, unansweredMax - 1)
+  expect(await keys.verify(data, old)).toBe(true)
+  unanswered(keys, unansweredMax - 1)
+  expect(await keys.seal(data)).toEqual(old)
+  unanswered(keys, 1)
+  expect(await keys.verify(data, fresh)).toBe(true)
+  await untilInUse()
+  unanswered(keys, 3 * unansweredMax)
+  expect(await keys.seal(data)).toEqual(fresh)
+})
+
+test('a network that is silent about old codes is paid at again after a kill in an exchange', async () => {
+  await keysOn(storeBy(createSealer(master)).of('neta')).take(() => parcel)
+  const simulator = createBank(freePort(), bytes.toHex())
+  const network = await createProcess(simulator.port(), { timeoutMs: 200 })
+  const outcomes: string[] = []
+  for (let at = 1; at <= unansweredMax; at++) outcomes.push(await paid(network, at, 200))
+  outcomes.push(await paid(network, unansweredMax + 1), await paid(network, unansweredMax + 2))
+  const silent = Array.from({ length: unansweredMax }, () => 'timed_out')
+  expect(outcomes).toEqual([...silent, '00', '00'])
+  expect(simulator.statistics().wrongCodes).toBe(unansweredMax)
+  await untilInUse()
+}, 30_000)
