@@ -60,8 +60,10 @@ export const serveCommand: Command = {
       code = (await gateway.stop(isAtOnce)) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
+      // Told before the rest stops, which may take long: whoever ends the process meanwhile knows why, too.
       logger.error({ err: error }, 'start failed')
       code = exitCodes.failed
+      await gateway.stop(true)
     }
     lines.flushSync()
     return code

@@ -1,7 +1,7 @@
 /** Whoever ends a process that has not begun to listen does not wait for what it waits for. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createTestDatabase } from '../support/database.ts'
-import { anyVariant, startProgram } from '../support/program.ts'
+import { anyVariant, root, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(120_000)
@@ -34,4 +34,31 @@ test('SIGTERM ends a process that waits for another to migrate', async () => {
   program.signal('SIGTERM')
   expect((await ended).code).toBe(0)
   expect(performance.now() - atMs).toBeLessThan(lockTimeoutMs / 4)
+})
+
+/** One part cannot start, and one before it takes its time to stop. */
+const failingServe = `
+  const { program } = await import('./src/main.ts')
+  const { createProcessIo, runCli } = await import('./src/cli/index.ts')
+  const features = [
+    { name: 'slow', stop: () => { console.log('stopping'); return Bun.sleep(1000) } },
+    { name: 'broken', start: () => Promise.reject(new Error('no port')) },
+  ]
+  const load = (env) => ({ ...program.load(env), createFeatures: () => features })
+  const { io } = createProcessIo(process.env)
+  process.exit(await runCli(['serve'], io, { ...program, load }))`
+
+test('SIGTERM does not hide why a process could not start', async () => {
+  const failing = {
+    name: 'sources',
+    command: () => [process.execPath, '-e', failingServe],
+  } as const
+  const env = { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' }
+  const program = startProgram(failing, [], { cwd: root, env })
+  await program.line((line) => line === 'stopping')
+  program.signal('SIGTERM')
+  const { code, out } = await program.end()
+  expect(out.match(/"msg":"start failed"/g)).toHaveLength(1)
+  expect(out).toContain('no port')
+  expect(code).toBe(1)
 })

@@ -123,7 +123,11 @@ const open = async (machine: Machine, io: Io, program: Program) => {
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
   const asksForCertificate = loaded.platform.clientCa !== undefined
-  return { gateway, features, notes, asksForCertificate, urls: await gateway.start() }
+  const urls = await gateway.start().catch(async (error: unknown) => {
+    await gateway.stop(true)
+    throw error
+  })
+  return { gateway, features, notes, asksForCertificate, urls }
 }
 
 const run = async (

@@ -67,7 +67,7 @@ export type GatewayUrls = {
 }
 
 export type Gateway = {
-  /** Starts the features, then listens. */
+  /** Starts the features, then listens. Where one fails, throws at once: what has started stops, as `stop` waits for. */
   start(): Promise<GatewayUrls>
   /**
    * Serves on for `drainMs` unless nobody is to be waited for; then ends.

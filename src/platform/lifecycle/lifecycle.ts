@@ -15,8 +15,9 @@ const partOfRest = 0.6
 
 export type Lifecycle = {
   /**
-   * Starts the parts in order; when one fails, stops those that have started and throws the error. Whoever stops it
-   * meanwhile does not wait for the part that is starting, and no other is started.
+   * Starts the parts in order; when one fails, throws the error at once while those that have started stop, which
+   * {@link Lifecycle.stop} waits for. Whoever stops it meanwhile does not wait for the part that is starting, and no
+   * other is started.
    */
   start(): Promise<void>
   /**
@@ -78,7 +79,7 @@ export const createLifecycle = (options: {
         try {
           await part.start?.()
         } catch (error) {
-          await stop()
+          void stop()
           throw error
         }
       }

@@ -219,6 +219,7 @@ test('a port in use is told by the name of its setting, and nothing stays open',
   })
   const gateway = gatewayOf([feature], { admin: { host: loopback, port: taken.port } })
   const failed = await gateway.start().catch((error: unknown) => error)
+  await gateway.stop()
   taken.stop(true)
   expect(failed).toMatchObject({
     message: `TRILHO_ADMIN_ADDR: cannot listen on 127.0.0.1, port ${taken.port}: it is in use`,

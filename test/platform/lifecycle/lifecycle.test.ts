@@ -38,8 +38,22 @@ describe('parts', () => {
     const parts = [recorded(events, 'a'), recorded(events, 'b', failing), recorded(events, 'c')]
     const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 20_000 })
     await expect(lifecycle.start()).rejects.toThrow('no port')
+    await lifecycle.stop()
     expect(events).not.toContain('start c')
     expect(events.slice(-2)).toEqual(['stop b', 'stop a'])
+  })
+
+  test('the reason is thrown before those that have started end', async () => {
+    const parts = [
+      { name: 'a', stop: () => never },
+      { name: 'b', start: () => Promise.reject(new Error('no port')) },
+    ]
+    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 600 })
+    const beganMs = performance.now()
+    await expect(lifecycle.start()).rejects.toThrow('no port')
+    expect(performance.now() - beganMs).toBeLessThan(300)
+    expect(lifecycle.isDraining()).toBe(true)
+    expect(await lifecycle.stop()).toBe(false)
   })
 
   test('a start that waits is not waited for by a stop, and goes no further', async () => {
