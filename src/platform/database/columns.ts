@@ -1,4 +1,4 @@
-/** Columns that all tables share. Only for `schema.ts`: the running program loads nothing of it. */
+/** Columns that all tables share, for `schema.ts`. */
 
 import { sql } from 'drizzle-orm'
 import { customType, timestamp } from 'drizzle-orm/pg-core'
