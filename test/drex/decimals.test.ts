@@ -125,6 +125,18 @@ test('an escrow of another token counts in that token', async () => {
   expect(amount.json as object).toMatchObject({ result: String((unit * 5n) / 2n) })
 })
 
+test('however long a node takes to tell them, the id of a transfer is no older than its row', async () => {
+  await bench.database.sql`delete from drex_tokens where address = ${token}`
+  await bench.restart({ ...environment(token), DREX_ETH_SEPOLIA_RPC_URLS: bench.node.url })
+  bench.node.lie(({ method }) =>
+    method === 'eth_call' ? Bun.sleep(50).then(() => undefined) : undefined,
+  )
+  const { transfer_id: id, created_at: createdAt } = (await pay('1.00')).json as TransferBody
+  bench.node.lie(undefined)
+  const idHex = id.slice('trf_'.length, 'trf_'.length + 12)
+  expect(Number.parseInt(idHex, 16)).toBeGreaterThanOrEqual(Date.parse(createdAt))
+})
+
 test('what a token told first is kept: without a node it counts, another answer is refused', async () => {
   const kept = () =>
     bench.database.sql`update drex_tokens set decimals = 6 where address = ${token}`

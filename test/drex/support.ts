@@ -254,6 +254,7 @@ export type TransferBody = {
   to_wallet: string
   amount: string
   currency: string
+  created_at: string
   tx_hash: string | null
   error: { code: string; message: string; revert?: { name: string } } | null
   block_number: number | null

@@ -16,7 +16,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
-import { type ServiceDeps, termsOf } from '../creation.ts'
+import { madeBy, type ServiceDeps, termsOf } from '../creation.ts'
 import { institutionWallet } from '../directory.ts'
 import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -185,13 +185,16 @@ const receiverOf = async (chain: Chain, request: TransferRequest): Promise<Hex> 
 type DirectedRequest = TransferRequest & { readonly toWallet: Hex }
 
 const build = async (deps: ServiceDeps, chain: Chain, request: DirectedRequest, caller: Caller) => {
-  const id = newId('trf')
   const network = chain.network.id
   const { amount, token, decimals } = await inUnits(chain, deps.tokens, request)
+  // No id is older than its row: what is read by time begins with the ids of that time.
+  const made = madeBy(caller)
+  const id = newId('trf')
   const terms = termsOf(deps, caller, id, network)
   const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
   const { fromWallet, toWallet, reference, metadata } = request
   const transfer: store.NewTransfer = {
+    ...made,
     id,
     transactionId: steps.at(-1)!.id,
     network,
@@ -203,9 +206,6 @@ const build = async (deps: ServiceDeps, chain: Chain, request: DirectedRequest, 
     reference,
     metadata,
     approval: undefined,
-    account: caller.owner,
-    createdBy: caller.keyId,
-    createdAt: new Date(),
   }
   return { transfer, steps }
 }
