@@ -100,7 +100,8 @@ export class LinkKeys {
   private soon: Promise<void> | undefined
   private lookedAtMs = Number.NEGATIVE_INFINITY
   private asking: Promise<boolean> | undefined
-  private isDoubtful = false
+  /** Keys that are asked for count once this process has asked, whatever the settings have. */
+  private isDoubtful = true
   private readonly reading: OutageLog
 
   constructor(options: LinkKeysOptions) {
@@ -330,7 +331,7 @@ export class LinkKeys {
       await this.look()
       return true
     }
-    if (this.isWhole() && !this.isDoubtful) return true
+    if (!this.isDoubtful) return true
     this.asking ??= this.askOnce(ask).finally(() => {
       this.asking = undefined
     })

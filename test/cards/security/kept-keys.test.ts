@@ -370,6 +370,20 @@ test('a key that another process put in use, and replaced since, does not come b
   expect(await keys.seal(data)).toEqual(codeUnder(otherBytes.toHex()))
 })
 
+test('where keys are asked for, a key in the settings is no reason not to ask', async () => {
+  const keys = new LinkKeys({
+    network: 'neta',
+    module: createSoftwareModule(),
+    honourMs: 0,
+    waitMs: 0,
+    logger: quietLogger,
+    security: { ...securityOf(true), mac: securityOf().mac },
+  })
+  expect(await keys.obtain(async () => undefined)).toBe(false)
+  expect(await keys.obtain(async () => () => parcel)).toBe(true)
+  expect(await keys.seal(data)).toEqual(fresh)
+})
+
 /** Keys of a process that was killed in an exchange, as the next one has them. */
 const killed = async (): Promise<LinkKeys> => {
   await keysOn(storeBy(createSealer(master)).of('neta')).take(() => parcel)
