@@ -34,8 +34,9 @@ export const dlqCommand: Command = {
   usage: 'list | show <id> | retry <id>|--all | drop <id>',
   description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
 those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq; with --all every
-message that is there now, the oldest first, or those of one --code or --topic. show masks card numbers, CPF and CNPJ, keys; names and
-other texts of the message remain. drop ends what the message was to do: a payment or return that was never sent is REJECTED.`,
+message that is there now, the oldest first, or those of one --code or --topic; what holds no whole message, or does not
+say its topic, is left there (RETRY of list: no). show masks card numbers, CPF and CNPJ, keys; names and other texts of the
+message remain. drop ends what the message was to do: a payment or return that was never sent is REJECTED.`,
   options: {
     limit: { value: 'n', doc: `list: the newest n; ${limitDefault}.` },
     all: { doc: 'retry: all of them.' },
@@ -68,26 +69,28 @@ type Action = (box: DeadLetterBox, args: CommandArguments, io: Io) => Promise<nu
 const list: Action = async (box, args, io) => {
   const letters = await box.list(args.integer('limit', 1, limitMax) ?? limitDefault)
   return print(args, io, { letters: letters.map(recordOf) }, () => {
-    const head = ['ID', 'AT', 'TOPIC', 'CODE', 'ATTEMPTS', 'BYTES', 'KEY']
+    const head = ['ID', 'AT', 'TOPIC', 'CODE', 'ATTEMPTS', 'RETRY', 'BYTES', 'KEY']
     return letters.length === 0 ? 'dlq is empty' : scrub(textTable(head, letters.map(rowOf)))
   })
 }
 
-const rowOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter): string[] => [
+const rowOf = ({ id, key, headers, publishedAt, bytes, stays }: ListedLetter): string[] => [
   String(id),
   publishedAt.toISOString(),
   headers[deadLetterHeaders.topic] ?? '',
   headers[deadLetterHeaders.errorCode] ?? '',
   headers[deadLetterHeaders.attempt] ?? '',
+  stays === null ? 'yes' : 'no',
   String(bytes),
   key ?? '',
 ]
 
-const recordOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({
+const recordOf = ({ id, key, headers, publishedAt, bytes, stays }: ListedLetter) => ({
   id: String(id),
   at: publishedAt.toISOString(),
   key,
   bytes,
+  can_be_retried: stays === null,
   headers,
 })
 
@@ -120,19 +123,23 @@ const retryOne = end('retry', 'retried')
 /** One call retries as many. It does not take again what comes back to dlq meanwhile. */
 const retriedMax = 10_000
 
-const retryAll: Action = async ({ ids, retry }, args, io) => {
+const retryAll: Action = async ({ ids, staying, retry }, args, io) => {
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
   const actor = commandActor()
   let retried = 0
   // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
-  const found = await ids(retriedMax, { errorCode: args.text('code'), topic: args.text('topic') })
+  const of = { errorCode: args.text('code'), topic: args.text('topic') }
+  const found = await ids(retriedMax, of)
   await inProgress(io, 'messages', async (onProgress) => {
     for (const [at, id] of found.entries()) {
       if (await retry(id, actor)) retried++
       onProgress(at + 1, found.length)
     }
   })
-  return print(args, io, { retried }, () => `retried ${retried}`)
+  const left = await staying(retriedMax, of)
+  return print(args, io, { retried, left }, () =>
+    [`retried ${retried}`, ...left.map(({ count, why }) => `left ${count}: ${why}`)].join('\n'),
+  )
 }
 
 const idOf = (args: CommandArguments): bigint => {

@@ -83,7 +83,10 @@ test('lists the newest first, shows with masks, drops', async () => {
   expect(shown).toContain('resource-id')
   expect(shown).toContain('<a>')
   expect(shown).not.toContain('4111111111111111')
-  expect(JSON.parse((await run('show', second, '--json')).out)).toMatchObject({ value: '<b/>' })
+  expect(JSON.parse((await run('show', second, '--json')).out)).toMatchObject({
+    value: '<b/>',
+    can_be_retried: true,
+  })
   expect((await run('drop', first)).out).toBe(`dropped ${first}\n`)
   expect((await run('drop', second, '--json')).out).toBe(`{"id":"${second}","dropped":true}\n`)
   expect((await run('list')).out).toBe('dlq is empty\n')
@@ -149,11 +152,27 @@ test('retries all there are, the oldest first, or those with one code', async ()
   await until(() => seen.length === 3)
   expect(seen).toEqual(['1', '2', '3'])
   expect((await run('retry', '--all', '--topic', 'other.topic')).out).toBe('retried 1\n')
-  expect((await run('retry', '--all', '--json')).out).toBe('{"retried":1}\n')
+  const why = 'It does not say which topic it came from: it can only be thrown away.'
+  expect(JSON.parse((await run('retry', '--all', '--json')).out)).toEqual({
+    retried: 1,
+    left: [{ count: 1, why }],
+  })
   await until(() => seen.length === 4)
   const { letters } = JSON.parse((await run('list', '--json')).out)
   expect(letters.map(({ id }: { id: string }) => id)).toEqual([lost])
   expect((await run('drop', lost)).code).toBe(0)
+})
+
+test('what holds no message is listed so, and is left with the reason where all are retried', async () => {
+  const code = 'answer_unreadable:multipart_truncated'
+  const ids = [await bury('--x', 'some.topic', code), await bury('--y', 'some.topic', code)]
+  const { letters } = JSON.parse((await run('list', '--json')).out)
+  expect(letters).toMatchObject([{ can_be_retried: false }, { can_be_retried: false }])
+  expect((await run('list')).out).toMatch(/ RETRY .*\n.* no /)
+  const why = 'It holds what cannot be read, and no message: it can only be thrown away.'
+  expect((await run('retry', '--all', '--code', code)).out).toBe(`retried 0\nleft 2: ${why}\n`)
+  expect((await run('retry', '--all', '--topic', 'other.topic')).out).toBe('retried 0\n')
+  for (const id of ids) await run('drop', id)
 })
 
 test('a message that could not be read is read when it is tried again', async () => {

@@ -11,6 +11,7 @@ type Act = {
 
 type Acts = {
   readonly retryClassActs: (letters: object) => readonly Act[]
+  readonly retryLetterActs: (letter: object) => readonly Act[]
   readonly dropLetterAct: (letter: object) => Act
   readonly cardActs: (detail: object) => readonly { readonly act: Act }[]
   readonly createKeyAct: (session: object) => Act
@@ -34,15 +35,23 @@ const sentBy = async (act: Act, filled: Readonly<Record<string, string>> = {}, a
 }
 
 test('a class of dead letters is handled again by its error and its topic, and the question names both', async () => {
-  const [act] = retryClassActs({ code: 'attempts_exhausted', topic: 'webhook.events', count: 3 })
-  if (act === undefined) throw new Error('no act')
   const body = { code: 'attempts_exhausted', topic: 'webhook.events' }
+  const [act] = retryClassActs({ ...body, count: 5, can_be_retried: 3 })
+  if (act === undefined) throw new Error('no act')
   expect(await sentBy(act, {}, { retried: 3 })).toEqual([
     ['POST', '/v1/ops/dead-letters/retry', body],
   ])
-  expect(act.consequence).toContain('webhook.events')
-  expect(retryClassActs({ code: 'attempts_exhausted', topic: null, count: 3 })).toEqual([])
-  expect(retryClassActs({ code: null, topic: 'webhook.events', count: 3 })).toEqual([])
+  expect(act.consequence).toStartWith(
+    'Messages of webhook.events with the error attempts_exhausted: 3',
+  )
+  expect(retryClassActs({ ...body, code: null, count: 3, can_be_retried: 3 })).toEqual([])
+})
+
+test('what the API would not handle again is not offered', () => {
+  const named = { id: '1', code: 'answer_unreadable:x', topic: 'spi.inbound.primary' }
+  expect(retryClassActs({ ...named, count: 3, can_be_retried: 0 })).toEqual([])
+  expect(english.retryLetterActs({ ...named, can_be_retried: false })).toEqual([])
+  expect(english.retryLetterActs({ ...named, can_be_retried: true })).toHaveLength(1)
 })
 
 test.each([

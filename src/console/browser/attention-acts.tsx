@@ -14,19 +14,25 @@ export type DeadLetter = {
   readonly code: string | null
   readonly attempts: number | null
   readonly key: string | null
+  readonly can_be_retried: boolean
 }
 
 export type LetterClass = {
   readonly code: string | null
   readonly topic: string | null
   readonly count: number
+  readonly can_be_retried: number
 }
 
 const letters = '/v1/ops/dead-letters'
 
-/** @returns none for letters that nothing names, or that do not say where they go back to */
-export const retryClassActs = ({ code, topic, count: many }: LetterClass): readonly Act[] =>
-  code === null || topic === null
+/** @returns none for letters that nothing names, or of which none can be handled again */
+export const retryClassActs = ({
+  code,
+  topic,
+  can_be_retried: many,
+}: LetterClass): readonly Act[] =>
+  code === null || topic === null || many === 0
     ? []
     : [
         {
@@ -41,11 +47,18 @@ export const retryClassActs = ({ code, topic, count: many }: LetterClass): reado
         },
       ]
 
-export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
-  title: w.retryClass,
-  consequence: fill(w.retryOneConsequence, { id, topic: topic ?? '' }),
-  run: sending('POST', `${letters}/${id}/retry`, undefined, () => fill(w.retried, { count: '1' })),
-})
+export const retryLetterActs = ({ id, topic, can_be_retried: can }: DeadLetter): readonly Act[] =>
+  can
+    ? [
+        {
+          title: w.retryClass,
+          consequence: fill(w.retryOneConsequence, { id, topic: topic ?? '' }),
+          run: sending('POST', `${letters}/${id}/retry`, undefined, () =>
+            fill(w.retried, { count: '1' }),
+          ),
+        },
+      ]
+    : []
 
 export const dropLetterAct = ({ id }: DeadLetter): Act => ({
   title: w.drop,

@@ -112,8 +112,8 @@ export const attentionWords = inWords({
   noCode: ['without a code', 'sem código'],
   retryClass: ['Handle again', 'Tratar de novo'],
   retryClassConsequence: [
-    'All {count} messages of {topic} with the error {code}, at most 500 at once, go back there and are handled again. What fails again comes back here.',
-    'Todas as {count} mensagens de {topic} com o erro {code}, no máximo 500 por vez, voltam para lá e são tratadas de novo. O que falhar volta para cá.',
+    'Messages of {topic} with the error {code}: {count}, at most 500 at once, go back there and are handled again. What fails again comes back here.',
+    'Mensagens de {topic} com o erro {code}: {count}, no máximo 500 por vez, voltam para lá e são tratadas de novo. O que falhar volta para cá.',
   ],
   retryOneConsequence: [
     'Message {id} goes back to {topic} and is handled again. If it fails again, it comes back here.',

@@ -10,7 +10,7 @@ import {
   resendLaneAct,
   resolveActs,
   retryClassActs,
-  retryLetterAct,
+  retryLetterActs,
   sendHeldAct,
   sentHeldAct,
 } from './attention-acts.tsx'
@@ -263,7 +263,7 @@ const Letters: Waiting['View'] = ({ session }) => {
     column(w.attempts, ({ attempts }) => attempts, 'number extra'),
     momentColumn(({ at }) => at),
     ...actsColumn<DeadLetter>(isAllowed, ask, (row) => [
-      ...(row.topic === null ? [] : [retryLetterAct(row)]),
+      ...retryLetterActs(row),
       dropLetterAct(row),
     ]),
   ]

@@ -62,12 +62,23 @@ const letter = z
     first_failure_at: z.iso.datetime().nullable(),
     key: z.string().nullable(),
     bytes: z.int(),
+    can_be_retried: z.boolean().meta({
+      description:
+        'Not where it holds no whole message, or does not say where it came from: it can only be thrown away.',
+    }),
   })
   .meta({ id: 'DeadLetter' })
 const list = z.object({
   dead_letters: z.array(letter),
   classes: z
-    .array(z.object({ code: z.string().nullable(), topic: z.string().nullable(), count: z.int() }))
+    .array(
+      z.object({
+        code: z.string().nullable(),
+        topic: z.string().nullable(),
+        count: z.int(),
+        can_be_retried: z.int().meta({ description: 'How many of them.' }),
+      }),
+    )
     .meta({ description: `How many there are of each, among the newest ${classedMax}.` }),
   next_cursor: nextCursor,
 })
@@ -103,7 +114,7 @@ const documents = {
     ofInstitution: true,
     operation: 'retryDeadLetters',
     summary: 'Puts all messages with an error code back',
-    description: `The oldest first, at most ${retriedMax}: ask again until none is left.`,
+    description: `The oldest first, at most ${retriedMax}: ask again until \`retried\` is 0. Those that cannot be retried are passed over.`,
     idempotent: true,
     body: { 'application/json': retryBody },
     responses: { 202: { description: 'How many are handled once more', schema: retried } },
@@ -207,7 +218,14 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
       box.classes(classedMax),
     ])
     const { items, next } = pageOf(found, limit, ({ id }) => String(id))
-    return Response.json({ dead_letters: items.map(viewOf), classes, next_cursor: next })
+    return Response.json({
+      dead_letters: items.map(viewOf),
+      classes: classes.map(({ canBeRetried, ...one }) => ({
+        ...one,
+        can_be_retried: canBeRetried,
+      })),
+      next_cursor: next,
+    })
   }),
   route(documents.retry, async ({ params, caller }) => {
     const id = idOf(params.id)
@@ -252,7 +270,7 @@ const refuseStaying = (error: unknown): never => {
   throw new ApiError(httpErrors.message_rejected, error.message)
 }
 
-const viewOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({
+const viewOf = ({ id, key, headers, publishedAt, bytes, stays }: ListedLetter) => ({
   id: String(id),
   at: publishedAt.toISOString(),
   topic: headers[deadLetterHeaders.topic] ?? null,
@@ -261,6 +279,7 @@ const viewOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({
   first_failure_at: headers[deadLetterHeaders.firstFailure] ?? null,
   key,
   bytes,
+  can_be_retried: stays === null,
 })
 
 const wholeOf = (value: string | undefined): number | null =>

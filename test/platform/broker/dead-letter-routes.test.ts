@@ -106,12 +106,13 @@ test('they are listed by class, the newest first, without what they hold', async
       attempts: 5,
       key: 'E1',
       bytes: 13,
+      can_be_retried: true,
       first_failure_at: '2026-01-02T03:04:05.678Z',
     },
   ])
   expect(body.classes).toEqual([
-    { code: 'unreadable', topic: 'spi.inbound.pacs.008', count: 2 },
-    { code: 'refused_by_interface', topic: 'spi.outbound', count: 1 },
+    { code: 'unreadable', topic: 'spi.inbound.pacs.008', count: 2, can_be_retried: 2 },
+    { code: 'refused_by_interface', topic: 'spi.outbound', count: 1, can_be_retried: 1 },
   ])
   expect(JSON.stringify(body)).not.toContain('Fulano')
   const rest = await asked('GET', `?limit=5&cursor=${body.next_cursor}`)
@@ -197,6 +198,10 @@ test('one is dropped; one without an origin is not retried, and stays', async ()
   const [lost] = await database.sql<{ id: string }[]>`
     insert into broker_dead_letters (headers, value)
     values (${database.sql.json(headers)}, 'x') returning id::text`
+  expect((await asked('GET')).body).toMatchObject({
+    dead_letters: [{ can_be_retried: false }],
+    classes: [{ topic: null, can_be_retried: 0 }],
+  })
   expect((await asked('POST', `/${lost?.id}/retry`)).status).toBe(422)
   expect((await asked('DELETE', `/${lost?.id}`)).status).toBe(204)
   expect((await asked('DELETE', `/${lost?.id}`)).status).toBe(404)
@@ -209,6 +214,10 @@ test('one that holds a beginning only is not retried, alone or with others, and 
     update broker_dead_letters
     set headers = headers || ${database.sql.json({ [deadLetterHeaders.cutFrom]: '99' })}`
   await bury('x')
+  expect((await asked('GET')).body).toMatchObject({
+    dead_letters: [{ can_be_retried: true }, { id: cut, can_be_retried: false }],
+    classes: [{ code: 'x', count: 2, can_be_retried: 1 }],
+  })
   const refused = await asked('POST', `/${cut}/retry`)
   expect([refused.status, refused.body.detail]).toEqual([
     422,
@@ -233,7 +242,10 @@ test.each([
     ])
     expect((await asked('POST', '/retry', { code })).body).toEqual({ retried: 0 })
     expect(await openDeadLetters(database.sql).ids(10)).toEqual([])
-    expect((await asked('GET')).body.dead_letters).toMatchObject([{ id: batch }])
+    expect((await asked('GET')).body).toMatchObject({
+      dead_letters: [{ id: batch, can_be_retried: false }],
+      classes: [{ code, count: 1, can_be_retried: 0 }],
+    })
     expect((await asked('DELETE', `/${batch}`)).status).toBe(204)
   },
 )

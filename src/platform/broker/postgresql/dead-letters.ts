@@ -20,6 +20,8 @@ export type KeptLetter = {
   /** Its own headers and those of {@link deadLetterHeaders}. */
   readonly headers: Readonly<Record<string, string>>
   readonly publishedAt: Date
+  /** Why nothing can be published of it; null: it can be retried. */
+  readonly stays: StayReason | null
 }
 
 export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
@@ -43,6 +45,8 @@ export type DeadLetterBox = {
    */
   idsIn(tx: Transaction, limit: number, of?: LettersOf): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
+  /** Why those cannot be retried that cannot, the most first, counted up to `limit`. */
+  staying(limit: number, of?: LettersOf): Promise<readonly StayingLetters[]>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint, actor: Actor): Promise<boolean>
   /** The same within a transaction of the caller. @throws LetterStaysError */
@@ -81,7 +85,29 @@ type LetterClass = {
   readonly code: string | null
   readonly topic: string | null
   readonly count: number
+  /** How many of them. */
+  readonly canBeRetried: number
 }
+
+type StayingLetters = { readonly why: string; readonly count: number }
+
+/** Why a letter stays: it can be looked at, and thrown away. */
+const stayTexts = {
+  no_topic: 'It does not say which topic it came from: it can only be thrown away.',
+  cut: 'It holds only the beginning of its message: it can only be thrown away.',
+  no_message: 'It holds what cannot be read, and no message: it can only be thrown away.',
+} as const
+
+type StayReason = keyof typeof stayTexts
+
+/** The one rule of what can be retried: a {@link StayReason}, or null. */
+const stays = (sql: Queryable) => sql`
+  case
+    when headers ->> ${deadLetterHeaders.topic} is null then 'no_topic'
+    when headers ->> ${deadLetterHeaders.cutFrom} is not null then 'cut'
+    when split_part(headers ->> ${deadLetterHeaders.errorCode}, ':', 1)
+      = any(${textArray(codesOfNoMessage)}::text::text[]) then 'no_message'
+  end`
 
 /** Nothing can be published of the letter: it can be looked at, and thrown away. */
 export class LetterStaysError extends Error {
@@ -89,23 +115,10 @@ export class LetterStaysError extends Error {
 }
 
 /** The topic that its message goes back to. @throws LetterStaysError */
-const originOf = ({ headers }: Pick<KeptLetter, 'headers'>): string => {
+const originOf = ({ headers, stays: reason }: Pick<KeptLetter, 'headers' | 'stays'>): string => {
   const origin = headers[deadLetterHeaders.topic]
-  if (origin === undefined) {
-    throw new LetterStaysError(
-      'It does not say which topic it came from: it can only be thrown away.',
-    )
-  }
-  if (headers[deadLetterHeaders.cutFrom] !== undefined) {
-    throw new LetterStaysError(
-      'It holds only the beginning of its message: it can only be thrown away.',
-    )
-  }
-  const [code = ''] = headers[deadLetterHeaders.errorCode]?.split(':', 1) ?? []
-  if (codesOfNoMessage.includes(code)) {
-    throw new LetterStaysError(
-      'It holds what cannot be read, and no message: it can only be thrown away.',
-    )
+  if (reason !== null || origin === undefined) {
+    throw new LetterStaysError(stayTexts[reason ?? 'no_topic'])
   }
   return origin
 }
@@ -128,7 +141,7 @@ export const openDeadLetters = (
   const retryIn: DeadLetterBox['retryIn'] = async (tx, id, actor) => {
     const [letter] = await tx<KeptLetter[]>`
       delete from broker_dead_letters where id = ${id}
-      returning id, key, value, ${headersOf(tx)}, published_at as "publishedAt"`
+      returning id, key, value, ${headersOf(tx)}, published_at as "publishedAt", ${stays(tx)} as stays`
     if (letter === undefined) return false
     const origin = originOf(letter)
     await subjects.reopen(tx, letter)
@@ -203,9 +216,10 @@ const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonl
 
 const reading = (
   sql: Client,
-): Pick<DeadLetterBox, 'list' | 'count' | 'classes' | 'ids' | 'find'> => ({
+): Pick<DeadLetterBox, 'list' | 'count' | 'classes' | 'ids' | 'staying' | 'find'> => ({
   list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`
-    select id, key, ${headersOf(sql)}, published_at as "publishedAt", octet_length(value) as bytes
+    select id, key, ${headersOf(sql)}, published_at as "publishedAt", octet_length(value) as bytes,
+      ${stays(sql)} as stays
     from broker_dead_letters
     where true ${before === undefined ? sql`` : sql`and id < ${before}`}
       ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
@@ -218,28 +232,38 @@ const reading = (
   },
   classes: (limit) => sql<LetterClass[]>`
     select headers ->> ${deadLetterHeaders.errorCode} as code,
-      headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count
+      headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count,
+      (count(*) filter (where ${stays(sql)} is null))::int as "canBeRetried"
     from (select headers from broker_dead_letters order by id desc limit ${limit}) newest
     group by 1, 2 order by 3 desc, 1, 2`,
   ids: async (limit, of) => {
     const rows = await sql<{ id: bigint }[]>`${oldest(sql, limit, of)}`
     return rows.map(({ id }) => id)
   },
+  staying: async (limit, of) => {
+    const rows = await sql<{ reason: StayReason; count: number }[]>`
+      select reason, count(*)::int as count
+      from (
+        select ${stays(sql)} as reason from broker_dead_letters
+        where ${stays(sql)} is not null ${searched(sql, of)} limit ${limit}
+      ) found
+      group by 1 order by 2 desc, 1`
+    return rows.map(({ reason, count }) => ({ count, why: stayTexts[reason] }))
+  },
   find: async (id) => {
     const [letter] = await sql<KeptLetter[]>`
-      select id, key, value, ${headersOf(sql)}, published_at as "publishedAt"
+      select id, key, value, ${headersOf(sql)}, published_at as "publishedAt", ${stays(sql)} as stays
       from broker_dead_letters where id = ${id}`
     return letter
   },
 })
 
 /** Those that can be retried, the oldest first. */
-const oldest = (sql: Queryable, limit: number, { errorCode, topic }: LettersOf = {}) => sql`
+const oldest = (sql: Queryable, limit: number, of?: LettersOf) => sql`
   select id, key from broker_dead_letters
-  where headers ->> ${deadLetterHeaders.topic} is not null
-    and headers ->> ${deadLetterHeaders.cutFrom} is null
-    and split_part(coalesce(headers ->> ${deadLetterHeaders.errorCode}, ''), ':', 1)
-      <> all(${textArray(codesOfNoMessage)}::text::text[])
-    ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
-    ${topic === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.topic} = ${topic}`}
+  where ${stays(sql)} is null ${searched(sql, of)}
   order by id limit ${limit}`
+
+const searched = (sql: Queryable, { errorCode, topic }: LettersOf = {}) => sql`
+  ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
+  ${topic === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.topic} = ${topic}`}`
