@@ -208,6 +208,27 @@ describe('an attempt', () => {
     expect(result.statusCode).toBe(200)
   })
 
+  test('is made again to another address than one that never answers', async () => {
+    const frozen = Bun.serve({
+      port: server.port!,
+      hostname: '127.0.0.2',
+      fetch: () => new Promise<Response>(() => {}),
+    })
+    const send = createSender({
+      allowed: allowListOf(['127.0.0.0/8']),
+      timeoutMs: 100,
+      version: 't',
+      lookUp: async () => [{ address: '127.0.0.2' }, { address: '127.0.0.1' }],
+    })
+    const outcomes = new Set<string>()
+    for (let attempts = 0; attempts < 60 && outcomes.size < 2; attempts++) {
+      const { outcome } = await send({ ...attempt, url: `http://two.example:${server.port}/hook` })
+      outcomes.add(outcome.kind)
+    }
+    expect(outcomes).toEqual(new Set(['failed', 'delivered']))
+    await frozen.stop(true)
+  })
+
   test('is delivered by its status, whatever becomes of the body of the answer', async () => {
     let closed = 0
     const slow = Bun.serve({
