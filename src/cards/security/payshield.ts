@@ -80,9 +80,15 @@ class ModuleConnection {
     })
     // What hangs will not answer the others either.
     const timer = setTimeout(() => this.lose('timed_out'), this.options.timeoutMs)
-    this.connected().then(
-      () => this.write(Buffer.concat([Buffer.from(header + code, 'latin1'), body])),
-      () => this.lose('unreachable'),
+    const opening = this.connected()
+    opening.then(
+      () => {
+        if (this.opening !== opening) return
+        this.write(Buffer.concat([Buffer.from(header + code, 'latin1'), body]))
+      },
+      () => {
+        if (this.opening === opening) this.lose('unreachable')
+      },
     )
     return promise
   }
@@ -98,8 +104,14 @@ class ModuleConnection {
   }
 
   private connected(): Promise<Socket<undefined>> {
-    this.opening ??= dial(this.options, this.options.timeoutMs, {
+    if (this.opening !== undefined) return this.opening
+    const opening = dial(this.options, this.options.timeoutMs, {
       open: (socket) => {
+        // Given up while it was made: nobody waits for it, and another one may be under way.
+        if (this.opening !== opening) {
+          socket.terminate()
+          return
+        }
         this.socket = socket
         this.decoder = new FrameDecoder(
           framing,
@@ -120,7 +132,8 @@ class ModuleConnection {
         if (socket === this.socket) this.lose('unreachable')
       },
     })
-    return this.opening
+    this.opening = opening
+    return opening
   }
 
   private receive(chunk: Uint8Array): void {

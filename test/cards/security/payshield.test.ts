@@ -87,10 +87,18 @@ type FakeModule = {
   hangs: boolean
   cuts: boolean
   connections: number
+  open: number
   commands: string[]
 }
 
-const fake: FakeModule = { port: 0, hangs: false, cuts: false, connections: 0, commands: [] }
+const fake: FakeModule = {
+  port: 0,
+  hangs: false,
+  cuts: false,
+  connections: 0,
+  open: 0,
+  commands: [],
+}
 const buffers = new WeakMap<Socket, Buffer>()
 let listener: { readonly stop: (all: boolean) => void; readonly port: number }
 
@@ -101,6 +109,10 @@ beforeAll(() => {
     socket: {
       open: () => {
         fake.connections++
+        fake.open++
+      },
+      close: () => {
+        fake.open--
       },
       data: (socket, chunk) => {
         let bytes = Buffer.concat([buffers.get(socket) ?? Buffer.alloc(0), chunk])
@@ -208,6 +220,25 @@ describe('a hardware module', () => {
     fake.cuts = false
     expect(await faultOf(again.mac(key, 'x9.19', new Uint8Array(8)))).toBe('none')
     again.stop()
+  })
+
+  test('hears nothing of a command that was given up while its connection was made', async () => {
+    const module = moduleOf({ poolSize: 1 })
+    const { connections, commands } = fake
+    const before = commands.length
+    const key = new ModuleKey(held(macKey))
+    const first = faultOf(module.mac(key, 'x9.19', new Uint8Array(8)))
+    // Its connection is under way, and not made before the next turn of the event loop.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    module.stop()
+    expect(await first).toContain('cannot be reached')
+    // The next one has a connection of its own, and the first is not kept.
+    expect(await faultOf(module.mac(key, 'x9.19', new Uint8Array(8)))).toBe('none')
+    await until(() => fake.connections - connections === 2, 'both connections')
+    await until(() => fake.open === 1, 'the end of the first one')
+    expect(fake.commands.slice(before)).toEqual(['M6'])
+    module.stop()
+    await until(() => fake.open === 0, 'the end of the other one')
   })
 
   test('has what can wait do so, before all others and within its time', async () => {
