@@ -57,7 +57,7 @@ export const countUnproven = ({ metrics }: Pick<Watched, 'metrics'>) =>
     'network',
   ])
 
-/** Counts what can be neither replaced nor cancelled now: where that lasts, a nonce is stuck until fees fall. */
+/** Counts replacements and cancellations that the limits of fees forbid: where that lasts, a nonce is stuck until fees fall. */
 export const countFeeLimits = ({ metrics }: Pick<Watched, 'metrics'>) =>
   metrics.counter('drex_fee_limits_total', 'Replacements that the limits of fees did not allow.', [
     'network',

@@ -30,7 +30,7 @@ export type EngineContext = {
   readonly knownNonces: Set<Hex>
   /** Addresses where code was seen, which is not asked for again: a chain that is another than before may lack it. */
   readonly knownCode: Set<Hex>
-  /** Counts a replacement that the limits of fees do not allow. */
+  /** Counts a replacement or a cancellation that the limits of fees do not allow. */
   readonly onFeeLimit: () => void
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
