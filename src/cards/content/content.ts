@@ -22,7 +22,14 @@ import {
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptPlaces } from './keep.ts'
-import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
+import {
+  ContentError,
+  compileLeaf,
+  constantsOf,
+  type Leaf,
+  type LeafContext,
+  lengthMaxOf,
+} from './leaf.ts'
 import { sampleFacts } from './samples.ts'
 import {
   type AcquirerNumbers,
@@ -205,14 +212,15 @@ const compileMessage = (
   const put = [...fields].map(([de, [form, path]]) => {
     // Whether the dialect carries those of the gateway, the longest messages show.
     const isOurs = path.startsWith(`${gateway}.`)
-    const { type, max } = dialect.fields[de] ?? {}
-    if (type === undefined && !isOurs) {
+    const spec = dialect.fields[de]
+    if (spec === undefined && !isOurs) {
       throw new ContentError(path, `dialect ${dialect.name} has no field ${de}`)
     }
     if (form === 'composite') return putComposite(de, composites.get(de), path)
     const leafForm = formOf(form)
     if (!isOurs) checkConstants(de, leafForm, dialect, path)
-    return putLeaf(de, leafForm, type === 'b', context, path, isOurs ? undefined : max)
+    const length = isOurs || spec === undefined ? undefined : lengthMaxOf(spec)
+    return putLeaf(de, leafForm, spec?.type === 'b', context, path, length)
   })
   const [processing] = fields.get(3) ?? []
   const form = processing === undefined ? undefined : formOf(processing)

@@ -9,7 +9,7 @@ import {
 } from '#codecs/iso8583'
 import { storable } from '../text.ts'
 import type { ContentForm, EntryForm } from './form.ts'
-import { ContentError } from './leaf.ts'
+import { ContentError, lengthMaxOf } from './leaf.ts'
 
 /** A value may be as long as this; what is longer is no identifier. */
 const keptCharactersMax = 64
@@ -47,7 +47,7 @@ export const keptPlaces = (
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
       let entries: readonly EntryForm[] | undefined = content?.composites[field]?.entries
       const spec = dialect.fields[field]
-      let length = spec?.max ?? keptCharactersMax
+      let length = spec === undefined ? keptCharactersMax : lengthMaxOf(spec)
       let isFixed = spec?.prefixDigits === 0
       let encoding = encodingOf(field, dialect)
       for (const id of path) {
@@ -57,7 +57,8 @@ export const keptPlaces = (
         encoding = entry?.encoding ?? 'ascii'
         entries = entry?.entries
       }
-      const sample = textOf(encoding, length).slice(0, keptCharactersMax)
+      const sign = path.length === 0 && spec?.type === 'x+n' ? 'D' : ''
+      const sample = (sign + textOf(encoding, length - sign.length)).slice(0, keptCharactersMax)
       return [name, { sample, takes: (text) => isOfPlace(text, encoding, length, isFixed) }]
     }),
   )

@@ -1,3 +1,4 @@
+import type { FieldSpec } from '#codecs/iso8583'
 import type { LeafForm } from './form.ts'
 import type { KeptPlace } from './keep.ts'
 import {
@@ -163,6 +164,9 @@ const fit =
     if (cut) return text.slice(0, length)
     throw new TooLongFactError(from, length)
   }
+
+/** Characters or bytes of the longest value of a field, which may have a sign before its digits. */
+export const lengthMaxOf = ({ type, max }: FieldSpec): number => (type === 'x+n' ? max + 1 : max)
 
 /** All constants that a value may have. */
 export const constantsOf = ({ value, map, else: otherwise }: LeafForm): readonly string[] =>
