@@ -8,7 +8,7 @@ import {
   readComposite,
 } from '#codecs/iso8583'
 import { storable } from '../text.ts'
-import type { ContentForm, EntryForm } from './form.ts'
+import type { CompositeForm, ContentForm } from './form.ts'
 import { ContentError, lengthMaxOf } from './leaf.ts'
 
 /** A value may be as long as this; what is longer is no identifier. */
@@ -45,23 +45,45 @@ export const keptPlaces = (
 ): ReadonlyMap<string, KeptPlace> =>
   new Map(
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
-      let entries: readonly EntryForm[] | undefined = content?.composites[field]?.entries
       const spec = dialect.fields[field]
-      let length = spec === undefined ? keptCharactersMax : lengthMaxOf(spec)
-      let isFixed = spec?.prefixDigits === 0
-      let encoding = encodingOf(field, dialect)
-      for (const id of path) {
-        const entry = entries?.find((one) => one.id === id)
-        length = entry?.length ?? length
-        isFixed = entry?.length !== undefined
-        encoding = entry?.encoding ?? 'ascii'
-        entries = entry?.entries
-      }
+      const max = spec === undefined ? keptCharactersMax : lengthMaxOf(spec)
+      const { encoding, length, isFixed } =
+        path.length === 0
+          ? { encoding: encodingOf(field, dialect), length: max, isFixed: spec?.prefixDigits === 0 }
+          : entryPlace(content?.composites[field], path, max)
       const sign = path.length === 0 && spec?.type === 'x+n' ? 'D' : ''
       const sample = (sign + textOf(encoding, length - sign.length)).slice(0, keptCharactersMax)
       return [name, { sample, takes: (text) => isOfPlace(text, encoding, length, isFixed) }]
     }),
   )
+
+type EntryPlace = {
+  readonly encoding: Encoding
+  readonly length: number
+  readonly isFixed: boolean
+}
+
+/** An entry without a length has what is left of the bytes around it, with two digits in each where they are packed. */
+const entryPlace = (
+  composite: CompositeForm | undefined,
+  [id, ...rest]: readonly string[],
+  bytesMax: number,
+): EntryPlace => {
+  const entry = composite?.entries?.find((one) => one.id === id)
+  const { encoding = 'ascii', length } = entry ?? {}
+  const room = composite === undefined ? bytesMax : roomIn(composite, bytesMax)
+  if (rest.length > 0) return entryPlace(entry, rest, length ?? room)
+  const isFixed = length !== undefined
+  return { encoding, length: length ?? (encoding === 'bcd' ? room * 2 : room), isFixed }
+}
+
+/** Bytes for a value behind its identifier and length, which has to be able to tell them. */
+const roomIn = (form: CompositeForm, bytesMax: number): number => {
+  const { shape, leading = '', id_digits: idDigits = 0, length_digits: lengthDigits = 0 } = form
+  const lengthBytes = form.length_encoding === 'bcd' ? (lengthDigits + 1) >> 1 : lengthDigits
+  const toldMax = 10 ** lengthDigits - 1 - (shape === 'ltv' ? idDigits : 0)
+  return Math.max(0, Math.min(bytesMax - leading.length - idDigits - lengthBytes, toldMax))
+}
 
 /** A whole field of bytes is kept as the digits that such a field is written from. */
 const encodingOf = (field: number, { fields }: Dialect): Encoding =>
