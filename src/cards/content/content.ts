@@ -134,7 +134,7 @@ export const createContent = (
       (form) => formOf(form).from === authorizationCount,
     ),
     composites,
-    keeper: createKeeper(content?.keep ?? {}, composites, dialect),
+    keeper: createKeeper(content?.keep ?? {}, context.kept, composites, dialect),
   }
   checkCarries(dialect, compiled, context)
   return compiled

@@ -34,7 +34,10 @@ type Kept = {
 export type KeptPlace = {
   /** A value as long as the place lets it be. */
   readonly sample: string
-  /** Whether a value is of the form of the place: what was kept before the network's file, or we, said otherwise may not be. */
+  /**
+   * Whether a value is of the form of the place. What comes in another is not kept, and what was kept before the
+   * network's file, or we, said otherwise is not sent.
+   */
   readonly takes: (text: string) => boolean
 }
 
@@ -47,32 +50,35 @@ export const keptPlaces = (
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
       const spec = dialect.fields[field]
       const max = spec === undefined ? keptCharactersMax : lengthMaxOf(spec)
-      const { encoding, length, isFixed } =
+      const form: Form =
         path.length === 0
           ? { encoding: encodingOf(field, dialect), length: max, isFixed: spec?.prefixDigits === 0 }
-          : entryPlace(content?.composites[field], path, max)
+          : entryForm(content?.composites[field], path, max)
       const sign = path.length === 0 && spec?.type === 'x+n' ? 'D' : ''
-      const sample = (sign + textOf(encoding, length - sign.length)).slice(0, keptCharactersMax)
-      return [name, { sample, takes: (text) => isOfPlace(text, encoding, length, isFixed) }]
+      const sample = (sign + textOf(form.encoding, form.length - sign.length)).slice(
+        0,
+        keptCharactersMax,
+      )
+      return [name, { sample, takes: (text) => isOfPlace(text, form) }]
     }),
   )
 
-type EntryPlace = {
+type Form = {
   readonly encoding: Encoding
   readonly length: number
   readonly isFixed: boolean
 }
 
 /** An entry without a length has what is left of the bytes around it, with two digits in each where they are packed. */
-const entryPlace = (
+const entryForm = (
   composite: CompositeForm | undefined,
   [id, ...rest]: readonly string[],
   bytesMax: number,
-): EntryPlace => {
+): Form => {
   const entry = composite?.entries?.find((one) => one.id === id)
   const { encoding = 'ascii', length } = entry ?? {}
   const room = composite === undefined ? bytesMax : roomIn(composite, bytesMax)
-  if (rest.length > 0) return entryPlace(entry, rest, length ?? room)
+  if (rest.length > 0) return entryForm(entry, rest, length ?? room)
   const isFixed = length !== undefined
   return { encoding, length: length ?? (encoding === 'bcd' ? room * 2 : room), isFixed }
 }
@@ -97,8 +103,9 @@ const textOf = (encoding: Encoding, length: number): string =>
 
 const digitsForm = /^\d*$/
 
-/** Bytes have the length of a fixed place; text and digits are filled up to it. */
-const isOfPlace = (text: string, encoding: Encoding, length: number, isFixed: boolean): boolean => {
+/** Bytes have the length of a fixed place; text and digits are filled up to it, and never longer. */
+const isOfPlace = (text: string, { encoding, length, isFixed }: Form): boolean => {
+  if (text.length > keptCharactersMax || storable(text) === undefined) return false
   if (encoding !== 'hex' && encoding !== 'base64') {
     return text.length <= length && (encoding !== 'bcd' || digitsForm.test(text))
   }
@@ -118,18 +125,24 @@ type Wanted = {
   readonly path: readonly string[]
   readonly composite: Composite<unknown> | undefined
   readonly encoding: Encoding
+  readonly takes: KeptPlace['takes']
 }
 
-/** @throws ContentError */
+/**
+ * @param places what `keptPlaces` gives for the same names
+ * @throws ContentError
+ */
 export const createKeeper = (
   keep: ContentForm['keep'],
+  places: ReadonlyMap<string, KeptPlace>,
   composites: ReadonlyMap<number, Composite<unknown>>,
   dialect: Dialect,
 ): Keeper | undefined => {
   const all = Object.entries(keep).map(([name, { field, path = [] }]): Wanted => {
     const composite = composites.get(field)
     const encoding = checkPlace(`keep.${name}`, { field, path, composite }, dialect)
-    return { name, field, path, composite, encoding }
+    const { takes } = places.get(name)!
+    return { name, field, path, composite, encoding, takes }
   })
   if (all.length === 0) return undefined
   return {
@@ -213,7 +226,7 @@ const isShown = (composite: Composite<unknown> | undefined, path: readonly strin
  */
 const keptTextOf = (
   bytes: Uint8Array,
-  { field, path, composite, encoding }: Wanted,
+  { field, path, composite, encoding, takes }: Wanted,
 ): string | undefined => {
   const text =
     path.length > 0 && composite !== undefined
@@ -224,8 +237,7 @@ const keptTextOf = (
   if (text === undefined) return undefined
   // Blanks fill a place on the right.
   const kept = text.trimEnd()
-  const isDigits = encoding !== 'bcd' || digitsForm.test(kept)
-  if (isDigits && kept.length <= keptCharactersMax && storable(kept) !== undefined) return kept
+  if (takes(kept)) return kept
   const rule = `a value of its place, of at most ${keptCharactersMax} characters`
   throw new CodecError('iso8583_subelement', 0, `field ${field}: ${rule}`, { field, rule })
 }

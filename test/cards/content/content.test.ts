@@ -12,7 +12,6 @@ import {
   MissingFactError,
   TooLongFactError,
 } from '../../../src/cards/content/index.ts'
-import { createKeeper } from '../../../src/cards/content/keep.ts'
 import { iso8583Inspector } from '../../../src/cards/inspect.ts'
 import { parseNetwork } from '../../../src/cards/networks/index.ts'
 import { hexOf } from './support.ts'
@@ -394,8 +393,8 @@ describe('the examples', () => {
 })
 
 test('what the database cannot store is not kept', () => {
-  const wanted = { trace: { field: 63 }, other: { field: 62 } }
-  const keeper = createKeeper(wanted, new Map(), ascii)
+  const keep = { trace: { field: 63 }, other: { field: 62 } }
+  const { keeper } = createContent(ascii, form({ keep }))
   const texts = new Map([
     [62, 'OTHER '],
     [63, 'TRACE\0\0\0'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { dialects, parseDialect } from '#codecs/iso8583'
 import { contentForm, createContent } from '../../../src/cards/content/index.ts'
 import { sampleFacts } from '../../../src/cards/content/samples.ts'
@@ -52,6 +53,86 @@ test.each([
   for (const digits of ['12345678901234567890123456', '12'.repeat(21)]) {
     const sent = content.build('capture', facts({ trace: digits })).more?.get(44)
     expect(sent).toBeInstanceOf(Uint8Array)
-    expect(content.keeper?.keep(() => sent as Uint8Array)).toEqual({ values: { trace: digits }, unread: [] })
+    expect(content.keeper?.keep(() => sent as Uint8Array)).toEqual({
+      values: { trace: digits },
+      unread: [],
+    })
   }
+})
+
+const encodings = ['ascii', 'ebcdic', 'bcd', 'hex', 'base64']
+const lengths = [undefined, 4, 5]
+const entries = encodings.flatMap((encoding, i) =>
+  lengths.map((length, j) => ({
+    id: String(i * lengths.length + j).padStart(2, '0'),
+    encoding,
+    ...(length === undefined ? {} : { length }),
+  })),
+)
+const privateField = { type: 'b', max: 999, prefixDigits: 3, encoding: 'binary' }
+const dialectOf63 = parseDialect(
+  { name: 'test', extends: 'ascii', fields: { 63: privateField } },
+  dialects,
+)
+const headed = { id_digits: 2, length_digits: 3 }
+const id = fc.constantFrom(...entries.map((entry) => entry.id))
+const someBytes = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.uint8Array({ minLength: 4, maxLength: 5 }),
+  fc.stringMatching(/^[0-9A ]{0,8}$/).map((text) => Buffer.from(text)),
+)
+
+test.each([
+  ['tlv', headed],
+  ['ltv', { ...headed, length_encoding: 'bcd' }],
+  ['fixed', {}],
+  ['bitmap', { bitmap_bytes: 2 }],
+] as const)('whatever comes in %s: what is kept is sent, and all else is told', (shape, more) => {
+  const isPlaced = shape === 'fixed' || shape === 'bitmap'
+  const places = entries
+    .filter(({ length }) => length !== undefined || !isPlaced)
+    .map((entry) => ({
+      ...entry,
+      id: shape === 'bitmap' ? String(Number(entry.id) + 1) : entry.id,
+    }))
+  const content = contentOf(
+    {
+      composites: {
+        63: {
+          shape,
+          ...more,
+          entries: places.map((entry) => ({ ...entry, from: `kept.k${entry.id}` })),
+        },
+      },
+      keep: Object.fromEntries(
+        places.map((entry) => [`k${entry.id}`, { field: 63, path: [entry.id] }]),
+      ),
+      messages: { capture: { fields: { 63: 'composite' } } },
+    },
+    dialectOf63,
+  )
+  const keep = (bytes: Uint8Array) => content.keeper!.keep(() => bytes)
+  const told = fc.array(fc.tuple(id, someBytes), { maxLength: 8 }).map((values) =>
+    Buffer.concat(
+      values.map(([name, value]) => {
+        const count = String(value.length + (shape === 'ltv' ? name.length : 0))
+        const head =
+          shape === 'ltv'
+            ? Buffer.concat([Buffer.from(count.padStart(4, '0'), 'hex'), Buffer.from(name)])
+            : Buffer.from(shape === 'tlv' ? name + count.padStart(3, '0') : '')
+        return Buffer.concat([head, value])
+      }),
+    ),
+  )
+  const came = fc.oneof(told, fc.uint8Array({ maxLength: 60 }))
+  fc.assert(
+    fc.property(came, (bytes) => {
+      const { values = {} } = keep(bytes)
+      const sent = content.build('capture', facts(values))
+      const again = sent.more?.get(63)
+      const names = again === undefined ? [] : Object.keys(keep(again as Uint8Array).values ?? {})
+      expect(names).toEqual(expect.arrayContaining(Object.keys(values)))
+      hexOf(dialectOf63, sent)
+    }),
+  )
 })
