@@ -109,7 +109,7 @@ describe('in Portuguese', () => {
 
 /** What answers no request: settings and what the commands print; what another system or standard has to say. */
 const elsewhere =
-  /(?:config|checks|check|roles|problems|settings|form|definitions|merchants|keys|key-file|restrictions|kinds|database-url|master-key|in-use|authorities|networks\/networks|config\/load|reach|inspect|inspect\/index|catalogue\/index|verify|verify-archive|dead-letters|worker\/read|swap-log|rpc\/errors)\.ts$|^src\/(?:simulators|cli|composition|console\/browser|pix\/(?!receivers))/
+  /(?:config|checks|check|roles|problems|settings|form|demo|definitions|merchants|keys|key-file|restrictions|kinds|database-url|master-key|in-use|authorities|networks\/networks|config\/load|reach|inspect|inspect\/index|catalogue\/index|verify|verify-archive|dead-letters|worker\/read|swap-log|rpc\/errors)\.ts$|^src\/(?:simulators|cli|composition|console\/browser|pix\/(?!receivers))/
 /** Parts of a text, which is translated as a whole. */
 const parts: ReadonlySet<string> = new Set([
   ...['has not been read yet', 'has been read up to block {} so far'],
@@ -198,8 +198,13 @@ test('each line about an error has all its texts, and there is such an error', a
   for await (const path of new Bun.Glob('src/**/errors.ts').scan(root)) {
     if (!(await Bun.file(join(root, path)).text()).includes('defineErrors(')) continue
     const catalogues = Object.values((await import(join(root, path))) as object)
-    const found = catalogues.flatMap((one: unknown) => Object.values(Object(one) as object))
-    declared.push(...found.flatMap((one) => (Object(one).remedy === undefined ? [] : one.code)))
+    // A list of errors of a catalogue names them again.
+    const found = new Set(
+      catalogues.flatMap((one: unknown) => Object.values(Object(one) as object)),
+    )
+    declared.push(
+      ...[...found].flatMap((one) => (Object(one).remedy === undefined ? [] : one.code)),
+    )
   }
   expect(rows.map(([code]) => code).toSorted()).toEqual(declared.toSorted())
 })
