@@ -285,7 +285,8 @@ export const operationMoment = (id: string): Date | undefined => {
   return isReal ? moment : undefined
 }
 
-const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** Only years of this century, which is all that days of reports may be of, too. */
+const momentForm = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** A moment as messages tell it; undefined when it is none. */
 export const momentIn = (text: string | undefined | null): Date | undefined => {

@@ -383,7 +383,17 @@ test.each([
     'a camt.054 of a day that does not exist',
     entry(noon(today, 0), fresh.endToEndId(), 5, 'CRDT').replace(/<Dt>[^<]+/, '<Dt>2026-13-45'),
   ],
+  ['a balance of the year 0999', statement('M1', '0999-03-02T15:00:00.000Z', '1.00', '0.00')],
 ])('refused: %s', async (_, document) => {
   const response = await figuresIn(document)
   expect([response.status, await response.json()]).toMatchObject([400, { code: 'value_refused' }])
+})
+
+test('a settlement of a year that no clock shows is stored as settled when it came', async () => {
+  const before = Date.now()
+  const endToEndId = await received('0000-03-02T15:00:00.000Z')
+  const [row] = await sql<{ at: Date }[]>`
+    select settled_at as at from spi_transactions
+    where instruction_id = ${endToEndId} and status = 'ACCC'`
+  expect(row?.at.getTime()).toBeWithin(before - 1_000, Date.now() + 1)
 })
