@@ -1,6 +1,7 @@
 import {
   type Client,
   inSnapshot,
+  isDuplicate,
   type Transaction,
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
@@ -223,7 +224,10 @@ const applied = async (
   if (isSame) return before
   await requireUnpaid(tx, before, wording)
   const after = { ...wanted, revision: before.revision + 1 }
-  await reviseCharge(tx, before, after)
+  // Another account has a charge of the txid with the receiver that it is to have.
+  await reviseCharge(tx, before, after).catch((error: unknown) => {
+    throw isDuplicate(error) ? txidInUse(before.txid, wording) : error
+  })
   return after
 }
 

@@ -52,5 +52,10 @@ export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { inSnapshot, withDeadlockRetries, withIdleLimit } from './transactions.ts'
-export { isInputDatabaseError, isRowFault, isTransientDatabaseError } from './transient.ts'
+export {
+  isDuplicate,
+  isInputDatabaseError,
+  isRowFault,
+  isTransientDatabaseError,
+} from './transient.ts'
 export { writeOnce } from './write-probe.ts'

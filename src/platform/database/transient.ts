@@ -39,6 +39,11 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
   return code !== undefined && (schemaStates.has(code) || !isRowFault(error))
 }
 
+const uniqueViolation = '23505'
+
+/** True if another row has what may be there once only. */
+export const isDuplicate = (error: unknown): boolean => codeOf(error) === uniqueViolation
+
 /**
  * SQLSTATEs of a value that the database cannot use: too long, out of range, not a time, not text in its encoding,
  * not representable in `jsonb`.
