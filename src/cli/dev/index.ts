@@ -114,7 +114,7 @@ type Machine = {
 
 /** Builds and starts the gateway. */
 const open = async (machine: Machine, io: Io, program: Program) => {
-  const { state, database, chain, bank, directory, cards, lines } = machine
+  const { state, database, chain, bank, directory, cards, lines, ended } = machine
   const { env, notes } = devEnvironment(io.env, state, database.url)
   const roles = devRoles(env, database.url)
   const all = { ...env, ...chain.env, ...bank.env, ...directory.env, ...cards.env, ...roles }
@@ -123,12 +123,16 @@ const open = async (machine: Machine, io: Io, program: Program) => {
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
   const asksForCertificate = loaded.platform.clientCa !== undefined
-  const urls = await gateway.start().catch(async (error: unknown) => {
+  // Undefined where the end came first: a start may wait for another that migrates.
+  const starting = Promise.race([gateway.start(), ended.then(() => undefined)])
+  const urls = await starting.catch(async (error: unknown) => {
     await gateway.stop(true)
     throw error
   })
   return { gateway, features, notes, asksForCertificate, urls }
 }
+
+type Opened = Awaited<ReturnType<typeof open>>
 
 const run = async (
   machine: Machine,
@@ -136,45 +140,57 @@ const run = async (
   io: Io,
   program: Program,
 ): Promise<number> => {
-  const { state, database, chain, bank, ended } = machine
+  const { database, ended } = machine
   const start = () => open(machine, io, program)
   const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
   const opened = await (isGiven ? start() : whilePortsAreTaken(start))
-  const { gateway, features, notes, urls, asksForCertificate } = opened
+  const { gateway, urls } = opened
+  const databaseLost = database.exited.then(() => {
+    throw new Error('the database ended by itself; its log is beside its data')
+  })
+  const end = Promise.race([ended.then(() => undefined), databaseLost])
   try {
-    // Wallets are rows: without a database there are none to fund.
-    const hasDatabase = features.some(({ name }) => name === 'database')
-    const isAsked = hasDatabase && !asksForCertificate
-    const wallets = isAsked ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
-    const demos = asksForCertificate ? [] : await demosOf(machine, features, urls, wallets)
-    const untold = asksForCertificate ? [noDemos] : []
-    const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold]
-    if (asJson) {
-      for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
-      io.out(readyLine(urls, state, wallets, bank))
-    } else {
-      const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
-      const { httpUrl, adminUrl = httpUrl } = urls
-      const consoleAt = asksForCertificate ? httpUrl : adminUrl
-      const { version } = program
-      const told = {
-        ...urls,
-        databaseUrl: database.url,
-        centralBankUrl: bank.url,
-        consoleUrl: hasConsole ? `${consoleAt}/console` : undefined,
-        state,
-      }
-      io.out(banner({ ...told, notes: allNotes, demos, version }))
+    const shown = await Promise.race([end, urls && shownOf(machine, opened, urls, asJson, program)])
+    if (shown !== undefined) {
+      for (const note of shown.notes) io.err(`trilho dev: ${note}\n`)
+      io.out(shown.text)
     }
-    const databaseLost = database.exited.then(() => {
-      throw new Error('the database ended by itself; its log is beside its data')
-    })
-    await Promise.race([ended, databaseLost])
+    await end
   } catch (error) {
     await gateway.stop(true)
     throw error
   }
   return (await gateway.stop(true)) ? exitCodes.ok : exitCodes.failed
+}
+
+/** Does the demonstrations; gives what the user is to see of it all. */
+const shownOf = async (
+  machine: Machine,
+  { features, notes, asksForCertificate }: Opened,
+  urls: GatewayUrls,
+  asJson: boolean,
+  { version }: Program,
+): Promise<{ readonly text: string; readonly notes: readonly string[] }> => {
+  const { state, database, chain, bank } = machine
+  // Wallets are rows: without a database there are none to fund.
+  const hasDatabase = features.some(({ name }) => name === 'database')
+  const isAsked = hasDatabase && !asksForCertificate
+  const wallets = isAsked ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
+  const demos = asksForCertificate ? [] : await demosOf(machine, features, urls, wallets)
+  const untold = asksForCertificate ? [noDemos] : []
+  const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold]
+  if (asJson) return { text: readyLine(urls, state, wallets, bank), notes: allNotes }
+  const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
+  const { httpUrl, adminUrl = httpUrl } = urls
+  const consoleAt = asksForCertificate ? httpUrl : adminUrl
+  const told = {
+    ...urls,
+    databaseUrl: database.url,
+    centralBankUrl: bank.url,
+    consoleUrl: hasConsole ? `${consoleAt}/console` : undefined,
+    state,
+  }
+  return { text: banner({ ...told, notes: allNotes, demos, version }), notes: [] }
 }
 
 const noDemos =
