@@ -1,4 +1,4 @@
-import { type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { type ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
 import type { EndpointRow } from './store.ts'
 
 /** What of a caller decides which endpoints are its own. */
@@ -12,19 +12,22 @@ export const visibleTo = ({ owner: account, keyId, restrictions }: WebhookRights
   createdBy: restrictions.ownWebhooks === true ? keyId : null,
 })
 
+/** The error of a key that is for endpoints that it made itself. */
+export const madeByAnother = (): ApiError =>
+  restrictedBy('own_webhooks', 'endpoints that another key made')
+
 /**
  * The endpoint, if it is the account's.
  *
  * @throws ApiError `restricted` if the key is for endpoints that it made itself, and this is none
  */
-export const requireOwn = (
-  row: EndpointRow | undefined,
+export const requireOwn = <Row extends Pick<EndpointRow, 'account' | 'createdBy'>>(
+  row: Row | undefined,
   by: WebhookRights,
-): EndpointRow | undefined => {
+): Row | undefined => {
   if (row?.account !== by.owner) return undefined
   const { createdBy } = visibleTo(by)
-  if (createdBy !== null && row.createdBy !== createdBy)
-    throw restrictedBy('own_webhooks', 'endpoints that another key made')
+  if (createdBy !== null && row.createdBy !== createdBy) throw madeByAnother()
   return row
 }
 

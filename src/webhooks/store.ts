@@ -48,7 +48,7 @@ const deliveryColumns = (sql: Queryable) => sql`
   d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt",
   to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at`
 
-const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
+export const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
   account = ${account} ${createdBy === null ? sql`` : sql`and created_by = ${createdBy}`}`
 
 /** To join the event of each delivery `d` as `v`. */

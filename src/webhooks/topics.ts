@@ -4,20 +4,20 @@ import { allowListOf, checkUrl, TargetError } from '#src/platform/http/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { emitEvents } from './events.ts'
 import { retryElsewhere } from './queue.ts'
+import {
+  madeByAnother,
+  requireOwn,
+  requireUnlimited,
+  visibleTo,
+  type WebhookRights,
+} from './rights.ts'
+import { type EndpointRow, isVisible } from './store.ts'
 
 /** Where an endpoint of a topic is, as its interface shows it. */
 type TopicEndpoint = {
   readonly topic: string
   readonly url: string
   readonly createdAt: Date
-}
-
-type NewTopicEndpoint = {
-  readonly topic: string
-  readonly account: string
-  readonly url: string
-  /** Public id of the API key. */
-  readonly createdBy: string
 }
 
 type TopicFilter = {
@@ -29,23 +29,30 @@ type TopicFilter = {
   readonly limit: number
 }
 
-/** Endpoints that a standard describes: each has a topic that is its alone, and is told of nothing else. */
+/**
+ * Endpoints that a standard describes: each has a topic that is its alone, and is told of nothing else. Keys have the same
+ * rights to them as to the others; what theirs forbid is an ApiError `restricted`.
+ */
 export type Topics = {
   /** @returns undefined, or why nothing may be sent there */
   readonly objectionTo: (url: string) => string | undefined
   /** Sets the endpoint, or another URL of it; one that was disabled is active again. */
-  readonly put: (tx: Queryable, endpoint: NewTopicEndpoint) => Promise<void>
+  readonly put: (
+    tx: Queryable,
+    endpoint: Pick<TopicEndpoint, 'topic' | 'url'>,
+    by: WebhookRights,
+  ) => Promise<void>
   readonly find: (
     sql: Queryable,
     topic: string,
-    account: string,
+    by: WebhookRights,
   ) => Promise<TopicEndpoint | undefined>
-  /** Whoever has it, if no account is named. @returns false: there was none */
-  readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
+  /** Whoever has it, if nobody is named. @returns false: there was none */
+  readonly remove: (tx: Queryable, topic: string, by?: WebhookRights) => Promise<boolean>
   /** In the order in which they were made. */
   readonly list: (
     sql: Queryable,
-    account: string,
+    by: WebhookRights,
     filter: TopicFilter,
   ) => Promise<{ readonly items: readonly TopicEndpoint[]; readonly total: number }>
   readonly emit: Emit
@@ -76,26 +83,34 @@ export const createTopics = ({
         throw error
       }
     },
-    put: async (tx, { topic, account, url, createdBy }) => {
+    put: async (tx, { topic, url }, by) => {
+      requireUnlimited(by, managing)
+      const { account, createdBy } = visibleTo(by)
       await retryElsewhere(tx, { topic }, url)
-      await tx`
+      const put = await tx`
         insert into webhook_endpoints (id, account, created_by, url, topic, events, include)
-        values (${`whk_${Bun.randomUUIDv7()}`}, ${account}, ${createdBy}, ${url}, ${topic},
+        values (${`whk_${Bun.randomUUIDv7()}`}, ${account}, ${by.keyId}, ${url}, ${topic},
           array[${topic}]::text[], 'full')
         on conflict (topic) where topic is not null do update set account = excluded.account,
           created_by = excluded.created_by, url = excluded.url, active = true,
-          disabled_reason = null, failing_since = null`
+          disabled_reason = null, failing_since = null
+        ${
+          createdBy === null
+            ? tx``
+            : tx`where webhook_endpoints.account <> excluded.account
+                or webhook_endpoints.created_by = excluded.created_by`
+        }`
+      if (put.count === 0) throw madeByAnother()
     },
-    find: async (sql, topic, account) => {
-      const [found] = await sql<TopicEndpoint[]>`
-        select ${columns(sql)} from webhook_endpoints
-        where topic = ${topic} and account = ${account}`
-      return found
-    },
-    remove: async (tx, topic, account) => {
+    find: findTopic,
+    remove: async (tx, topic, by) => {
+      if (by !== undefined) {
+        requireUnlimited(by, managing)
+        if ((await findTopic(tx, topic, by)) === undefined) return false
+      }
       const removed = await tx`
         delete from webhook_endpoints where topic = ${topic}
-          ${account === undefined ? tx`` : tx`and account = ${account}`}`
+          ${by === undefined ? tx`` : tx`and ${isVisible(tx, visibleTo(by))}`}`
       return removed.count > 0
     },
     list: listTopics,
@@ -103,9 +118,18 @@ export const createTopics = ({
   }
 }
 
-const listTopics: Topics['list'] = async (sql, account, { prefix, from, to, offset, limit }) => {
+const managing = 'managing webhooks'
+
+const findTopic: Topics['find'] = async (sql, topic, by) => {
+  const [found] = await sql<(TopicEndpoint & Pick<EndpointRow, 'account' | 'createdBy'>)[]>`
+    select ${columns(sql)}, account, created_by as "createdBy" from webhook_endpoints
+    where topic = ${topic}`
+  return requireOwn(found, by)
+}
+
+const listTopics: Topics['list'] = async (sql, by, { prefix, from, to, offset, limit }) => {
   const matching = sql`
-    from webhook_endpoints where account = ${account} and starts_with(topic, ${prefix})
+    from webhook_endpoints where ${isVisible(sql, visibleTo(by))} and starts_with(topic, ${prefix})
       and created_at between ${from} and ${to}`
   const [items, [counted]] = await Promise.all([
     sql<TopicEndpoint[]>`

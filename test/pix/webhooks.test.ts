@@ -184,6 +184,65 @@ describe.each([
   })
 })
 
+describe('a restricted key has of the webhooks of others', () => {
+  const { client: makeClient, keys } = pix
+  const restricted = (restrictions: object): Promise<string> => {
+    const made = makeClient('ana')
+    const record = { ...made.record, restrictions }
+    keys.splice(keys.indexOf(made.record), 1, record)
+    return pix.tokenOf({ ...made, record })
+  }
+  const url = 'http://127.0.0.1:1/a'
+  const stolen = { webhookUrl: 'http://127.0.0.1:1/b' }
+  const paths = async () => {
+    const { key: chave, token: by } = await pix.receiver('ana')
+    const all = [`/webhook/${chave}`, '/webhookrec', '/webhookcobr']
+    for (const path of all) await call('PUT', path, { webhookUrl: url }, by)
+    return all
+  }
+
+  test('none if it is for its own', async () => {
+    const [own, other] = [
+      await restricted({ own_webhooks: true }),
+      await restricted({ own_webhooks: true }),
+    ]
+    for (const path of await paths()) {
+      for (const method of ['PUT', 'GET', 'DELETE']) {
+        const body = method === 'PUT' ? stolen : undefined
+        const { status, json } = await call(method, path, body, own)
+        expect([path, method, status]).toEqual([path, method, 403])
+        expect(json.detail).toContain('own_webhooks')
+      }
+      expect((await call('GET', path)).json.webhookUrl).toBe(url)
+      const listed = async (by: string) => (await call('GET', '/webhook', undefined, by)).text
+      expect(await listed(own)).not.toContain(path.slice('/webhook/'.length))
+      // What it makes is its own, until a key without restrictions takes it.
+      await call('DELETE', path)
+      for (const status of [200, 200]) {
+        expect((await call('PUT', path, stolen, own)).status).toBe(status)
+      }
+      expect((await call('GET', path, undefined, own)).json.webhookUrl).toBe(stolen.webhookUrl)
+      expect((await call('PUT', path, { webhookUrl: url }, other)).status).toBe(403)
+      expect((await call('DELETE', path, undefined, own)).status).toBe(204)
+    }
+  })
+
+  test.each([
+    ['merchant_ids', { merchant_ids: ['loja'] }],
+    ['wallets', { wallets: [`0x${'a'.repeat(40)}`] }],
+  ])('what it may read if it is limited by %s', async (name, restrictions) => {
+    const by = await restricted(restrictions)
+    for (const path of await paths()) {
+      for (const method of ['PUT', 'DELETE']) {
+        const { status, json } = await call(method, path, method === 'PUT' ? stolen : undefined, by)
+        expect([path, method, status]).toEqual([path, method, 403])
+        expect(json.detail).toContain(name)
+      }
+      expect((await call('GET', path, undefined, by)).json.webhookUrl).toBe(url)
+    }
+  })
+})
+
 describe('what a webhook tells', () => {
   test('of a recurrence is each change of its status', async () => {
     await call('PUT', '/webhookrec', { webhookUrl: receiver.url })

@@ -97,9 +97,13 @@ const owned = (
 const automaticWebhook = (told: 'rec' | 'cobr'): Readonly<Record<string, Row>> => {
   const path = `/pix/v2/webhook${told}`
   return {
-    [`PUT ${path}`]: { kind: 'new', body: () => ({ webhookUrl: 'https://example.com/pix' }) },
-    [`GET ${path}`]: owned(true, [], () => path),
-    [`DELETE ${path}`]: owned(false, [], () => path),
+    [`PUT ${path}`]: {
+      kind: 'new',
+      by: limited,
+      body: () => ({ webhookUrl: 'https://example.com/pix' }),
+    },
+    [`GET ${path}`]: owned(true, ['own_webhooks'], () => path),
+    [`DELETE ${path}`]: owned(false, limited, () => path),
   }
 }
 
@@ -312,12 +316,13 @@ export const rows: Readonly<Record<string, Row>> = {
   // Of a key that is another's it says so: the standard has no other answer.
   'PUT /pix/v2/webhook/{chave}': {
     kind: 'new',
+    by: limited,
     at: () => `/pix/v2/webhook/${pixKey}`,
     body: () => ({ webhookUrl: 'https://example.com/pix' }),
   },
-  'GET /pix/v2/webhook/{chave}': owned(true, [], () => `/pix/v2/webhook/${pixKey}`),
+  'GET /pix/v2/webhook/{chave}': owned(true, ['own_webhooks'], () => `/pix/v2/webhook/${pixKey}`),
   'GET /pix/v2/webhook': listOf('webhook'),
-  'DELETE /pix/v2/webhook/{chave}': owned(false, [], () => `/pix/v2/webhook/${pixKey}`),
+  'DELETE /pix/v2/webhook/{chave}': owned(false, limited, () => `/pix/v2/webhook/${pixKey}`),
   ...automaticWebhook('rec'),
   ...automaticWebhook('cobr'),
   'POST /pix/v2/loc': { kind: 'new', body: () => ({ tipoCob: 'cob' }) },

@@ -1,6 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
 import {
-  type Actor,
   ApiError,
   actorOf,
   type Caller,
@@ -26,24 +25,34 @@ const createAutomaticWebhookService = (sql: Client, topics: Topics, told: Told) 
   const noWebhook = (): ApiError =>
     new ApiError(pixErrors.nao_encontrado, 'O webhook não está estabelecido.')
   return {
-    put: (url: string, { owner: account, keyId: createdBy }: Caller, actor: Actor) => {
+    put: (url: string, by: Caller) => {
       if (topics.objectionTo(url) !== undefined) {
         throw refuse(told, 'O endereço não pode ser notificado.', url)
       }
       return sql.begin(async (tx) => {
-        await topics.put(tx, { topic: topicOf(told, account), account, url, createdBy })
-        await writeAudit(tx, { actor, action: 'pix.webhook', object: told, outcome: 'put' })
+        await topics.put(tx, { topic: topicOf(told, by.owner), url }, by)
+        await writeAudit(tx, {
+          actor: actorOf(by),
+          action: 'pix.webhook',
+          object: told,
+          outcome: 'put',
+        })
       })
     },
-    find: async (account: string) => {
-      const found = await topics.find(sql, topicOf(told, account), account)
+    find: async (by: Caller) => {
+      const found = await topics.find(sql, topicOf(told, by.owner), by)
       if (found === undefined) throw noWebhook()
       return { webhookUrl: found.url, criacao: found.createdAt.toISOString() }
     },
-    remove: (account: string, actor: Actor) =>
+    remove: (by: Caller) =>
       sql.begin(async (tx) => {
-        if (!(await topics.remove(tx, topicOf(told, account), account))) throw noWebhook()
-        await writeAudit(tx, { actor, action: 'pix.webhook', object: told, outcome: 'removed' })
+        if (!(await topics.remove(tx, topicOf(told, by.owner), by))) throw noWebhook()
+        await writeAudit(tx, {
+          actor: actorOf(by),
+          action: 'pix.webhook',
+          object: told,
+          outcome: 'removed',
+        })
       }),
   }
 }
@@ -63,16 +72,16 @@ export const automaticWebhookRoutes = (sql: Client, topics: Topics): readonly Ro
         handle: async ({ body, caller }) => {
           const url = readWebhookUrl(body)
           if (url === undefined) throw refuse(told, 'O campo webhookUrl não respeita o schema.')
-          await service.put(url, caller, actorOf(caller))
+          await service.put(url, caller)
           return new Response(null, { status: 200 })
         },
       }),
       pixRoute(`GET ${path}`, read, 'Exibir informações acerca do Webhook.', {
-        handle: async ({ caller }) => Response.json(await service.find(caller.owner)),
+        handle: async ({ caller }) => Response.json(await service.find(caller)),
       }),
       pixRoute(`DELETE ${path}`, write, 'Cancelar o Webhook.', {
         handle: async ({ caller }) => {
-          await service.remove(caller.owner, actorOf(caller))
+          await service.remove(caller)
           return new Response(null, { status: 204 })
         },
       }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
-import { actorOf, type Route, text } from '#src/platform/http/index.ts'
+import { type Route, text } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { allTime, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -32,24 +32,23 @@ export const webhookRoutes = (service: WebhookService): readonly Route[] => [
         const razao = 'Campo webhook.webhookUrl não respeita o schema.'
         throw refuseWebhook('webhook.webhookUrl', razao)
       }
-      await service.put(key, url, caller, actorOf(caller))
+      await service.put(key, url, caller)
       return new Response(null, { status: 200 })
     },
   }),
   pixRoute('GET /webhook/{chave}', 'webhook:read', 'Exibir informações acerca do Webhook Pix.', {
-    handle: async ({ params, caller }) =>
-      Response.json(await service.find(caller.owner, params.chave)),
+    handle: async ({ params, caller }) => Response.json(await service.find(caller, params.chave)),
   }),
   pixRoute('DELETE /webhook/{chave}', 'webhook:write', 'Cancelar o webhook Pix.', {
     handle: async ({ params, caller }) => {
-      await service.remove(caller.owner, params.chave, actorOf(caller))
+      await service.remove(caller, params.chave)
       return new Response(null, { status: 204 })
     },
   }),
   pixRoute('GET /webhook', 'webhook:read', 'Consultar webhooks cadastrados.', {
     handle: async ({ caller, c }) => {
       const filter = readList(c, pixErrors.webhook_consulta_invalida, { missing: allTime }).done({})
-      return Response.json(await service.list(caller.owner, filter))
+      return Response.json(await service.list(caller, filter))
     },
   }),
 ]

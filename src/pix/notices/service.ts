@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
-import { type Actor, ApiError, type Caller, writeAudit } from '#src/platform/http/index.ts'
+import { ApiError, actorOf, type Caller, writeAudit } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { type Asked, parametersOf, sliceOf } from '../pages.ts'
 import type { Receiver } from '../receivers/domain.ts'
@@ -9,23 +9,19 @@ import { keyOf, keysPrefix, topicOf } from './domain.ts'
 
 type Endpoint = { readonly topic: string; readonly url: string; readonly createdAt: Date }
 
-/** Where receivers are told; whoever sends webhooks is passed in. */
+/** Where receivers are told; whoever sends webhooks is passed in, and knows what of them is whose. */
 export type Topics = {
   readonly objectionTo: (url: string) => string | undefined
   readonly put: (
     tx: Queryable,
-    endpoint: {
-      readonly topic: string
-      readonly account: string
-      readonly url: string
-      readonly createdBy: string
-    },
+    endpoint: Pick<Endpoint, 'topic' | 'url'>,
+    by: Caller,
   ) => Promise<void>
-  readonly find: (sql: Queryable, topic: string, account: string) => Promise<Endpoint | undefined>
-  readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
+  readonly find: (sql: Queryable, topic: string, by: Caller) => Promise<Endpoint | undefined>
+  readonly remove: (tx: Queryable, topic: string, by?: Caller) => Promise<boolean>
   readonly list: (
     sql: Queryable,
-    account: string,
+    by: Caller,
     filter: {
       readonly prefix: string
       readonly from: Date
@@ -48,45 +44,50 @@ const noWebhook = (): ApiError =>
 /** Webhooks of the standard, by key. */
 export const createPixWebhookService = (sql: Client, topics: Topics) => ({
   /** @throws ApiError `webhook_operacao_invalida` */
-  put: (
-    key: string,
-    url: string,
-    { owner: account, keyId: createdBy }: Caller,
-    actor: Actor,
-  ): Promise<void> => {
+  put: (key: string, url: string, by: Caller): Promise<void> => {
     if (topics.objectionTo(url) !== undefined) {
       throw refuseWebhook('webhook.webhookUrl', 'O endereço não pode ser notificado.', url)
     }
     return sql.begin(async (tx) => {
-      if ((await findReceiver(tx, key, account)) === undefined) {
+      if ((await findReceiver(tx, key, by.owner)) === undefined) {
         const razao = 'O parâmetro {chave} não corresponde a uma chave deste usuário recebedor.'
         throw refuseWebhook('chave', razao, key)
       }
-      await topics.put(tx, { topic: topicOf('pix', key), account, url, createdBy })
-      await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'put' })
+      await topics.put(tx, { topic: topicOf('pix', key), url }, by)
+      await writeAudit(tx, {
+        actor: actorOf(by),
+        action: 'pix.webhook',
+        object: key,
+        outcome: 'put',
+      })
     })
   },
   /** @throws ApiError `webhook_nao_encontrado` */
-  find: async (account: string, key: string) => {
-    const found = await topics.find(sql, topicOf('pix', key), account)
+  find: async (by: Caller, key: string) => {
+    const found = await topics.find(sql, topicOf('pix', key), by)
     if (found === undefined) throw noWebhook()
-    return viewOf(found, await findReceiver(sql, key, account))
+    return viewOf(found, await findReceiver(sql, key, by.owner))
   },
   /** @throws ApiError `webhook_nao_encontrado` */
-  remove: (account: string, key: string, actor: Actor) =>
+  remove: (by: Caller, key: string) =>
     sql.begin(async (tx) => {
-      if (!(await topics.remove(tx, topicOf('pix', key), account))) throw noWebhook()
-      await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'removed' })
+      if (!(await topics.remove(tx, topicOf('pix', key), by))) throw noWebhook()
+      await writeAudit(tx, {
+        actor: actorOf(by),
+        action: 'pix.webhook',
+        object: key,
+        outcome: 'removed',
+      })
     }),
-  list: async (account: string, filter: Asked) => {
+  list: async (by: Caller, filter: Asked) => {
     const { from, to } = filter
     const { items, total } = await inSnapshot(sql, (tx) =>
-      topics.list(tx, account, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),
+      topics.list(tx, by, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),
     )
     const parametros = parametersOf(filter, total)
     const receivers = await receiversOf(
       sql,
-      account,
+      by.owner,
       items.map(({ topic }) => keyOf(topic)),
     )
     return {
