@@ -139,7 +139,7 @@ const chargingRoutes = (
   const due = createChargeService({ sql, addresses, now, wording: wordings.cobv })
   const charging = [
     ...chargeRoutes(createChargeService({ sql, addresses, now, wording: wordings.cob })),
-    ...dueRoutes(due, now, calendar),
+    ...dueRoutes(due, calendar),
     ...batchRoutes(createBatchService({ sql, charges: due, now, calendar })),
     ...locationRoutes(createLocationService(sql, now, chargeLocations(addresses))),
   ]

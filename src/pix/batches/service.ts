@@ -6,7 +6,6 @@ import {
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
-import { dayAt } from '#src/platform/runtime/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
@@ -47,9 +46,8 @@ export const createBatchService = ({ sql, charges, now, calendar }: BatchService
         await lockBatch(tx, name, descricao)
         requireSame(await txidsOf(tx, name), txids)
       }
-      const today = dayAt(now())
       await workOff(tx, name.account, cobsv, (value) => {
-        const charge = readNewDueCharge(value, today, calendar)
+        const charge = readNewDueCharge(value, calendar)
         return (inner, named) => charges.putWithin(inner, named, charge)
       })
     }),

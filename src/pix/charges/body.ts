@@ -1,5 +1,6 @@
 import { type ZodError, z } from 'zod'
 import { cnpjForm, cpfForm } from '#codecs/taxpayer'
+import type { ApiError } from '#src/platform/http/index.ts'
 import type { Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 import { shownText } from '../shown-text.ts'
@@ -132,6 +133,8 @@ export const read = <T>(schema: z.ZodType<T>, value: unknown, wording: Wording):
 export type ChargeRequest = {
   readonly terms: ChargeTerms
   readonly locationId: number | undefined
+  /** What forbids it of a charge that is made at this moment. */
+  readonly refusalAt: (made: Date) => ApiError | undefined
 }
 
 /** @throws ApiError `cob_operacao_invalida`, with every broken rule */
@@ -149,7 +152,7 @@ export const readNewCharge = (value: unknown): ChargeRequest => {
     due: undefined,
   }
   judge(terms)
-  return { terms, locationId: body.loc?.id }
+  return { terms, locationId: body.loc?.id, refusalAt: () => undefined }
 }
 
 export type RevisionRequest = {

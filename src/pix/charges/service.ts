@@ -72,7 +72,9 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
     /** Makes the charge, or revises it if it is there; what says the same changes nothing. */
     put: async (account: string, txid: string, request: ChargeRequest) => {
       const { terms, locationId } = request
-      const made = locationId === undefined && (await make({ account, txid, terms, at: now() }))
+      const at = now()
+      const isPlain = locationId === undefined && request.refusalAt(at) === undefined
+      const made = isPlain && (await make({ account, txid, terms, at }))
       if (made) return chargeView(made, addresses)
       return withDeadlockRetries(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
@@ -178,10 +180,14 @@ const hasAddress = ({ street, state, postalCode }: Receiver): boolean =>
 const putCharge = async (
   tx: Transaction,
   { account, txid }: Named,
-  { terms, locationId }: ChargeRequest,
+  request: ChargeRequest,
   now: Date,
   wording: Wording,
 ): Promise<Charge> => {
+  const { terms, locationId } = request
+  const refusal = request.refusalAt(now)
+  // One that is there is judged by the day on which it was made.
+  if (refusal !== undefined && (await findCharge(tx, account, txid)) === undefined) throw refusal
   const { taxId } = await receiverFor(tx, account, terms.key, wording)
   const id = Bun.randomUUIDv7('hex', now)
   const status = 'ATIVA' as const
@@ -192,9 +198,22 @@ const putCharge = async (
   // Another account has a charge of it with the same receiver, or it names a charge of another kind.
   if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw txidInUse(txid, wording)
   if (isNew && !isFree) throw txidInUse(txid, wording)
-  const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms }, wording)
+  if (!isNew && (await isPaidSame(tx, charge, request))) return charge
+  const wanted = { ...charge, taxId, terms }
+  const changed = isNew ? charge : await applied(tx, charge, wanted, wording, request.refusalAt)
   await place(tx, changed, locationId, now, wording)
   return changed
+}
+
+/** Whether it says of a charge that was paid nothing but what the charge is. */
+const isPaidSame = async (
+  tx: Transaction,
+  { id, status, terms }: Charge,
+  request: ChargeRequest,
+): Promise<boolean> => {
+  if (status !== 'CONCLUIDA' || !areSameTerms(terms, request.terms)) return false
+  if (request.locationId === undefined) return true
+  return (await locationsOf(tx, [id])).get(id)?.id === BigInt(request.locationId)
 }
 
 /** What a batch has asked for in vain is asked for by that batch again, and by nothing else. */
@@ -218,10 +237,13 @@ const applied = async (
   before: Charge,
   wanted: Charge,
   wording: Wording,
+  refusalAt?: ChargeRequest['refusalAt'],
 ): Promise<Charge> => {
   requireActive(before, wording)
   const isSame = before.status === wanted.status && areSameTerms(before.terms, wanted.terms)
   if (isSame) return before
+  const refusal = refusalAt?.(before.createdAt)
+  if (refusal !== undefined) throw refusal
   await requireUnpaid(tx, before, wording)
   const after = { ...wanted, revision: before.revision + 1 }
   // Another account has a charge of the txid with the receiver that it is to have.

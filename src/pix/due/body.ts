@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '#src/platform/http/index.ts'
+import { type ApiError, text } from '#src/platform/http/index.ts'
 import { type Day, dayAt, daysBetween, isDay } from '#src/platform/runtime/index.ts'
 import {
   amount,
@@ -92,8 +92,8 @@ const discountOf = (desconto: Values['desconto']): DueTerms['discount'] =>
     value: desconto.valorPerc ?? undefined,
   }
 
-/** @throws ApiError `cobv_operacao_invalida`, with every broken rule */
-export const readNewDueCharge = (value: unknown, today: Day, holding: Calendar): ChargeRequest => {
+/** @throws ApiError `cobv_operacao_invalida`, if it does not respect the schema */
+export const readNewDueCharge = (value: unknown, holding: Calendar): ChargeRequest => {
   const body = read(newCharge, value, wording)
   const { multa, juros, abatimento, desconto, original } = body.valor
   const terms = {
@@ -114,11 +114,14 @@ export const readNewDueCharge = (value: unknown, today: Day, holding: Calendar):
       discount: discountOf(desconto),
     },
   }
-  judge(terms, terms.due, { made: today, holding })
-  return { terms, locationId: body.loc?.id }
+  return {
+    terms,
+    locationId: body.loc?.id,
+    refusalAt: (made) => refusalOf(terms, terms.due, { made: dayAt(made), holding }),
+  }
 }
 
-/** @throws ApiError as {@link readNewDueCharge} */
+/** @throws ApiError `cobv_operacao_invalida`, here or as it revises, with every broken rule */
 export const readDueRevision = (value: unknown, holding: Calendar): RevisionRequest => {
   const body = read(revisedCharge, value, wording)
   return {
@@ -143,7 +146,8 @@ export const readDueRevision = (value: unknown, holding: Calendar): RevisionRequ
           discount: discountOf(given.desconto) ?? due.discount,
         },
       }
-      judge(revised, revised.due, { made: dayAt(createdAt), holding })
+      const refusal = refusalOf(revised, revised.due, { made: dayAt(createdAt), holding })
+      if (refusal !== undefined) throw refusal
       return revised
     },
   }
@@ -152,11 +156,11 @@ export const readDueRevision = (value: unknown, holding: Calendar): RevisionRequ
 /** The day on which a charge is made, and the working days that hold. */
 type Circumstances = { readonly made: Day; readonly holding: Calendar }
 
-const judge = (
+const refusalOf = (
   { originalCents }: ChargeTerms,
   due: DueTerms,
   { made, holding }: Circumstances,
-): void => {
+): ApiError | undefined => {
   const violacoes: Violacao[] = []
   const note = (name: string, razao: string, valor?: string): void => {
     violacoes.push({ razao, propriedade: `cobv.${name}`, valor })
@@ -188,7 +192,7 @@ const judge = (
   if (violacoes.length === 0 && mostOf(due, originalCents, holding) > centsMax) {
     note('valor', 'No último dia o valor da cobrança teria mais de dez dígitos antes do ponto.')
   }
-  if (violacoes.length > 0) throw wording.refuse(...violacoes)
+  return violacoes.length > 0 ? wording.refuse(...violacoes) : undefined
 }
 
 /** What fits the standard's form of an amount. */
