@@ -133,6 +133,7 @@ import m129 from './0129_pix_received_by_returns.sql' with { type: 'text' }
 import m130 from './0130_pix_received_returned_replaced.sql' with { type: 'text' }
 import m131 from './0131_unsent_of_a_wallet.sql' with { type: 'text' }
 import m132 from './0132_webhook_endpoints_taking.sql' with { type: 'text' }
+import m133 from './0133_pix_received_by_both.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -268,4 +269,5 @@ export const migrations: readonly Migration[] = [
   { name: '0130_pix_received_returned_replaced', sql: m130 },
   { name: '0131_unsent_of_a_wallet', sql: m131 },
   { name: '0132_webhook_endpoints_taking', sql: m132 },
+  { name: '0133_pix_received_by_both', sql: m133 },
 ]

@@ -212,6 +212,7 @@ export const structure: readonly string[] = [
   'index pix_locations_charge on pix_locations',
   'index pix_locations_listed on pix_locations',
   'index pix_locations_token on pix_locations',
+  'index pix_received_by_both on pix_received',
   'index pix_received_by_naming on pix_received',
   'index pix_received_by_payer on pix_received',
   'index pix_received_by_returns on pix_received',

@@ -163,7 +163,7 @@ export const pageOf = (sql: Queryable, request: ListRequest) => {
  */
 export const narrowedBy = (
   sql: Queryable,
-  given: Readonly<Record<string, string | boolean | undefined>>,
+  given: Readonly<Record<string, string | number | boolean | undefined>>,
 ) => {
   const [lead, ...others] = Object.entries(given).flatMap(([column, value]) =>
     value === undefined ? [] : [{ name: sql.unsafe(column), value }],

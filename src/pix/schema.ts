@@ -229,6 +229,14 @@ export const pixReceived = pgTable(
     index('pix_received_by_returns')
       .on(table.account, table.hasReturns, table.settledAt, table.endToEndId)
       .where(sql`settled_at is not null`),
+    index('pix_received_by_both')
+      .on(
+        table.account,
+        sql`(has_returns::int * 2 + (txid is not null)::int)`,
+        table.settledAt,
+        table.endToEndId,
+      )
+      .where(sql`settled_at is not null`),
   ],
 )
 

@@ -27,6 +27,8 @@ import { findRecurrence, lockRecurrence } from '../../src/pix/recurrences/store.
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 20_000
+/** How the txids begin of which there are few: some dozens. */
+const few = isLong ? '0000' : '00'
 /** Rows of a list that a statement is given. */
 const listed = 20
 /** Pages that a statement may read, whatever is stored: forty for each row of its list, which may be a new row. */
@@ -72,11 +74,17 @@ const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] =
 })
 
 const received = { payerTaxId: undefined, txid: undefined, hasTxid: undefined }
-/** Nearly all of what ana has received was given back, and nothing of bia's. */
+/**
+ * Lists of few. Nearly all of what ana has received was given back, and nothing of bia's; of what eva has, nearly
+ * either everything that names a charge was kept, or of leo's given back.
+ */
 const receivedLists = [
-  { ...received, hasReturns: true },
-  { ...received, hasReturns: false },
-  { ...received, hasTxid: true, hasReturns: true },
+  { account: 'ana', ...received, hasReturns: false },
+  { account: 'bia', ...received, hasReturns: true },
+  ...[true, false].flatMap((hasTxid) => [
+    { account: 'eva', ...received, hasTxid, hasReturns: hasTxid },
+    { account: 'leo', ...received, hasTxid, hasReturns: !hasTxid },
+  ]),
 ]
 const ofAny = { recurrenceId: undefined, status: undefined, agreement: undefined }
 
@@ -94,14 +102,14 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
     for (const isUsed of [undefined, true, false]) {
       await listLocations(sql, account, { ...locations, isUsed })
     }
-    for (const filter of receivedLists) {
-      await listPix(sql, account, { ...everything, page: 0, ...filter })
-    }
     for (const debtorTaxId of ['45164632481', '15231470190']) {
       const filter = { ...everything, page: 0, debtorTaxId, ...ofAny }
       await hasTooMany(sql, account, filter)
       if (debtorTaxId === '45164632481') await listCollections(sql, account, filter)
     }
+  }
+  for (const { account, ...filter } of receivedLists) {
+    await listPix(sql, account, { ...everything, page: 0, ...filter })
   }
   const [txid = ''] = txids
   await findCharge(sql, 'ana', txid)
@@ -190,7 +198,7 @@ const store = async (sql: Client): Promise<Made> => {
     insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
       created_at)
     select 'R' || txid, account, tax_id, 'Ana',
-      case when txid like '00%' then '45164632481' else '15231470190' end, '{}', '[]', created_at
+      case when txid like '${few}%' then '45164632481' else '15231470190' end, '{}', '[]', created_at
     from pix_charges;
     insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
       amount_cents, content, history, created_at)
@@ -206,8 +214,14 @@ const store = async (sql: Client): Promise<Made> => {
     insert into pix_received (end_to_end_id, account, key, amount_cents, payer_tax_id, status,
       received_at, settled_at, has_returns)
     select 'S' || txid, account, key, 100, '12345678909', 'LIQUIDADO', now(), created_at,
-      (account = 'ana') = (txid not like '000%')
-    from pix_charges;`),
+      (account = 'ana') = (txid not like '${few}%')
+    from pix_charges;
+    insert into pix_received (end_to_end_id, account, txid, amount_cents, payer_tax_id, status,
+      received_at, settled_at, has_returns)
+    select 'B' || txid, case account when 'ana' then 'eva' else 'leo' end,
+      case when is_named then txid end, 100, '12345678909', 'LIQUIDADO', now(), created_at,
+      (account = 'ana') = (is_named = (txid like '${few}%'))
+    from pix_charges cross join lateral (select right(txid, 1) < '8' as is_named) named;`),
   )
   const rows = await sql<{ id: string; txid: string; token: string }[]>`
     select c.id, c.txid, l.token from pix_charges c join pix_locations l on l.charge_id = c.id
@@ -220,6 +234,11 @@ const store = async (sql: Client): Promise<Made> => {
 }
 
 const budgetOf = (text: string): number => {
+  // These lists are asked for few rows only.
+  if (text.includes('from pix_received p where')) return readPagesMax
+  if (text.includes('select id, agreement from pix_recurrences')) {
+    return text.includes('from pix_collections') ? pagesMax : readPagesMax
+  }
   if (/offset|counted/.test(text)) return countPagesMax
   if (text.includes('insert into pix_charges')) return storePagesMax
   return text.startsWith('select') ? readPagesMax : pagesMax

@@ -318,16 +318,18 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
   }
 }
 
+/** One value, so that it leads an index: of either alone there may be many where there are few of both. */
+const both = '(has_returns::int * 2 + (txid is not null)::int)'
+
 /** In the order of their settlement. */
 const matching = (sql: Queryable, account: string, filter: PixFilter) => {
   const { txid, hasTxid, hasReturns, payerTaxId } = filter
-  const named = { '(txid is not null)': hasTxid }
-  const returned = { has_returns: hasReturns }
   const by = narrowedBy(sql, {
     txid,
     payer_tax_id: payerTaxId,
-    // Few have returns.
-    ...(hasReturns === true ? { ...returned, ...named } : { ...named, ...returned }),
+    ...(hasTxid === undefined || hasReturns === undefined
+      ? { '(txid is not null)': hasTxid, has_returns: hasReturns }
+      : { [both]: Number(hasReturns) * 2 + Number(hasTxid) }),
   })
   return sql`
     from pix_received p where account = ${account}
