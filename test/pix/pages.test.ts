@@ -239,7 +239,7 @@ const budgetOf = (text: string): number => {
   if (text.includes('select id, agreement from pix_recurrences')) {
     return text.includes('from pix_collections') ? pagesMax : readPagesMax
   }
-  if (/offset|counted/.test(text)) return countPagesMax
+  if (/offset \(select|counted/.test(text)) return countPagesMax
   if (text.includes('insert into pix_charges')) return storePagesMax
   return text.startsWith('select') ? readPagesMax : pagesMax
 }

@@ -146,7 +146,8 @@ export const lockCollectionsOf = async (
     ) of_attempts
       cross join lateral (
         select * from pix_collections
-        where account = of_attempts.account and txid = of_attempts.txid limit 1 for update
+        where account = of_attempts.account and txid between of_attempts.txid and of_attempts.txid
+        order by txid limit 1 for update
       ) c`
   return whole(tx, rows)
 }
