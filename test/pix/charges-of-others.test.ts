@@ -48,10 +48,16 @@ test('an attempt that was refused is not asked for again behind its charge', asy
 
 test('charges of a debtor with more recurrences than are read are asked for by recurrence', async () => {
   const idRec = await approved()
+  await scheduledCharge(idRec)
   const list = (query: string) =>
     call('GET', `/cobr?inicio=2026-03-01T00:00:00Z&fim=2026-03-03T00:00:00Z&${query}`)
   const ofDebtor = await list('cpf=45164632481')
   expect([ofDebtor.status, ofDebtor.json.parametros?.cpf]).toEqual([200, '45164632481'])
+  // Made by a process whose clock is ahead of the one that makes its charges.
+  await sql`update pix_recurrences set created_at = '2026-03-04T00:00:00Z' where id = ${idRec}`
+  await sql`update pix_collections set created_at = '2026-03-02T00:00:00Z' where recurrence_id = ${idRec}`
+  const { cobsr } = (await list('cpf=45164632481')).json
+  expect(cobsr.map((one: { idRec: string }) => one.idRec)).toContain(idRec)
   await sql`
     insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
       created_at)

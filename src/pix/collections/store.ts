@@ -231,15 +231,13 @@ export type CollectionFilter = ListRequest & {
 /** How many recurrences of a debtor have their charges put in one order. */
 export const recurrencesMax = 1_000
 
-/** A charge is made after its recurrence. */
 const recurrencesOfDebtor = (
   sql: Queryable,
   account: string,
-  { debtorTaxId = '', to }: CollectionFilter,
+  { debtorTaxId = '' }: CollectionFilter,
 ) => sql`
   select id, agreement from pix_recurrences
   where account = ${account} and debtor_tax_id between ${debtorTaxId} and ${debtorTaxId}
-    and created_at <= ${to}
   order by debtor_tax_id, created_at, id limit ${rowCount(sql, recurrencesMax + 1)}`
 
 /** Those of a recurrence, or of the recurrences of a debtor: each by its own index. */
