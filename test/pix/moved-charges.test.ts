@@ -51,3 +51,41 @@ test('of a batch the one that cannot go is denied alone', async () => {
   ])
   expect((await call('GET', `/cobv/${free}`)).json.chave).toBe(second.key)
 })
+
+test.each(['PUT', 'PATCH'])(
+  '%s of the same takes the number that its key has now',
+  async (method) => {
+    const mine = await pix.receiver('ana', company)
+    const [txid, taken] = [freshTxid(), freshTxid()]
+    for (const one of [txid, taken]) await call('PUT', `/cob/${one}`, chargeBody(mine.key))
+    await call('PUT', `/cob/${taken}`, chargeBody(foreign.key), foreign.token)
+    await pix.receiver('ana', otherCompany, { key: mine.key })
+    const body = method === 'PUT' ? chargeBody(mine.key) : { chave: mine.key }
+    expect((await call(method, `/cob/${txid}`, body)).json).toMatchObject({ revisao: 1 })
+    expect((await call(method, `/cob/${txid}`, body)).json).toMatchObject({ revisao: 1 })
+    expect((await call(method, `/cob/${taken}`, body)).status).toBe(400)
+    const endToEndId = `E9119355220260302${txid.slice(-15)}`
+    const payment = {
+      endToEndId,
+      txid,
+      amountCents: 3_700n,
+      localInstrument: 'QRDN',
+      creditorDocument: otherCompany,
+      creditorKey: mine.key,
+      debtorDocument: '15231470190',
+      text: null,
+      withdrawal: null,
+    }
+    const answers = await pix.sql.begin((tx) => pix.receivables?.receive(tx, [payment], new Date()))
+    expect(answers).toEqual(new Map([[endToEndId, undefined]]))
+  },
+)
+
+test('a charge whose key is taken from the list is revised as before', async () => {
+  const mine = await pix.receiver('ana', company)
+  const txid = freshTxid()
+  await call('PUT', `/cob/${txid}`, chargeBody(mine.key))
+  await pix.call('DELETE', `/v1/pix/receivers/${mine.key}`, { token: pix.operator })
+  const { status } = await call('PATCH', `/cob/${txid}`, { valor: { original: '38.00' } })
+  expect(status).toBe(200)
+})

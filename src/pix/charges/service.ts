@@ -241,8 +241,9 @@ const applied = async (
 ): Promise<Charge> => {
   requireActive(before, wording)
   const isSame = before.status === wanted.status && areSameTerms(before.terms, wanted.terms)
-  if (isSame) return before
-  const refusal = refusalAt?.(before.createdAt)
+  // The number of its key may have been corrected since: payments name the new one.
+  if (isSame && before.taxId === wanted.taxId) return before
+  const refusal = isSame ? undefined : refusalAt?.(before.createdAt)
   if (refusal !== undefined) throw refusal
   await requireUnpaid(tx, before, wording)
   const after = { ...wanted, revision: before.revision + 1 }
@@ -291,7 +292,10 @@ const revise = async (
   }
   const terms = request.revise(before.terms, before.createdAt)
   const isMoved = terms.key !== before.terms.key
-  const { taxId } = isMoved ? await receiverFor(tx, account, terms.key, wording) : before
+  const receiver = isMoved
+    ? await receiverFor(tx, account, terms.key, wording)
+    : await findReceiver(tx, terms.key, account)
+  const { taxId } = receiver ?? before
   const after = await applied(tx, before, { ...before, taxId, terms }, wording)
   if (request.locationId !== undefined) await show(tx, after, request.locationId, wording)
   return after

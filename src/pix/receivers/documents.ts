@@ -110,7 +110,7 @@ export const documents = {
     operation: 'setPixReceiver',
     summary: 'Let an account charge with a Pix key',
     description:
-      'The key must be in the directory as this institution’s. The same key again changes all that it says but the account.',
+      'The key must be in the directory as this institution’s. The same key again changes all that it says but the account. Charges that were made keep the tax_id that it had: they take another once they are put again or revised.',
     body: { 'application/json': receiverBody },
     responses: { 200: { description: 'As it is now.', schema: receiver } },
     errors: [receiverErrors.pix_key_of_another_account],
