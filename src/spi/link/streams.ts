@@ -6,6 +6,7 @@ import {
   multipartLimits,
   salvageMultipart,
 } from '#codecs/multipart'
+import { readBounded } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { askBeside } from './beside.ts'
 import {
@@ -177,8 +178,15 @@ const read = async (
   signal: AbortSignal | undefined,
   late?: (answer: RawAnswer) => void,
 ): Promise<Reading> => {
-  const request = { method: 'GET', url, accept: 'multipart/mixed', signal } as const
   const isRepeatable = url !== startUrl
+  // Asked for its bytes: to ask again for those would open another stream.
+  const request = {
+    method: 'GET',
+    url,
+    accept: 'multipart/mixed',
+    signal,
+    isRaw: !isRepeatable,
+  } as const
   const asking = { patience, late }
   let answer: RawAnswer
   try {
@@ -186,9 +194,8 @@ const read = async (
   } catch (error) {
     // The same read again gives the same answer, and this time its bytes.
     if (error instanceof UndecodableError) {
-      const raw = await patiently({ ...request, isRaw: true }, tls, asking)
-      if (!isGzip(raw.body)) return readingOf(raw, startUrl, isRepeatable)
-      throw uncut('content_encoding', raw, [], isRepeatable, startUrl)
+      answer = await patiently({ ...request, isRaw: true }, tls, asking)
+      return readingOf(answer, startUrl, isRepeatable)
     }
     if (!(error instanceof AnswerTooLargeError) || error.status !== 200) throw error
     throw uncut('too_large', error.answer, salvaged(error.answer).messages, isRepeatable, startUrl)
@@ -198,6 +205,18 @@ const read = async (
 
 /** One that says that it is compressed, and is not, is read as it stands. */
 const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b
+
+/** What cannot be unzipped stays as it is. */
+const unzipped = async (answer: RawAnswer): Promise<RawAnswer> => {
+  if (!isGzip(answer.body)) return answer
+  const zipped = new Blob([new Uint8Array(answer.body)]).stream()
+  const plain = zipped.pipeThrough(new DecompressionStream('gzip'))
+  const read = await readBounded(plain, answerBytesMax).catch(() => undefined)
+  if (read === undefined) return answer
+  const body = read.bytes
+  if (!read.isWhole) throw new AnswerTooLargeError({ ...answer, body })
+  return { ...answer, body }
+}
 
 const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): Reading => {
   const { status, headers, body } = answer
@@ -214,6 +233,7 @@ const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): 
   }
   const nextUrl = nextOf(headers, startUrl)
   if (status === 204) return { nextUrl, messages: [] }
+  if (isGzip(body)) throw uncut('content_encoding', answer, [], isRepeatable, startUrl)
   const { messages, lost } = messagesOf(answer)
   if (lost !== undefined) throw uncut(lost, answer, messages, isRepeatable, startUrl)
   return { nextUrl, messages }
@@ -229,16 +249,16 @@ const patiently = async (
   const timeoutMs = patience.limitMs()
   try {
     const { answer, afterMs, isRescued } = await askBeside({
-      ask: (given, isBeside) =>
-        exchange(
-          {
-            ...request,
-            timeoutMs,
-            isFresh: isBeside,
-            signal: request.signal === undefined ? given : AbortSignal.any([request.signal, given]),
-          },
-          tls,
-        ),
+      ask: async (given, isBeside) => {
+        const { signal } = request
+        const whole = {
+          ...request,
+          timeoutMs,
+          isFresh: isBeside,
+          signal: signal === undefined ? given : AbortSignal.any([signal, given]),
+        }
+        return unzipped(await exchange(whole, tls))
+      },
       // A stream that is gone may be so for the second of two equal reads only, until the first has waited too long.
       isGood: ({ status }, waitedMs) =>
         status === 200 || status === 204 || (status === 410 && waitedMs >= readAgainMaxMs),

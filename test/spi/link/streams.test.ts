@@ -297,11 +297,28 @@ describe('a read stream', () => {
     const plain = '--b\r\nPI-ResourceId: r1\r\n\r\n<a/>\r\n--b--'
     const lying = answer(200, { ...headers, 'Content-Encoding': 'gzip' }, plain)
     const then = answer(200, { ...headers, ...again }, plain)
-    await opened([lying, then, answer(204, nextHeader)], async (client) => {
+    await opened([answer(204, nextHeader), lying, then], async (client) => {
       const stream = await client.openStream('PRIMARY')
-      expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual(['r1'])
-      expect(await stream.next()).toEqual([])
+      await stream.next()
+      expect(idsOf(await stream.next())).toEqual(['r1'])
     })
+  })
+
+  test('an answer that opens a stream is asked for once, whatever it says of its compression', async () => {
+    const headers = { ...multipartHeaders, 'Content-Encoding': 'gzip' }
+    const cut = gzipSync(multipart).subarray(0, -12)
+    for (const [body, code] of [
+      [multipart, undefined],
+      [gzipSync(multipart), undefined],
+      [cut, 'content_encoding'],
+    ] as const) {
+      const requests = await opened([answer(200, headers, body)], async (client) => {
+        const first = (await client.openStream('PRIMARY')).next()
+        if (code === undefined) expect(idsOf(await first)).toEqual(['r1', 'r2'])
+        else expect(await thrownBy(first)).toMatchObject({ code, isRepeatable: false })
+      })
+      expect(requests).toHaveLength(1)
+    }
   })
 
   test('a message without PI-ResourceId, or with one that is empty or too long, is a message all the same', async () => {
@@ -379,11 +396,11 @@ describe('a read stream', () => {
     }
   })
 
-  test('after a refusal, which delivers nothing, a stream is closed', async () => {
-    const requests = await opened([started, answer(403), answer(200)], async (client) => {
+  test.each([403, 429])('after %d, which delivers nothing, a stream is closed', async (status) => {
+    const requests = await opened([started, answer(status), answer(200)], async (client) => {
       const stream = await client.openStream('PRIMARY')
       await stream.next()
-      expect(await thrownBy(stream.next())).toMatchObject({ status: 403 })
+      expect(await thrownBy(stream.next())).toMatchObject({ status })
       await stream.close()
     })
     expect(requests[2]?.[0]).toBe(`DELETE /api/v1/out/${ispb}/stream/t2?x=1 HTTP/1.1`)
