@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   ApiError,
+  countRequest,
   httpErrors,
   type RequestContext,
   type Route,
@@ -95,6 +96,7 @@ const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =>
   }
   const restriction = forbiddenBy(principal.restrictions, true, c.env.address)
   if (restriction !== undefined) throw restrictedBy(restriction, 'the console')
+  await countRequest(c.env, principal)
   const former = await deps.sessions.read(readCookie(c.req.raw))
   if (former !== undefined) await deps.sessions.end(former, actorBy(c, former.key))
   const sealed = await deps.sessions.begin(key, actorBy(c, key))

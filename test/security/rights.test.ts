@@ -63,10 +63,10 @@ const call = async (
 }
 
 /** By OAuth, with the key as the client. */
-const tokenOf = async (key: string): Promise<string> => {
+const askForToken = (key: string): Promise<Response> => {
   const [, , id = ''] = key.split('_')
   const basic = Buffer.from(`${id}:${key}`).toString('base64')
-  const response = await fetch(`${gateway.urls.httpUrl}/oauth/token`, {
+  return fetch(`${gateway.urls.httpUrl}/oauth/token`, {
     method: 'POST',
     headers: {
       Authorization: `Basic ${basic}`,
@@ -74,7 +74,12 @@ const tokenOf = async (key: string): Promise<string> => {
     },
     body: 'grant_type=client_credentials',
   })
-  const { access_token: token } = (await response.json()) as { readonly access_token: string }
+}
+
+const tokenOf = async (key: string): Promise<string> => {
+  const { access_token: token } = (await (await askForToken(key)).json()) as {
+    readonly access_token: string
+  }
   return token
 }
 
@@ -440,6 +445,24 @@ describe('a key that is', () => {
         statuses.push((await ask(key, one)).status)
       }
       expect([one.name, statuses.at(-1)]).toEqual([one.name, 429])
+    }
+  })
+
+  test('slow gets tokens, and begins sessions, as slowly as it asks for anything else', async () => {
+    const begin = (key: string): Promise<Response> =>
+      fetch(`${gateway.urls.httpUrl}/console/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Trilho-Console': 'user' },
+        body: JSON.stringify({ key }),
+      })
+    for (const once of [askForToken, begin]) {
+      const key = await gateway.keyOf({ account: 'bia', restrictions: { requests_per_second: 1 } })
+      const answers: Response[] = []
+      while (answers.at(-1)?.status !== 429 && answers.length < 20) answers.push(await once(key))
+      expect(answers[0]?.ok).toBe(true)
+      expect(answers.at(-1)?.status).toBe(429)
+      expect(answers.at(-1)?.headers.get('retry-after')).toBe('1')
+      expect((await call(key, 'GET', '/v1/webhooks')).status).toBe(429)
     }
   })
 

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  countRequest,
   httpErrors,
   mediaType,
   parseJson,
@@ -55,6 +56,7 @@ export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): R
       throw refused('unsupported_grant_type', 'grant_type must be client_credentials.')
     }
     const principal = await clientOf(c, parameters, authenticator)
+    await countRequest(c.env, principal)
     const granted = grantedScopes(principal, parameters.get('scope'))
     const certificate = c.env.certificate()
     const token = await issue({ keyId: principal.keyId, scopes: granted, certificate, seconds })

@@ -15,7 +15,7 @@ import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
 import { languageOf } from './language.ts'
 import type { Rooms } from './limits/concurrency.ts'
-import { type Allowance, type RateLimits, rateHeaders, rateLimited } from './limits/rate.ts'
+import { countRequest, type RateLimits, rateHeaders } from './limits/rate.ts'
 import { useOf } from './limits/work.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { forwardedFor, type Peers, shownCertificate } from './peer.ts'
@@ -135,7 +135,7 @@ export const createApp = (options: AppOptions): App => {
   }
   return {
     fetch: (request, peers) => {
-      const exchange = exchangeOf(request, peers, options.trustedProxies)
+      const exchange = exchangeOf(request, peers, options)
       if (!isTracing()) return answer(request, exchange)
       const parent = request.headers.get('traceparent') ?? undefined
       const span = openSpan(request.method, { kind: 'server', parent })
@@ -179,7 +179,7 @@ const inLanguage = (
 const exchangeOf = (
   request: Request,
   peers: Peers | undefined,
-  trusted: Networks | undefined,
+  { rates, trustedProxies: trusted }: AppOptions,
 ): Exchange => ({
   requestId: requestIdOf(request.headers.get('x-request-id')),
   startedMs: performance.now(),
@@ -187,6 +187,7 @@ const exchangeOf = (
   body: undefined,
   principal: undefined,
   logFields: undefined,
+  rates,
   allowance: undefined,
   rooms: undefined,
   address: () =>
@@ -296,15 +297,8 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
   }
   /** Counts every request of a key, also one that it has no right to. */
   const limit = (c: RequestContext, principal: Principal | undefined) => {
-    const taken = principal === undefined ? undefined : options.rates?.take(principal)
-    if (taken === undefined) return admit(c, principal)
-    const pass = (allowance: Allowance) => {
-      c.env.allowance = allowance
-      const { waitMs } = allowance
-      if (waitMs !== undefined) throw rateLimited({ ...allowance, waitMs })
-      return admit(c, principal)
-    }
-    return taken instanceof Promise ? taken.then(pass) : pass(taken)
+    const counted = principal && countRequest(c.env, principal)
+    return counted === undefined ? admit(c, principal) : counted.then(() => admit(c, principal))
   }
   return (c: RequestContext) => {
     c.env.route = route

@@ -78,7 +78,7 @@ export {
   type Rooms,
   retryAfterMs,
 } from './limits/concurrency.ts'
-export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
+export { type Allowance, countRequest, createRateLimits, type RateLimits } from './limits/rate.ts'
 export { type DrawTokens, ownBuckets, sharedBuckets } from './limits/store.ts'
 export { away } from './limits/work.ts'
 export { freePort, type ListenAt, type Listener, listen, notListening } from './listen.ts'

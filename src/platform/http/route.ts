@@ -4,7 +4,7 @@ import type { Principal, Scope } from '../security/index.ts'
 import type { AuditAction } from './audit/domain.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import type { Rooms } from './limits/concurrency.ts'
-import type { Allowance } from './limits/rate.ts'
+import type { Allowance, RateLimits } from './limits/rate.ts'
 import type { ErrorStyle } from './render.ts'
 
 /** What belongs to one request; a handler finds it in `c.env`. */
@@ -19,6 +19,8 @@ export type Exchange = {
   principal: Principal | undefined
   /** Further fields for the request's log line: ids, never personal data. */
   logFields: Readonly<Record<string, string | number | boolean>> | undefined
+  /** Undefined: no caller is limited. */
+  readonly rates: RateLimits | undefined
   /** What is left to the caller; undefined if it is not limited. */
   allowance: Allowance | undefined
   /** To be left at the end, once entered. */

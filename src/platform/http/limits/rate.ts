@@ -194,8 +194,26 @@ export const rateHeaders = ({
   }
 }
 
+/** What of an exchange a request is counted by. */
+type Counted = { readonly rates: RateLimits | undefined; allowance: Allowance | undefined }
+
+/**
+ * Counts a request as that key's. Public routes that are given a key in another place than the header do it themselves.
+ *
+ * @throws ApiError `rate_limited`
+ */
+export const countRequest = (exchange: Counted, by: Principal): undefined | Promise<undefined> => {
+  const pass = (allowance: Allowance | undefined): undefined => {
+    exchange.allowance = allowance
+    if (allowance?.waitMs === undefined) return
+    throw rateLimited({ ...allowance, waitMs: allowance.waitMs })
+  }
+  const taken = exchange.rates?.take(by)
+  return taken instanceof Promise ? taken.then(pass) : pass(taken)
+}
+
 /** The error of a request over the limit. */
-export const rateLimited = (allowance: Allowance & { readonly waitMs: number }): ApiError => {
+const rateLimited = (allowance: Allowance & { readonly waitMs: number }): ApiError => {
   const { name, perSecond, waitMs } = allowance
   return new ApiError(
     httpErrors.rate_limited,
