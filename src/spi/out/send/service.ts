@@ -7,7 +7,7 @@ import {
 } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { Answered, Caller } from '#src/platform/http/index.ts'
+import { type Answered, type Caller, replayOf } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import type { NoteReturn } from '../../payments/service.ts'
@@ -100,7 +100,11 @@ export const createSendService = (deps: SendDeps): SendService => {
     build,
     send: async (request, caller) => {
       const outcome = await build(request)
-      if (!outcome.ok) return outcome
+      if (!outcome.ok) {
+        // What was right when its key came first may break rules of time, or of what is stored, by now.
+        const answered = await replayOf(sql, caller.idempotencyKey)
+        return answered === undefined ? outcome : { ok: true, answered }
+      }
       // What is for the secondary channel goes in the order of its queue.
       const isFast =
         request.messageType === 'PACS008' && outcome.built.message.channel === 'PRIMARY'

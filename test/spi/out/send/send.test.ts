@@ -70,6 +70,24 @@ const countOf = async (): Promise<number> => {
   return row?.count ?? -1
 }
 
+test('a repetition is answered as the first was, though its id is too old for a new one by now', async () => {
+  let nowMs = Date.now()
+  const own = appOf({ nowMs: () => nowMs })
+  const made = await own.call('POST', '/v1/spi/build', { key, body: payment() })
+  const [id] = ((await made.json()) as { end_to_end_ids: string[] }).end_to_end_ids
+  const body = structuredClone(payment())
+  Object.assign(body.params.transactions[0] ?? {}, { end_to_end_id: id })
+  const post = (idempotencyKey: string) =>
+    own.call('POST', '/v1/spi/send', { key, body, headers: { 'Idempotency-Key': idempotencyKey } })
+  const first = await post('kept-for-long')
+  expect(first.status).toBe(202)
+  nowMs += 13 * 3_600_000
+  const again = await post('kept-for-long')
+  expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([202, 'true'])
+  expect(await again.text()).toBe(await first.text())
+  expect((await post('another')).status).toBe(400)
+})
+
 test('a payment belongs to the account: a rotated API key does not pay twice', () =>
   expectOwnedByAccount((headers) =>
     app.call('POST', '/v1/spi/send', { key, body: payment(), headers }),
