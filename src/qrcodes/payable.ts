@@ -3,6 +3,7 @@ import { CodecError } from '#codecs/bytes'
 import { parseCents } from '#codecs/iso20022'
 import { ispbForm } from '#codecs/taxpayer'
 import { ApiError } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { qrcodeErrors } from './errors.ts'
 import type { Resolver } from './resolve.ts'
 
@@ -38,16 +39,24 @@ type PayableWithdrawal = {
 export type ReadPayable = (text: string, now: Date, account: string) => Promise<Payable>
 
 export const createPayables = (resolve: Resolver): ReadPayable => {
-  const readDynamic: ReadPayable = async (payload, now, account) => {
-    const common = { of: 'charge', municipality: undefined, payOn: undefined } as const
-    const { verdict, payload: charge } = await resolve({ ...common, payload, account })
+  const readDynamic = async (payload: string, url: string, now: Date, account: string) => {
+    const payOn = isOfDueDate(url) ? dayAt(now) : undefined
+    const common = { of: 'charge', municipality: undefined } as const
+    const { verdict, payload: charge } = await resolve({
+      ...common,
+      payload,
+      payOn,
+      account,
+    }).catch((error: unknown) => {
+      throw payOn !== undefined && isRefusal(error) ? notPayable('expired', tooLate) : error
+    })
     if (!verdict.valid) throw notPayable('untrusted', 'The charge is not signed as it should be.')
     return payableOf(fieldsOf(charge), now)
   }
   return async (text, now, account) => {
     const payload = text.trim()
     const { pix, amount } = parse(payload)
-    if (pix?.kind === 'dynamic') return readDynamic(payload, now, account)
+    if (pix?.kind === 'dynamic') return readDynamic(payload, pix.url ?? '', now, account)
     if (pix?.kind !== 'static' || pix.key === undefined) {
       throw notPayable('no_charge', 'The code asks for no Pix payment.')
     }
@@ -68,6 +77,16 @@ export const createPayables = (resolve: Resolver): ReadPayable => {
 
 const notPayable = (reason: string, message: string): ApiError =>
   new ApiError(qrcodeErrors.qrcode_not_payable, message, { details: { reason } })
+
+/** The standard sets those of charges with a due date apart, which alone take the day of payment. */
+const isOfDueDate = (location: string): boolean => location.split('/').at(-2) === 'cobv'
+
+const tooLate = 'The location refuses a payment of the charge today.'
+const badRequest = 400
+
+/** Whether the location refuses what it was asked with, which is the day. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && error.details['status_code'] === badRequest
 
 const parse = (payload: string) => {
   try {
@@ -121,7 +140,7 @@ const payableOf = (charge: Fields, now: Date): Payable => {
     throw notPayable('malformed', 'The charge has no key or txid that can be read.')
   }
   const { criacao: made, expiracao: seconds } = calendar
-  // A charge with a due date shows no expiry: its location refuses what is too late.
+  // A charge with a due date shows no expiry: its location has refused what is too late.
   if (seconds !== undefined && seconds !== null && endOf(made, seconds) <= now.getTime()) {
     throw notPayable('expired', 'The charge has expired.')
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createPrivateKey } from 'node:crypto'
 import { CompactSign, exportJWK } from 'jose'
 import { buildDynamicBrCode, buildStaticBrCode } from '#codecs/brcode'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { sealed, tlv } from '../codecs/brcode/support.ts'
 import { expectOwnedByAccount } from '../support/app.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -26,6 +27,10 @@ const key = 'joao@example.com'
 /** The receiver's institution: the charge, and the keys that it signs with. */
 let charge: Json = {}
 let signedWith = own
+/** The last day of the charge at `/cobv`. */
+let lastDay = ''
+/** What locations were asked with. */
+let queries: string[] = []
 const receiver = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -36,6 +41,11 @@ const receiver = Bun.serve({
       const jwk = await exportJWK(createPrivateKey(own.key))
       const { kty, n, e } = jwk
       return Response.json({ keys: [{ kty, n, e, kid: 'k', use: 'sig', alg: 'RS256' }] })
+    }
+    const { search, searchParams } = new URL(request.url)
+    queries.push(search)
+    if ((searchParams.get('DPP') ?? '') > lastDay && pathname.includes('/cobv/')) {
+      return new Response(null, { status: 400 })
     }
     const token = await new CompactSign(new TextEncoder().encode(JSON.stringify(charge)))
       .setProtectedHeader({ alg: 'RS256', kid: 'k', jku: `${origin}/keys` })
@@ -51,6 +61,7 @@ beforeEach(async () => {
   directory.setFaults([])
   await sql`delete from rate_buckets`
   signedWith = own
+  queries = []
   charge = {
     calendario: { criacao: new Date().toISOString(), expiracao: 3600 },
     status: 'ATIVA',
@@ -327,6 +338,21 @@ describe('by code', () => {
   ])('a charge %s is not paid', async (_, more, reason) => {
     charge = { ...charge, ...more }
     expect(await refused({ qr_code: dynamic })).toEqual([422, 'qrcode_not_payable', reason])
+  })
+
+  test('a charge with a due date is paid until its last day, which its location knows', async () => {
+    charge.calendario = { criacao: '2026-01-01T00:00:00Z', dataDeVencimento: '2026-02-01' }
+    const url = `127.0.0.1:${receiver.port}/qr/v2/cobv/${'a'.repeat(32)}`
+    const qr_code = buildDynamicBrCode({ ...names, url })
+    const today = dayAt(new Date())
+    lastDay = today
+    expect((await pay({ qr_code })).status).toBe(202)
+    lastDay = '2026-02-02'
+    expect(await refused({ qr_code })).toEqual([422, 'qrcode_not_payable', 'expired'])
+    expect(queries).toEqual([`?DPP=${today}`, `?DPP=${today}`])
+    // Other locations know no day.
+    await pay({ qr_code: dynamic })
+    expect(queries.at(-1)).toBe('')
   })
 
   test('a charge that another one has signed is not paid', async () => {
