@@ -141,14 +141,14 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   }
   const { criacao: made, expiracao: seconds } = calendar
   // A charge with a due date shows no expiry: its location has refused what is too late.
-  if (seconds !== undefined && seconds !== null && endOf(made, seconds) <= now.getTime()) {
+  if (seconds != null && endOf(made, seconds) <= now.getTime()) {
     throw notPayable('expired', 'The charge has expired.')
   }
   return {
     kind: 'dynamic',
     key,
     txid,
-    ...(amount['retirada'] === undefined
+    ...(amount['retirada'] == null
       ? {
           amountCents: centsOf(amount['final'] ?? amount['original']),
           isOpen: amount['modalidadeAlteracao'] === 1,
@@ -169,7 +169,7 @@ const withdrawalOf = (
   { saque, troco }: Fields,
   purchaseCents: number,
 ): Pick<Payable, 'amountCents' | 'isOpen' | 'withdrawal'> => {
-  const kind = saque === undefined ? 'troco' : 'saque'
+  const kind = saque == null ? 'troco' : 'saque'
   const cash = fieldsOf(saque ?? troco)
   const { modalidadeAgente: agent, prestadorDoServicoDeSaque: facilitator } = cash
   const spelt = agents.get(agent)
@@ -177,7 +177,7 @@ const withdrawalOf = (
     spelt === undefined ||
     typeof facilitator !== 'string' ||
     !ispbForm.test(facilitator) ||
-    (saque !== undefined && troco !== undefined) ||
+    (saque != null && troco != null) ||
     (kind === 'saque') !== (purchaseCents === 0)
   ) {
     throw notPayable('malformed', 'The charge hands out cash in no way that can be read.')

@@ -282,6 +282,17 @@ describe('by code', () => {
     expect(xml).toMatch(parts)
   })
 
+  test('what a charge says nothing of may stand there as null', async () => {
+    charge.valor = { original: '37.00', retirada: null }
+    expect((await pay({ qr_code: dynamic })).json.amount).toBe('37.00')
+    charge.valor = { ...troco, retirada: { saque: null, ...troco.retirada } }
+    expect((await pay({ qr_code: dynamic })).json.amount).toBe('100.00')
+    charge.valor = { ...saque, retirada: { troco: null, ...saque.retirada } }
+    expect((await pay({ qr_code: dynamic })).json.amount).toBe('20.00')
+    charge.valor = { ...troco, retirada: { saque: null, troco: null } }
+    expect(await refused({ qr_code: dynamic })).toEqual([422, 'qrcode_not_payable', 'malformed'])
+  })
+
   test('cash of another amount than the charge, or none, is not paid', async () => {
     charge.valor = troco
     expect(await refused({ qr_code: dynamic, amount: 10_001 })).toEqual([
