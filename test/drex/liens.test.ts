@@ -1,5 +1,5 @@
 /** Liens as a resource: made by the owner, let go by a beneficiary of another account, taken back at the expiry. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import directoryArtifact from '../../src/simulators/chain/contracts/generated/SandboxDirectory.json'
@@ -169,6 +169,23 @@ const list = async (): Promise<readonly Body[]> => {
   const { json } = await bench.call('GET', path)
   return (json as { liens: Body[] }).liens
 }
+
+test('a repetition behind the expiry is answered as the first was', async () => {
+  const body = terms({ amount: '1.00' })
+  const post = () => bench.call('POST', path, body, { 'Idempotency-Key': 'pledged-once' })
+  const first = await post()
+  expect(first.status).toBe(202)
+  setSystemTime(Date.now() + 31 * dayMs)
+  try {
+    const again = await post()
+    expect([again.status, (again.json as Body).lien_id]).toEqual([
+      202,
+      (first.json as Body).lien_id,
+    ])
+  } finally {
+    setSystemTime()
+  }
+})
 
 test('from the expiry on the owner takes back what is left', async () => {
   const lien = await make({ amount: '10.00' })

@@ -66,6 +66,10 @@ const create = async (
   caller: Caller,
 ): Promise<Creation<Of<'lien'>>> => {
   const { beneficiary, expiry, documentHash, reference } = request
+  if (expiry * 1_000 <= Date.now()) {
+    const message = 'must be in the future'
+    throw refusedValue([{ pointer: '/expiry', rule: 'future', message }])
+  }
   const chain = deps.chains.require(request.network, caller.environment)
   const wallet = await deps.wallets.requireSigning(request.owner, 'owner_wallet', caller)
   requireUnlimited(wallet)

@@ -30,10 +30,6 @@ const createSchema = z
     path: ['beneficiary'],
     message: 'must differ from owner_wallet',
   })
-  .refine(({ expiry }) => expiry * 1_000 > Date.now(), {
-    path: ['expiry'],
-    message: 'must be in the future',
-  })
 
 const adoptSchema = z.strictObject({
   contract: addressSchema.meta({ description: 'One of the template `lien`' }),
