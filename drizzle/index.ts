@@ -134,6 +134,9 @@ import m130 from './0130_pix_received_returned_replaced.sql' with { type: 'text'
 import m131 from './0131_unsent_of_a_wallet.sql' with { type: 'text' }
 import m132 from './0132_webhook_endpoints_taking.sql' with { type: 'text' }
 import m133 from './0133_pix_received_by_both.sql' with { type: 'text' }
+import m134 from './0134_pix_received_unended.sql' with { type: 'text' }
+import m135 from './0135_pix_returns_unended.sql' with { type: 'text' }
+import m136 from './0136_pix_begun_dropped.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -270,4 +273,7 @@ export const migrations: readonly Migration[] = [
   { name: '0131_unsent_of_a_wallet', sql: m131 },
   { name: '0132_webhook_endpoints_taking', sql: m132 },
   { name: '0133_pix_received_by_both', sql: m133 },
+  { name: '0134_pix_received_unended', sql: m134 },
+  { name: '0135_pix_returns_unended', sql: m135 },
+  { name: '0136_pix_begun_dropped', sql: m136 },
 ]

@@ -213,7 +213,9 @@ export const pixReceived = pgTable(
   },
   (table) => [
     index('pix_received_charge').on(table.chargeId).where(sql`charge_id is not null`),
-    index('pix_received_pending').on(table.receivedAt).where(sql`status = 'PENDENTE'`),
+    index('pix_received_unended')
+      .on(table.receivedAt, table.endToEndId)
+      .where(sql`status = 'PENDENTE'`),
     index('pix_received_listed')
       .on(table.account, table.settledAt, table.endToEndId)
       .where(sql`settled_at is not null`),
@@ -264,6 +266,8 @@ export const pixReturns = pgTable(
   (table) => [
     primaryKey({ columns: [table.endToEndId, table.id] }),
     uniqueIndex('pix_returns_return_id').on(table.returnId),
-    index('pix_returns_open').on(table.requestedAt).where(sql`status = 'EM_PROCESSAMENTO'`),
+    index('pix_returns_unended')
+      .on(table.requestedAt, table.endToEndId)
+      .where(sql`status = 'EM_PROCESSAMENTO'`),
   ],
 )

@@ -237,3 +237,24 @@ test('a return that is sent again while a look finds it refused is under way', a
   await look(new Date())
   expect((await call('GET', path)).json.status).toBe('EM_PROCESSAMENTO')
 })
+
+test('a look goes on behind each of those that were begun at one moment', async () => {
+  const { endToEndId } = await returnOfNoEnd()
+  const pending = await pay(await made())
+  const moment = new Date(Date.now() - 30 * 86_400_000)
+  await sql`update pix_returns set requested_at = ${moment} where end_to_end_id = ${endToEndId}`
+  await sql`
+    insert into pix_received
+    select (jsonb_populate_record(one, jsonb_build_object(
+      'end_to_end_id', left(one.end_to_end_id, 30) || 'x' || n, 'received_at', ${moment}::timestamptz))).*
+    from pix_received one, generate_series(10, 16) n where end_to_end_id = ${pending}`
+  const seen: string[] = []
+  let from: Parameters<typeof receivables.open>[1] | undefined = { at: new Date(0), id: '' }
+  while (from !== undefined) {
+    const { ids, next } = await receivables.open(sql, from, new Date(moment.getTime() + 1), 3)
+    seen.push(...ids)
+    from = next
+  }
+  const copies = Array.from({ length: 7 }, (_, n) => `${pending.slice(0, 30)}x${10 + n}`)
+  expect(seen.toSorted()).toEqual([...copies, endToEndId].toSorted())
+})

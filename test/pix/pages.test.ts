@@ -159,7 +159,7 @@ const change = async (tx: Transaction, txids: readonly string[]): Promise<never>
     reason: null,
   }))
   await pendingWithin(tx, new Date(at.getTime() - 86_400_000), new Date(at.getTime() + 86_400_000))
-  await openWithin(tx, new Date(0), at, listed)
+  await openWithin(tx, { at: new Date(0), id: '' }, at, listed)
   await lockReceived(
     tx,
     ends.map(({ endToEndId }) => endToEndId),
@@ -209,7 +209,7 @@ const store = async (sql: Client): Promise<Made> => {
     select 'E' || txid, account, txid, 0, 'AGND', '2026-03-20', 'AGENDADA', '[]' from pix_charges;
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
       payer_tax_id, status, received_at)
-    select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', now()
+    select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', created_at
     from pix_charges;
     insert into pix_received (end_to_end_id, account, key, amount_cents, payer_tax_id, status,
       received_at, settled_at, has_returns)

@@ -43,34 +43,36 @@ export const pendingWithin = async (
   return rows.map(({ id }) => id)
 }
 
+/** Behind a payment that was begun at a moment: many may be begun at the same. */
+type BegunPlace = { readonly at: Date; readonly id: string }
+
 /**
- * Returns payments without an end, and those with a return without one, that were begun in this time, the oldest first.
+ * Returns payments without an end, and those with a return without one, that were begun behind a place and before a
+ * moment, the oldest first.
  *
  * @returns `next`: where to go on; undefined if these are all
  */
 export const openWithin = async (
   sql: Queryable,
-  from: Date,
+  from: BegunPlace,
   to: Date,
   limit: number,
-): Promise<{ readonly ids: readonly string[]; readonly next: Date | undefined }> => {
-  const lists = [
-    await sql<Begun[]>`
-      select end_to_end_id as id, received_at as at from pix_received
-      where status = 'PENDENTE' and received_at >= ${from} and received_at < ${to}
-      order by received_at limit ${limit}`,
-    await sql<Begun[]>`
-      select end_to_end_id as id, requested_at as at from pix_returns
-      where status = 'EM_PROCESSAMENTO' and requested_at >= ${from} and requested_at < ${to}
-      order by requested_at limit ${limit}`,
-  ]
-  const places = lists.flatMap((list) => (list.length < limit ? [] : [lastOf(list, from)]))
-  const next = places.toSorted((a, b) => a.getTime() - b.getTime())[0]
-  return { ids: [...new Set(lists.flat().map(({ id }) => id))], next }
+): Promise<{ readonly ids: readonly string[]; readonly next: BegunPlace | undefined }> => {
+  const rows = await sql<BegunPlace[]>`
+    select id, at from (
+      (select end_to_end_id as id, received_at as at from pix_received
+        where status = 'PENDENTE' and received_at >= ${from.at} and received_at < ${to}
+          and (received_at, end_to_end_id) > (${from.at}, ${from.id})
+        order by received_at, end_to_end_id limit ${limit})
+      union all
+      (select end_to_end_id as id, requested_at as at from pix_returns
+        where status = 'EM_PROCESSAMENTO' and requested_at >= ${from.at} and requested_at < ${to}
+          and (requested_at, end_to_end_id) > (${from.at}, ${from.id})
+        order by requested_at, end_to_end_id limit ${limit})
+    ) begun
+    order by at, id limit ${limit}`
+  return {
+    ids: [...new Set(rows.map(({ id }) => id))],
+    next: rows.length < limit ? undefined : rows.at(-1),
+  }
 }
-
-type Begun = { readonly id: string; readonly at: Date }
-
-/** Later than where the list begins, or it would be read for ever. */
-const lastOf = (list: readonly Begun[], from: Date): Date =>
-  new Date(Math.max(list.at(-1)?.at.getTime() ?? 0, from.getTime() + 1))

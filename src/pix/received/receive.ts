@@ -37,7 +37,7 @@ export type Receivables = {
   ) => Promise<ReadonlyMap<string, string | undefined>>
   /** Payments that were received in this time and have no end yet. */
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
-  /** Payments without an end, and with returns without one, that were begun in this time, the oldest first. */
+  /** Payments without an end, and with returns without one, that were begun behind a place, the oldest first. */
   readonly open: typeof openWithin
   /** Locks payments until the transaction ends, so that nobody makes a return of them; what they may pay is locked first. */
   readonly lock: (tx: Queryable, endToEndIds: readonly string[]) => Promise<void>

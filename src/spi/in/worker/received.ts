@@ -45,6 +45,9 @@ export type ReceivedEnd = {
   readonly reason: string | null
 }
 
+/** Behind a payment that was begun at a moment: many may be begun at the same. */
+export type BegunPlace = { readonly at: Date; readonly id: string }
+
 /** Whoever knows what receivers are owed. Learns of payments in the transaction that stores the messages. */
 export type Receivables = {
   /** @returns of payments that are owed, why they are refused; undefined: they may be accepted, as all others */
@@ -56,15 +59,15 @@ export type Receivables = {
   /** @returns EndToEndIds of payments that were received in this time and have no end yet */
   readonly pending: (sql: Queryable, from: Date, to: Date) => Promise<readonly string[]>
   /**
-   * @returns EndToEndIds of payments that have no end yet, or returns without one, begun in this time, the oldest first; and
-   * where to go on: undefined if these are all
+   * @returns EndToEndIds of payments that have no end yet, or returns without one, begun behind a place and before a moment,
+   * the oldest first; and where to go on: undefined if these are all
    */
   readonly open: (
     sql: Queryable,
-    from: Date,
+    from: BegunPlace,
     to: Date,
     limit: number,
-  ) => Promise<{ readonly ids: readonly string[]; readonly next: Date | undefined }>
+  ) => Promise<{ readonly ids: readonly string[]; readonly next: BegunPlace | undefined }>
   /** Locks payments until the transaction ends, so that nobody makes a return of them. */
   readonly lock: (tx: Queryable, endToEndIds: readonly string[]) => Promise<void>
   readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>

@@ -2,9 +2,11 @@ import { type Client, type Queryable, withDeadlockRetries } from '#src/platform/
 import { momentOf } from '../../messages/index.ts'
 import { paymentOf } from '../../payments/domain.ts'
 import { messagesOfPayment, paymentMessagesMax } from '../../payments/store.ts'
-import type { Receivables, ReceivedEnd } from './received.ts'
+import type { BegunPlace, Receivables, ReceivedEnd } from './received.ts'
 
 const readMax = 200
+
+const beginning: BegunPlace = { at: new Date(0), id: '' }
 
 /**
  * Walks, some at a time, payments and returns without an end, and ends those whose messages tell of one: an end that
@@ -17,10 +19,10 @@ export const createStuckWalk = (
   sql: Client,
   receivables: Receivables,
 ): ((to: Date) => Promise<void>) => {
-  let from = new Date(0)
+  let from = beginning
   return async (to) => {
     const { ids, next } = await receivables.open(sql, from, to, readMax)
-    from = next ?? new Date(0)
+    from = next ?? beginning
     const found = await endsOfAll(sql, ids)
     if (found.length === 0) return
     const stuck = [...new Set(found.map(({ endToEndId }) => endToEndId))]
