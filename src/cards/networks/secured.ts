@@ -43,11 +43,7 @@ export const sendSealed = async (
     const leftMs = timeoutMs - (performance.now() - startedAt)
     if (leftMs <= 0) return noCode
     if (!append(unsealed.bytes, leftMs)) return windowFull
-    const answer = exchanges.add(key, identity, lane, start, leftMs)
-    return answer.then((outcome) => {
-      if (outcome.kind === 'timed_out') keys.unanswered(startedAt)
-      return outcome
-    })
+    return exchanges.add(key, identity, lane, start, leftMs)
   } catch (err) {
     if (!(err instanceof SecurityModuleError)) throw err
     options.logger.error(

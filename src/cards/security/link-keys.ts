@@ -74,9 +74,6 @@ type Offered = { readonly key: ModuleKey; readonly id: bigint }
 /** Codes that are wrong have the store asked no more often, and wait for it. */
 export const lookEveryMs = 200
 
-/** So many messages in a row without an answer are no fault of single ones. */
-export const unansweredMax = 5
-
 /** The text of a field of the message that brings keys; undefined if it is not there. */
 export type FieldReader = (de: number) => string | undefined
 
@@ -91,11 +88,6 @@ export class LinkKeys {
   private readonly ids = new Map<KeyUse, bigint>()
   /** Taken, and not known to be in use at the network. */
   private offered = new Map<KeyUse, Offered>()
-  /** Those of the offered that messages go out under, as none under the current ones were answered. */
-  private tried: ReadonlyMap<KeyUse, Offered> | undefined
-  /** Messages in a row that had no answer, of those that got their codes since then. */
-  private unansweredCount = 0
-  private countedSinceMs = Number.NEGATIVE_INFINITY
   private looking: Promise<void> | undefined
   private soon: Promise<void> | undefined
   private lookedAtMs = Number.NEGATIVE_INFINITY
@@ -139,7 +131,7 @@ export class LinkKeys {
   async translatePin(block: Uint8Array, source: string, pan: Uint8Array): Promise<Uint8Array> {
     const { security, module } = this.options
     const from = security.pin?.sources.get(source)
-    const key = this.outgoing('pin')
+    const key = this.current.get('pin')
     if (security.pin === undefined || from === undefined || key === undefined) {
       throw new SecurityModuleError('refused', 'no PIN key')
     }
@@ -153,35 +145,9 @@ export class LinkKeys {
 
   /** The code over a message. @throws SecurityModuleError */
   async seal(data: Uint8Array): Promise<Uint8Array> {
-    const key = this.outgoing('mac')
+    const key = this.current.get('mac')
     if (key === undefined) throw new SecurityModuleError('refused', 'no MAC key yet')
     return this.codeUnder(key, data)
-  }
-
-  /** The key of what goes out. */
-  private outgoing(use: KeyUse): ModuleKey | undefined {
-    const tried = this.tried === this.offered ? this.offered.get(use)?.key : undefined
-    return tried ?? this.current.get(use)
-  }
-
-  /**
-   * A message that got its code then was sent, and had no answer in time. A process that was killed in an exchange leaves
-   * keys that the network may have in use, and a network may be silent about codes that are wrong: after so many in a
-   * row the other keys of the two are tried, in turns, until a code tells which ones are the network's.
-   */
-  unanswered(sealedAtMs: number): void {
-    if (!this.offered.has('mac') || sealedAtMs < this.countedSinceMs) return
-    if (++this.unansweredCount < unansweredMax) return
-    this.countAnew(this.tried === this.offered ? undefined : this.offered)
-    const { network, logger } = this.options
-    const isOffered = this.tried !== undefined
-    logger.warn({ network, isOffered }, 'no answers: other keys of the card network are tried')
-  }
-
-  private countAnew(tried: ReadonlyMap<KeyUse, Offered> | undefined): void {
-    this.tried = tried
-    this.unansweredCount = 0
-    this.countedSinceMs = this.nowMs()
   }
 
   /**
@@ -191,10 +157,7 @@ export class LinkKeys {
    */
   async verify(data: Uint8Array, code: Uint8Array): Promise<boolean> {
     const before = this.current.get('mac')
-    if (before !== undefined && (await this.isUnder(before, data, code))) {
-      this.countAnew(undefined)
-      return true
-    }
+    if (before !== undefined && (await this.isUnder(before, data, code))) return true
     const { key: old, honouredUntil = 0 } = this.previous.get('mac') ?? {}
     const isHonoured = old !== undefined && this.nowMs() < honouredUntil
     if (isHonoured && (await this.isUnder(old, data, code))) return true
