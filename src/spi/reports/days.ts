@@ -1,4 +1,4 @@
-import { type Day, startOfDay } from '#src/platform/runtime/index.ts'
+import { type Day, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 
 /** The days that exist, so that what is published is what is taken. */
 export const dayForm =
@@ -6,3 +6,7 @@ export const dayForm =
 
 /** Whether a day of Brazil has yet to begin. */
 export const isAhead = (day: Day, nowMs = Date.now()): boolean => startOfDay(day).getTime() > nowMs
+
+/** How long after the settlement we may have been told of it, and by how much clocks may differ. */
+export const toldLateMs = dayMs
+export const clocksDifferMs = 3_600_000

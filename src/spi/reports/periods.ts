@@ -2,6 +2,7 @@ import { parseCents } from '#codecs/iso20022'
 import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { countsIn } from './booked.ts'
+import { clocksDifferMs, toldLateMs } from './days.ts'
 import { type Counts, type Figures, nothing, plus } from './figures.ts'
 import { directions, findOurs } from './project.ts'
 import type { Balance, ReportedEntry } from './reported.ts'
@@ -30,9 +31,6 @@ type Bounds = {
 const readAtOnce = 2_000
 /** An opening balance is no older than this: what lies between is counted. */
 const openingDaysMax = 7
-/** How long after the settlement we may have been told of it, and by how much clocks may differ. */
-const toldLateMs = dayMs
-const clocksDifferMs = 3_600_000
 
 type Period = {
   readonly afterMs: number

@@ -1,8 +1,8 @@
 import { constants, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs, startOfDay } from '#src/platform/runtime/index.ts'
-import { trustedVerdicts } from '../messages/domain.ts'
+import { momentOf, trustedVerdicts } from '../messages/domain.ts'
 import { countsIn, knownReferences } from './booked.ts'
-import { dayForm } from './days.ts'
+import { clocksDifferMs, dayForm, toldLateMs } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
 
@@ -130,6 +130,8 @@ type Settlement = {
   readonly messageId: string
   readonly position: number
   readonly reference: string
+  /** By the clock of the SPI; null: it did not say. */
+  readonly settledAt: Date | null
 }
 
 const ourDifferences = async (
@@ -137,7 +139,12 @@ const ourDifferences = async (
   statement: Statement,
   after: string,
 ): Promise<Walked> => {
-  const settlements = await settlementsOf(sql, statement.days, after)
+  const told = await settlementsTold(sql, statement.days, after)
+  const [fromMs, toMs] = boundsOf(statement.days)
+  const settlements = told.filter(({ messageId, settledAt }) => {
+    const atMs = (settledAt ?? momentOf(messageId)).getTime()
+    return atMs >= fromMs && atMs < toMs
+  })
   const ofBook = await findOurs(sql, settlements)
   const there = await statement.has(
     sql,
@@ -161,28 +168,35 @@ const ourDifferences = async (
       ],
     ]
   })
-  const last = settlements.at(-1)
+  const last = told.at(-1)
   return {
     found,
     last: last === undefined ? after : placeIn(last),
-    isEnd: settlements.length < walkedAtOnce,
+    isEnd: told.length < walkedAtOnce,
   }
 }
 
 const placeIn = ({ messageId, position }: Pick<Settlement, 'messageId' | 'position'>): string =>
   `${messageId} ${position}`
 
-/** What the central bank told us settled in some days, in the order in which it told us. */
-const settlementsOf = async (
+const boundsOf = ([from, to]: Statement['days']) =>
+  [startOfDay(from).getTime(), startOfDay(to).getTime() + dayMs] as const
+
+/**
+ * What the central bank told us settled, in the order in which it told us: all of some days, which it may have told later,
+ * and what it told beside that.
+ */
+const settlementsTold = async (
   sql: Queryable,
-  [from, to]: Statement['days'],
+  days: Statement['days'],
   after: string,
 ): Promise<readonly Settlement[]> => {
-  const until = uuidBound(new Date(startOfDay(to).getTime() + dayMs))
+  const [fromMs, toMs] = boundsOf(days)
+  const until = uuidBound(new Date(toMs + toldLateMs))
   const [id = '', position = '-1'] = after.split(' ')
-  const since = id === '' ? uuidBound(startOfDay(from)) : id
+  const since = id === '' ? uuidBound(new Date(fromMs - clocksDifferMs)) : id
   const told = (status: string) => sql`(
-    select message_id, position, instruction_id from spi_transactions
+    select message_id, position, instruction_id, settled_at from spi_transactions
     where status = ${status} and message_id >= ${since}::uuid and message_id < ${until}::uuid
       and (message_id, position) > (${since}::uuid, ${Number(position)}::int)
       and exists (
@@ -191,7 +205,8 @@ const settlementsOf = async (
           and m.signature in (${constants(sql, trustedVerdicts)}))
     order by status, message_id, position limit ${walkedAtOnce})`
   const rows = await sql<(Omit<Settlement, 'reference'> & { reference: string | null })[]>`
-    select message_id as "messageId", position, instruction_id as reference
+    select message_id as "messageId", position, instruction_id as reference,
+      settled_at as "settledAt"
     from (${told('ACCC')} union all ${told('ACSC')}) t
     order by message_id, position limit ${walkedAtOnce}`
   return rows.map(({ reference, ...place }) => ({ ...place, reference: reference ?? '' }))

@@ -542,3 +542,23 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
   const why = expect.stringMatching(/^trilho reconcile: .+\n$/)
   expect(await run('/dev/null')).toEqual({ code: 1, out: '', err: why })
 })
+
+test('a settlement that was told after midnight is of the day on which it settled', async () => {
+  const day = today()
+  const yesterday = dayAt(startOfDay(day).getTime() - 1)
+  const endToEndId = fresh.endToEndId()
+  const at = new Date(startOfDay(day).getTime() - 60_000).toISOString()
+  const settlement = report([{ endToEndId, status: 'ACCC' }]).replace(
+    '</TxInfAndSts>',
+    `<FctvIntrBkSttlmDt><DtTm>${at}</DtTm></FctvIntrBkSttlmDt></TxInfAndSts>`,
+  )
+  await receive(payment({ endToEndId }), settlement)
+  const outcomesOf = async (of: string) => {
+    const { differences } = await reconcile(sql, { day: of })
+    return differences.flatMap((one) => (one.reference === endToEndId ? [one.outcome] : []))
+  }
+  const ofToday = await outcomesOf(day)
+  const ofYesterday = await outcomesOf(yesterday)
+  if (today() !== day) return
+  expect([ofToday, ofYesterday]).toEqual([[], ['missing_there']])
+})
