@@ -110,6 +110,24 @@ describe('without an allow-list', () => {
     expect(await reasonOf(() => answer(...public5, '10.0.0.1'))).toBe('address')
   })
 
+  test('every private range is denied in the form of IPv6, too, of names as of addresses', async () => {
+    const ranges = [
+      ...['0.0.0.1', '10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1'],
+      ...['192.0.0.1', '192.0.2.1', '192.168.0.1', '198.18.0.1', '192.88.99.1', '198.51.100.1'],
+      ...['203.0.113.1', '224.0.0.1', '255.255.255.255', '168.63.129.16'],
+    ]
+    for (const plain of ranges) {
+      const { hostname } = new URL(`http://[::ffff:${plain}]`)
+      for (const address of [plain, `::ffff:${plain}`, hostname.slice(1, -1)]) {
+        const named = async () => [{ address }]
+        const resolved = () => resolveTarget('https://a.example/', nothing, named)
+        expect([address, await reasonOf(resolved)]).toEqual([address, 'address'])
+      }
+      const written = () => resolveTarget(`https://[::ffff:${plain}]/`, nothing)
+      expect([plain, await reasonOf(written)]).toEqual([plain, 'address'])
+    }
+  })
+
   test('the neighbours of the denied ranges are public', async () => {
     for (const address of ['9.255.255.255', '11.0.0.0', '100.128.0.0', '172.32.0.0', '8.8.8.8']) {
       expect(await reasonOf(() => resolveTarget(`https://${address}/x?y=1`, nothing))).toBe(
@@ -147,6 +165,19 @@ describe('with an allow-list', () => {
     expect(await reasonOf(() => resolveTarget('http://8.8.8.8/', allowed))).toBe('scheme')
   })
 
+  test('a network or address of IPv4 in the form of IPv6 opens those of IPv4, in whatever form', async () => {
+    const allowed = allowListOf(['::ffff:10.0.0.0/104', '::ffff:127.0.0.1', '192.168.0.0/16'])
+    for (const host of ['10.1.2.3', '[::ffff:10.1.2.3]', '127.0.0.1', '[::ffff:192.168.0.1]']) {
+      expect(await reasonOf(() => resolveTarget(`http://${host}:8080/`, allowed))).toBe('allowed')
+    }
+    for (const host of ['11.0.0.1', '[::ffff:11.0.0.1]']) {
+      expect(await reasonOf(() => resolveTarget(`http://${host}/`, allowed))).not.toBe('allowed')
+    }
+    for (const host of ['127.0.0.2', '[::ffff:127.0.0.2]', '[::1]', '[::ffff:8.8.8.8]']) {
+      expect(await reasonOf(() => resolveTarget(`http://${host}/`, allowed))).toBe('address')
+    }
+  })
+
   test('a host name opens what it resolves to, by that name only', async () => {
     const allowed = allowListOf(['localhost'])
     const target = await resolveTarget('http://localhost:8080/hook', allowed)
@@ -156,10 +187,24 @@ describe('with an allow-list', () => {
   })
 
   test('entries are checked', () => {
-    for (const entry of ['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'hooks.internal', 'localhost']) {
+    for (const entry of [
+      '10.0.0.0/8',
+      '10.1.2.3',
+      'fd00::/8',
+      'hooks.internal',
+      '::ffff:10.0.0.0/104',
+    ]) {
       expect(isAllowEntry(entry)).toBe(true)
     }
-    for (const entry of ['10.0.0.0/33', 'a/8', '10.0.0.0/8/8', '-x', 'a b', '', 'http://x']) {
+    for (const entry of [
+      '10.0.0.0/33',
+      'a/8',
+      '10.0.0.0/8/8',
+      '-x',
+      'a b',
+      '',
+      '::ffff:10.0.0.0/8',
+    ]) {
       expect(isAllowEntry(entry)).toBe(false)
     }
   })

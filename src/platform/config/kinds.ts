@@ -1,4 +1,4 @@
-import { isNetwork } from '../security/keys/networks.ts'
+import { networkFault } from '../security/keys/networks.ts'
 
 /** How one setting's text becomes a value. `parse` throws an Error whose message never quotes the text. */
 export type Kind<T> = {
@@ -154,7 +154,8 @@ const secretUrlOf = (
 /** An address, or a network in CIDR notation. */
 export const network = (): Kind<string> =>
   value('`address` or `address/bits`', (given) => {
-    if (!isNetwork(given)) throw new Error('is neither an address nor a network')
+    const fault = networkFault(given)
+    if (fault !== undefined) throw new Error(`is ${fault}`)
     return given
   })
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isNetwork, networksOf } from '../security/keys/networks.ts'
+import { networkFault, networksOf } from '../security/keys/networks.ts'
 import { addressOf } from './reach.ts'
 
 /**
@@ -31,6 +31,6 @@ const isMeant = (entry: string, host: string, port: number): boolean => {
     .replace(/^\*?\./, '')
     .replace(/\.$/, '')
     .replace(/^\[(.*)\]/, '$1')
-  if (isIP(host) > 0) return isNetwork(name) && networksOf([name]).has(host)
+  if (isIP(host) > 0) return networkFault(name) === undefined && networksOf([name]).has(host)
   return name !== '' && (host === name || host.endsWith(`.${name}`))
 }

@@ -1,10 +1,11 @@
 import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
+import { networkFault } from '#src/platform/security/keys/networks.ts'
 import { isAllowEntry } from './target.ts'
 
 /** A host name, an address, or a network in CIDR notation. */
 export const allowEntry = kind.value('host name, address or network in CIDR notation', (given) => {
   const entry = given.toLowerCase()
-  if (!isAllowEntry(entry)) throw new Error('is no host name, address or network')
+  if (!isAllowEntry(entry)) throw new Error(`is no host name and ${networkFault(entry)}`)
   return entry
 })
 

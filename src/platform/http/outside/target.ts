@@ -1,6 +1,12 @@
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { inTime } from '#src/platform/runtime/index.ts'
+import {
+  type Networks,
+  networkFault,
+  networksOf,
+  plainAddress,
+} from '#src/platform/security/keys/networks.ts'
 
 /**
  * Addresses by which a private network, a metadata service or this machine could be reached: the special-purpose
@@ -37,49 +43,24 @@ export class TargetError extends Error {
   }
 }
 
-/** One list per family: a list with both takes every IPv4 address for `::ffff:0:0/96`. */
-type Networks = { readonly ipv4: BlockList; readonly ipv6: BlockList; readonly isEmpty: boolean }
-
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
-
-const networksOf = (entries: readonly string[]): Networks => {
-  const networks = { ipv4: new BlockList(), ipv6: new BlockList(), isEmpty: entries.length === 0 }
-  for (const entry of entries) {
-    const [address = '', bits = ''] = entry.split('/')
-    const family = familyOf(address)
-    networks[family].addSubnet(address, Number(bits), family)
-  }
-  return networks
-}
-
 const denied = networksOf([...deniedV4, ...deniedV6])
 
-const isIn = (networks: Networks, address: string): boolean => {
-  const family = familyOf(address)
-  return networks[family].check(address, family)
-}
+/** None of IPv4 in the form of IPv6 is public, whatever it holds: nobody needs to name one so. */
+const isDenied = (address: string): boolean =>
+  plainAddress(address) !== address || denied.has(address)
+
+const isHostName = (entry: string): boolean =>
+  isIP(entry) === 0 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(entry)
 
 /** True for a host name, an address, or a network in CIDR notation. */
-export const isAllowEntry = (entry: string): boolean => {
-  const [address = '', bits, ...more] = entry.split('/')
-  if (more.length > 0) return false
-  if (bits === undefined) return isIP(entry) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(entry)
-  const family = isIP(address)
-  return family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
-}
+export const isAllowEntry = (entry: string): boolean =>
+  isHostName(entry) || networkFault(entry) === undefined
 
 /** Entries must satisfy {@link isAllowEntry}. */
-export const allowListOf = (entries: readonly string[]): AllowList => {
-  const subnets = entries.flatMap((entry) => {
-    if (entry.includes('/')) return [entry]
-    if (isIP(entry) === 0) return []
-    return [`${entry}/${isIP(entry) === 4 ? 32 : 128}`]
-  })
-  return {
-    hosts: new Set(entries.filter((entry) => !entry.includes('/') && isIP(entry) === 0)),
-    networks: networksOf(subnets),
-  }
-}
+export const allowListOf = (entries: readonly string[]): AllowList => ({
+  hosts: new Set(entries.filter(isHostName)),
+  networks: networksOf(entries.filter((entry) => !isHostName(entry))),
+})
 
 /**
  * Checks a URL as far as possible before its name is resolved.
@@ -121,8 +102,8 @@ const checkPublic = (url: URL): void => {
 }
 
 const checkAddress = (url: URL, address: string, allowed: AllowList): void => {
-  if (allowed.hosts.has(hostOf(url)) || isIn(allowed.networks, address)) return
-  if (isIn(denied, address)) {
+  if (allowed.hosts.has(hostOf(url)) || allowed.networks.has(address)) return
+  if (isDenied(address)) {
     throw new TargetError('address', 'leads to an address that is not public')
   }
   checkPublic(url)
@@ -164,7 +145,7 @@ export const resolveTarget = async (
   for (const address of addresses) checkAddress(url, address, allowed)
   const port = url.port === '' ? '' : `:${url.port}`
   const urlOf = (address: string): string => {
-    const authority = familyOf(address) === 'ipv6' ? `[${address}]` : address
+    const authority = isIP(address) === 6 ? `[${address}]` : address
     return `${url.protocol}//${authority}${port}${url.pathname}${url.search}`
   }
   return {

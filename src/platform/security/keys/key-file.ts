@@ -3,7 +3,7 @@ import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
-import { restrictionsSchema } from './restrictions.ts'
+import { storedRestrictionsSchema } from './restrictions.ts'
 import { isStoredGrant } from './scopes.ts'
 
 const instant = z.iso.datetime()
@@ -25,7 +25,7 @@ const fileSchema = z.strictObject({
       previous_until: instant.nullish(),
       environment: z.enum(['live', 'test']).nullish(),
       scopes: z.array(z.string().refine(isStoredGrant, 'unknown scope')),
-      restrictions: restrictionsSchema.optional(),
+      restrictions: storedRestrictionsSchema.optional(),
       created_at: instant,
       expires_at: instant.nullish(),
       revoked_at: instant.nullish(),

@@ -30,7 +30,20 @@ export const isNetwork = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsOf(family))
 }
 
-/** @param entries each satisfies {@link isNetwork} */
+/** What keeps a text from being a network that somebody names now; undefined: nothing does. */
+export const networkFault = (text: string): string | undefined => {
+  if (!isNetwork(text)) return 'no address and no network in CIDR notation'
+  const [address = '', bits = mappedBits] = text.split('/')
+  return plainAddress(address) === address || Number(bits) >= mappedBits
+    ? undefined
+    : `${text} has fewer than ${mappedBits} bits: name the network of IPv4`
+}
+
+/**
+ * Keys were stored with `::ffff:10.0.0.0/8` for 10.0.0.0/8, and mean that still.
+ *
+ * @param entries each satisfies {@link isNetwork}
+ */
 export const networksOf = (entries: readonly string[]): Networks => {
   // One list per family: a list with both takes every IPv4 address for `::ffff:0:0/96`.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
@@ -42,9 +55,9 @@ export const networksOf = (entries: readonly string[]): Networks => {
     const [given = '', length] = entry.split('/')
     const bits = Number(length ?? bitsOf(isIP(given)))
     const address = plainAddress(given)
-    // A shorter prefix than that of all IPv4 addresses is a network of IPv6.
-    if (address === given || bits < mappedBits) add(given, bits)
-    else add(address, bits - mappedBits)
+    const isShort = bits <= bitsOf(4)
+    if (address === given || (bits < mappedBits && !isShort)) add(given, bits)
+    else add(address, isShort ? bits : bits - mappedBits)
   }
   return {
     isEmpty: entries.length === 0,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isNetwork, type Networks, networksOf } from './networks.ts'
+import { isNetwork, type Networks, networkFault, networksOf } from './networks.ts'
 
 /** Entries of one list of a key. */
 const entriesMax = 100
@@ -10,11 +10,14 @@ const wallet = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((address) => address.toLowerCase())
-const network = z.string().refine(isNetwork, 'no address and no network in CIDR notation')
+const network = z.string().refine((text) => networkFault(text) === undefined, {
+  error: ({ input }) => networkFault(String(input)),
+})
+const storedNetwork = z.string().refine(isNetwork, 'no address and no network in CIDR notation')
 
 /**
- * What a key may do of what its scopes open, as it is stored. A member that is absent restricts nothing. One that is
- * unknown is refused: it may be a restriction of a newer version.
+ * What a key may do of what its scopes open, as somebody gives it. A member that is absent restricts nothing. One that
+ * is unknown is refused: it may be a restriction of a newer version.
  */
 export const restrictionsSchema = z.strictObject({
   merchant_ids: z.array(merchant).min(1).max(entriesMax).optional(),
@@ -23,6 +26,11 @@ export const restrictionsSchema = z.strictObject({
   read_only: z.literal(true).optional(),
   requests_per_second: z.int().min(1).max(requestsPerSecondMax).optional(),
   addresses: z.array(network).min(1).max(entriesMax).optional(),
+})
+
+/** The same, as it is stored: what former versions took stays readable. */
+export const storedRestrictionsSchema = restrictionsSchema.extend({
+  addresses: z.array(storedNetwork).min(1).max(entriesMax).optional(),
 })
 
 export type StoredRestrictions = z.infer<typeof restrictionsSchema>
@@ -62,7 +70,7 @@ export const restrictionNamesOf = (restrictions: Restrictions): readonly Restric
 
 /** Undefined for what this version does not know: a key with less restrictions than it was given is none. */
 export const restrictionsOf = (stored: unknown): Restrictions | undefined => {
-  const given = restrictionsSchema.safeParse(stored ?? {}).data
+  const given = storedRestrictionsSchema.safeParse(stored ?? {}).data
   if (given === undefined) return undefined
   const { merchant_ids, wallets, own_webhooks, read_only, requests_per_second, addresses } = given
   return {
