@@ -97,7 +97,7 @@ export const createContent = (
   reconciles = false,
 ): Content => {
   const acquirer = acquirerOf(content)
-  const context: LeafContext = { acquirer, kept: keptPlaces(content, dialect), takesPins }
+  const context: LeafContext = { acquirer, kept: keptPlaces(content, dialect, acquirer), takesPins }
   const composites = new Map(
     Object.entries(content?.composites ?? {}).map(([de, form]) => [
       Number(de),

@@ -10,6 +10,8 @@ import {
 import { storable } from '../text.ts'
 import type { CompositeForm, ContentForm } from './form.ts'
 import { ContentError, lengthMaxOf } from './leaf.ts'
+import { headBytes, writtenBytes } from './room.ts'
+import { type AcquirerNumbers, keptPrefix } from './sources.ts'
 
 /** A value may be as long as this; what is longer is no identifier. */
 const keptCharactersMax = 64
@@ -45,6 +47,7 @@ export type KeptPlace = {
 export const keptPlaces = (
   content: ContentForm | undefined,
   dialect: Dialect,
+  acquirer: AcquirerNumbers,
 ): ReadonlyMap<string, KeptPlace> =>
   new Map(
     Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
@@ -53,7 +56,7 @@ export const keptPlaces = (
       const form: Form =
         path.length === 0
           ? { encoding: encodingOf(field, dialect), length: max, isFixed: spec?.prefixDigits === 0 }
-          : entryForm(content?.composites[field], path, max)
+          : entryForm(content?.composites[field], path, max, othersOf(name, acquirer))
       const sign = path.length === 0 && spec?.type === 'x+n' ? 'D' : ''
       const sample = (sign + textOf(form.encoding, form.length - sign.length)).slice(
         0,
@@ -69,16 +72,32 @@ type Form = {
   readonly isFixed: boolean
 }
 
+/** Bytes that the other entries of a composite need beside that one, where it sends the kept value of that name again. */
+const othersOf =
+  (name: string, acquirer: AcquirerNumbers) =>
+  (composite: CompositeForm, id: string): number => {
+    const { entries = [] } = composite
+    const isSent = entries.some((one) => one.id === id && sends(one, keptPrefix + name))
+    if (!isSent) return 0
+    const others = entries.filter((one) => one.id !== id)
+    return others.reduce((sum, one) => sum + (writtenBytes(one, composite, acquirer) ?? 0), 0)
+  }
+
+const sends = (form: CompositeForm, source: string): boolean =>
+  form.from === source || (form.entries ?? []).some((one) => sends(one, source))
+
 /** An entry without a length has what is left of the bytes around it, with two digits in each where they are packed. */
 const entryForm = (
   composite: CompositeForm | undefined,
-  [id, ...rest]: readonly string[],
+  [id = '', ...rest]: readonly string[],
   bytesMax: number,
+  others: (composite: CompositeForm, id: string) => number,
 ): Form => {
   const entry = composite?.entries?.find((one) => one.id === id)
   const { encoding = 'ascii', length } = entry ?? {}
-  const room = composite === undefined ? bytesMax : roomIn(composite, bytesMax)
-  if (rest.length > 0) return entryForm(entry, rest, length ?? room)
+  const room =
+    composite === undefined ? bytesMax : roomIn(composite, bytesMax - others(composite, id))
+  if (rest.length > 0) return entryForm(entry, rest, length ?? room, others)
   const isFixed = length !== undefined
   return { encoding, length: length ?? (encoding === 'bcd' ? room * 2 : room), isFixed }
 }
@@ -86,9 +105,8 @@ const entryForm = (
 /** Bytes for a value behind its identifier and length, which has to be able to tell them. */
 const roomIn = (form: CompositeForm, bytesMax: number): number => {
   const { shape, leading = '', id_digits: idDigits = 0, length_digits: lengthDigits = 0 } = form
-  const lengthBytes = form.length_encoding === 'bcd' ? (lengthDigits + 1) >> 1 : lengthDigits
   const toldMax = 10 ** lengthDigits - 1 - (shape === 'ltv' ? idDigits : 0)
-  return Math.max(0, Math.min(bytesMax - leading.length - idDigits - lengthBytes, toldMax))
+  return Math.max(0, Math.min(bytesMax - leading.length - headBytes(form), toldMax))
 }
 
 /** A whole field of bytes is kept as the digits that such a field is written from. */

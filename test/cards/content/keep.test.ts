@@ -60,6 +60,66 @@ test.each([
   }
 })
 
+const lengthy44 = parseDialect(
+  { name: 'test', extends: 'ascii', fields: { 44: { ...of44, max: 40 } } },
+  dialects,
+)
+const fixed44 = { shape: 'fixed', entries: [{ id: '1', length: 8, from: 'merchant.postal_code' }] }
+
+test.each([
+  { value: 'ABCDEFGH' },
+  { value: 'A', length: 8 },
+  { value: '4142434445464748', encoding: 'hex' },
+  { value: 'QUJDREVGR0g=', encoding: 'base64' },
+  { from: 'currency', map: { '986': 'A', '840': 'ABCDEFGH' } },
+  { from: 'merchant.postal_code' },
+  fixed44,
+])('digits have what the other entries leave of their field: %j', (other) => {
+  const content = contentOf(
+    {
+      composites: {
+        44: {
+          ...{ shape: 'tlv', id_digits: 2, length_digits: 2 },
+          entries: [
+            { id: '01', encoding: 'bcd', from: 'kept.trace' },
+            { id: '02', ...other },
+          ],
+        },
+      },
+      keep: { trace: { field: 44, path: ['01'] } },
+      messages: { capture: { fields: { 44: 'composite' } } },
+    },
+    lengthy44,
+  )
+  const came = (digits: number) =>
+    Buffer.concat([
+      Buffer.from(`01${String(digits / 2).padStart(2, '0')}`),
+      Buffer.from('12'.repeat(digits / 2), 'hex'),
+    ])
+  const trace = '12'.repeat(24)
+  expect(content.keeper?.keep(() => came(48))).toEqual({ values: { trace }, unread: [] })
+  expect(content.keeper?.keep(() => came(50))).toEqual({ values: undefined, unread: ['trace'] })
+  hexOf(lengthy44, content.build('capture', facts({ trace })))
+})
+
+test('other entries leave as much as there is to what is not sent beside them', () => {
+  const content = contentOf(
+    {
+      composites: {
+        44: {
+          ...{ shape: 'tlv', id_digits: 2, length_digits: 2 },
+          entries: [{ id: '01' }, { id: '02', value: 'ABCDEFGH' }],
+        },
+      },
+      keep: { trace: { field: 44, path: ['01'] } },
+      messages: { capture: { fields: { 44: 'composite', 120: { from: 'kept.trace' } } } },
+    },
+    lengthy44,
+  )
+  const trace = 'T'.repeat(36)
+  expect(content.keeper?.keep(() => Buffer.from(`0136${trace}`)).values).toEqual({ trace })
+})
+
 const encodings = ['ascii', 'ebcdic', 'bcd', 'hex', 'base64']
 const lengths = [undefined, 4, 5]
 const entries = encodings.flatMap((encoding, i) =>
