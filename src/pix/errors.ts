@@ -23,8 +23,12 @@ export type Violacao = {
 export const paymentUnderWay =
   'Há um pagamento da cobrança em curso, e a presente requisição busca alterá-la.'
 
-/** What is refused for now, and not for what it asks. */
-export const isUnderWay = ({ message }: ApiError): boolean => message === paymentUnderWay
+/** Why what was paid or removed is not changed. */
+export const notActive = 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.'
+
+/** What is refused for what has become of the charge, and not for what it asks. */
+export const isOvertaken = ({ message }: ApiError): boolean =>
+  message === paymentUnderWay || message === notActive
 
 /** Titles are the standard's, and so Portuguese in both languages. */
 const invalid = (title: string, meaning: string) => ({

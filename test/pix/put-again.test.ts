@@ -22,12 +22,12 @@ const due = (more: object = {}) => ({
   devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
   ...more,
 })
-const pay = async (txid: string): Promise<void> => {
+const pay = async (txid: string, amountCents = 10_000n): Promise<void> => {
   const endToEndId = `E9119355220260302${txid.slice(-15)}`
   const payment = {
     endToEndId,
     txid,
-    amountCents: 10_000n,
+    amountCents,
     localInstrument: 'QRDN',
     creditorDocument: '12345678000195',
     creditorKey: key,
@@ -91,4 +91,70 @@ test('a charge that was paid is put again, and not changed', async () => {
   for (const change of [{ valor: { original: '120.00' } }, { loc: { id: other.id } }]) {
     expect(await problem('PUT', `/cobv/${txid}`, due(change))).toEqual([400, 'cobv.status'])
   }
+})
+
+test('a batch that is put again denies nothing that was paid, removed or revised since', async () => {
+  const all = [freshTxid(), freshTxid(), freshTxid()]
+  const [paid = '', removed = '', revised = ''] = all
+  const body = { descricao: 'Turno', cobsv: all.map((txid) => ({ txid, ...due() })) }
+  await call('PUT', '/lotecobv/2', body)
+  for (const txid of [paid, revised]) {
+    await call('PATCH', `/cobv/${txid}`, { valor: { original: '120.00' } })
+  }
+  await pay(paid, 12_000n)
+  const removal = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
+  await call('PATCH', `/cobv/${removed}`, removal)
+  const changes = all.map((txid) => ({ txid, solicitacaoPagador: 'Obrigado' }))
+  for (const [method, asked] of [
+    ['PUT', body],
+    ['PATCH', { cobsv: changes }],
+  ] as const) {
+    expect((await call(method, '/lotecobv/2', asked)).status).toBe(202)
+    const { cobsv } = (await call('GET', '/lotecobv/2')).json
+    const problema = { violacoes: [{ propriedade: 'cobv.status' }] }
+    expect(cobsv).toMatchObject([
+      { status: 'CRIADA', criacao: made.toISOString(), problema },
+      { status: 'CRIADA', criacao: made.toISOString(), problema },
+      { status: 'CRIADA', criacao: made.toISOString() },
+    ])
+    expect(cobsv[2].problema).toBeUndefined()
+  }
+  const after = (await call('GET', `/cobv/${paid}`)).json
+  expect([after.status, after.revisao]).toEqual(['CONCLUIDA', 1])
+  const { valor, revisao } = (await call('GET', `/cobv/${revised}`)).json
+  expect([valor.original, revisao]).toEqual(['100.00', 3])
+})
+
+test('a charge is put again when its receiver has no address any more, or is none', async () => {
+  const company = '12345678000195'
+  const mine = await pix.receiver('ana', company, address)
+  const [paid, open, single] = [freshTxid(), freshTxid(), freshTxid()]
+  const chave = mine.key
+  const cobsv = [paid, open].map((txid) => ({ txid, ...due({ chave }) }))
+  const put = () => call('PUT', '/lotecobv/3', { descricao: 'Turno', cobsv })
+  await put()
+  await call('PUT', `/cobv/${single}`, due({ chave }))
+  const before = (await call('GET', '/lotecobv/3')).json
+  const putsAgain = async () => {
+    expect((await put()).status).toBe(202)
+    expect((await call('GET', '/lotecobv/3')).json).toEqual(before)
+    const { status, json } = await call('PUT', `/cobv/${single}`, due({ chave }))
+    expect([status, json.revisao]).toEqual([201, 0])
+    // What is new asks for a receiver.
+    const fresh = await problem('PUT', `/cobv/${freshTxid()}`, due({ chave }))
+    expect(fresh).toEqual([400, 'cobv.chave'])
+  }
+  await pix.receiver('ana', company, { key: chave })
+  await putsAgain()
+  await pix.call('DELETE', `/v1/pix/receivers/${chave}`, { token: pix.operator })
+  await putsAgain()
+  await pay(paid)
+  await call('PATCH', `/cobv/${open}`, { chave: key })
+  await call('PATCH', `/cobv/${open}`, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' })
+  await put()
+  // One that was removed is not judged by the key that it had.
+  expect((await call('GET', '/lotecobv/3')).json.cobsv).toMatchObject([
+    { status: 'CRIADA' },
+    { status: 'CRIADA', problema: { violacoes: [{ propriedade: 'cobv.status' }] } },
+  ])
 })

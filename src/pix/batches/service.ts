@@ -10,7 +10,7 @@ import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
 import type { Calendar } from '../due/calendar.ts'
-import { isUnderWay, pixErrors, problemOf, violates } from '../errors.ts'
+import { isOvertaken, pixErrors, problemOf, violates } from '../errors.ts'
 import { type Asked, parametersOf } from '../pages.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
 import type { Batch, BatchName, ItemEnd } from './domain.ts'
@@ -143,7 +143,7 @@ const tried = async (
     return { status: 'CRIADA', problem: null, createdAt }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const status = isUnderWay(error) ? null : 'NEGADA'
+    const status = isOvertaken(error) ? null : 'NEGADA'
     return { status, problem: JSON.stringify(problemOf(error)), createdAt: null }
   }
 }

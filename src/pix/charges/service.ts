@@ -7,7 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
-import { paymentUnderWay, violates } from '../errors.ts'
+import { notActive, paymentUnderWay, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
 import { type Asked, parametersOf } from '../pages.ts'
@@ -184,25 +184,54 @@ const putCharge = async (
   now: Date,
   wording: Wording,
 ): Promise<Charge> => {
+  const found = await lockCharge(tx, account, txid)
+  if (found !== undefined) return replaced(tx, found, request, now, wording)
   const { terms, locationId } = request
   const refusal = request.refusalAt(now)
-  // One that is there is judged by the day on which it was made.
-  if (refusal !== undefined && (await findCharge(tx, account, txid)) === undefined) throw refusal
+  if (refusal !== undefined) throw refusal
   const { taxId } = await receiverFor(tx, account, terms.key, wording)
   const id = Bun.randomUUIDv7('hex', now)
   const status = 'ATIVA' as const
   const fresh = { id, account, taxId, txid, status, revision: 0, createdAt: now, terms }
   const isFree = await isTxidFree(tx, account, txid)
-  const isNew = await addCharge(tx, fresh)
-  const charge = isNew ? fresh : await lockCharge(tx, account, txid)
-  // Another account has a charge of it with the same receiver, or it names a charge of another kind.
-  if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw txidInUse(txid, wording)
-  if (isNew && !isFree) throw txidInUse(txid, wording)
-  if (!isNew && (await isPaidSame(tx, charge, request))) return charge
-  const wanted = { ...charge, taxId, terms }
-  const changed = isNew ? charge : await applied(tx, charge, wanted, wording, request.refusalAt)
-  await place(tx, changed, locationId, now, wording)
-  return changed
+  if (!(await addCharge(tx, fresh))) {
+    const madeSince = await lockCharge(tx, account, txid)
+    // Another account has a charge of it with the same receiver.
+    if (madeSince === undefined) throw txidInUse(txid, wording)
+    return replaced(tx, madeSince, request, now, wording)
+  }
+  if (!isFree) throw txidInUse(txid, wording)
+  await place(tx, fresh, locationId, now, wording)
+  return fresh
+}
+
+/** A charge that is there takes the terms of a new one, and is judged by the day on which it was made. */
+const replaced = async (
+  tx: Transaction,
+  before: Charge,
+  request: ChargeRequest,
+  now: Date,
+  wording: Wording,
+): Promise<Charge> => {
+  const { terms, locationId } = request
+  if (kindOf(before.terms) !== wording.kind) throw txidInUse(before.txid, wording)
+  if (await isPaidSame(tx, before, request)) return before
+  requireActive(before, wording)
+  const taxId = await taxIdFor(tx, before, terms.key, wording)
+  const after = await applied(tx, before, { ...before, taxId, terms }, wording, request.refusalAt)
+  await place(tx, after, locationId, now, wording)
+  return after
+}
+
+/** Whose the charge is under a key. One that stays may have been taken from the list since: the charge keeps its number. */
+const taxIdFor = async (
+  tx: Transaction,
+  { account, taxId, terms }: Charge,
+  key: string,
+  wording: Wording,
+): Promise<string> => {
+  if (key !== terms.key) return (await receiverFor(tx, account, key, wording)).taxId
+  return (await findReceiver(tx, key, account))?.taxId ?? taxId
 }
 
 /** Whether it says of a charge that was paid nothing but what the charge is. */
@@ -232,6 +261,7 @@ const txidInUse = (valor: string, { kind, refuse }: Wording): ApiError => {
   return refuse({ razao: `O campo ${propriedade} encontra-se em uso.`, propriedade, valor })
 }
 
+/** The caller has seen that the charge is active. */
 const applied = async (
   tx: Transaction,
   before: Charge,
@@ -239,7 +269,6 @@ const applied = async (
   wording: Wording,
   refusalAt?: ChargeRequest['refusalAt'],
 ): Promise<Charge> => {
-  requireActive(before, wording)
   const isSame = before.status === wanted.status && areSameTerms(before.terms, wanted.terms)
   // The number of its key may have been corrected since: payments name the new one.
   if (isSame && before.taxId === wanted.taxId) return before
@@ -257,7 +286,7 @@ const applied = async (
 const requireActive = ({ status }: Charge, { kind, refuse }: Wording): void => {
   if (status === 'ATIVA') return
   throw refuse({
-    razao: 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.',
+    razao: notActive,
     propriedade: `${kind}.status`,
     valor: status,
   })
@@ -291,11 +320,7 @@ const revise = async (
     return applied(tx, before, removed, wording)
   }
   const terms = request.revise(before.terms, before.createdAt)
-  const isMoved = terms.key !== before.terms.key
-  const receiver = isMoved
-    ? await receiverFor(tx, account, terms.key, wording)
-    : await findReceiver(tx, terms.key, account)
-  const { taxId } = receiver ?? before
+  const taxId = await taxIdFor(tx, before, terms.key, wording)
   const after = await applied(tx, before, { ...before, taxId, terms }, wording)
   if (request.locationId !== undefined) await show(tx, after, request.locationId, wording)
   return after
