@@ -79,7 +79,9 @@ test.each([
     {
       composites: {
         44: {
-          ...{ shape: 'tlv', id_digits: 2, length_digits: 2 },
+          shape: 'tlv',
+          id_digits: 2,
+          length_digits: 2,
           entries: [
             { id: '01', encoding: 'bcd', from: 'kept.trace' },
             { id: '02', ...other },
@@ -107,7 +109,9 @@ test('other entries leave as much as there is to what is not sent beside them', 
     {
       composites: {
         44: {
-          ...{ shape: 'tlv', id_digits: 2, length_digits: 2 },
+          shape: 'tlv',
+          id_digits: 2,
+          length_digits: 2,
           entries: [{ id: '01' }, { id: '02', value: 'ABCDEFGH' }],
         },
       },
