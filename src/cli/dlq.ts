@@ -26,6 +26,8 @@ import { inProgress } from './progress.ts'
 
 const limitDefault = 50
 const limitMax = 1_000
+/** One call retries as many. It does not take again what comes back to dlq meanwhile. */
+const retriedMax = 10_000
 
 /** Shows what could not be handled, and puts it back or throws it away. */
 export const dlqCommand: Command = {
@@ -34,12 +36,13 @@ export const dlqCommand: Command = {
   usage: 'list | show <id> | retry <id>|--all | drop <id>',
   description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
 those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq; with --all every
-message that is there now, the oldest first, or those of one --code or --topic; what holds no whole message, or does not
-say its topic, is left there (RETRY of list: no). show masks card numbers, CPF and CNPJ, keys; names and other texts of the
-message remain. drop ends what the message was to do: a payment or return that was never sent is REJECTED.`,
+message that is there now, the oldest first, or those of one --code or --topic, at most ${retriedMax} at once: ask again until
+it retries 0. What holds no whole message, or does not say its topic, is left there (RETRY of list: no). show masks card
+numbers, CPF and CNPJ, keys; names and other texts of the message remain. drop ends what the message was to do: a payment
+or return that was never sent is REJECTED.`,
   options: {
     limit: { value: 'n', doc: `list: the newest n; ${limitDefault}.` },
-    all: { doc: 'retry: all of them.' },
+    all: { doc: `retry: all of them, at most ${retriedMax} at once.` },
     code: { value: 'code', doc: 'retry --all: those with this error code.' },
     topic: { value: 'topic', doc: 'retry --all: those that came from this topic.' },
     json: { doc: 'One JSON object.' },
@@ -120,10 +123,11 @@ const end =
 
 const retryOne = end('retry', 'retried')
 
-/** One call retries as many. It does not take again what comes back to dlq meanwhile. */
-const retriedMax = 10_000
-
-const retryAll: Action = async ({ ids, staying, retry }, args, io) => {
+export const retryAll = async (
+  { ids, staying, retry }: Pick<DeadLetterBox, 'ids' | 'staying' | 'retry'>,
+  args: CommandArguments,
+  io: Io,
+): Promise<number> => {
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
   const actor = commandActor()
   let retried = 0
@@ -137,8 +141,15 @@ const retryAll: Action = async ({ ids, staying, retry }, args, io) => {
     }
   })
   const left = await staying(retriedMax, of)
-  return print(args, io, { retried, left }, () =>
-    [`retried ${retried}`, ...left.map(({ count, why }) => `left ${count}: ${why}`)].join('\n'),
+  const mayMoreWait = found.length === retriedMax
+  const isMoreLeft = left.reduce((sum, { count }) => sum + count, 0) === retriedMax
+  const record = { retried, more_may_wait: mayMoreWait, left, more_may_be_left: isMoreLeft }
+  return print(args, io, record, () =>
+    [
+      `retried ${retried}`,
+      ...(mayMoreWait ? ['more may wait: ask again until it retries 0'] : []),
+      ...left.map(({ count, why }) => `left ${isMoreLeft ? 'at least ' : ''}${count}: ${why}`),
+    ].join('\n'),
   )
 }
 

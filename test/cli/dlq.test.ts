@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { runCli } from '#src/cli/index.ts'
 import { createPostgresBroker, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
 import { parseCommandLine, UsageError } from '../../src/cli/command.ts'
-import { dlqCommand } from '../../src/cli/dlq.ts'
+import { dlqCommand, retryAll } from '../../src/cli/dlq.ts'
 import type { Io, Program } from '../../src/cli/program.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/in/worker/support.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
@@ -155,7 +155,9 @@ test('retries all there are, the oldest first, or those with one code', async ()
   const why = 'It does not say which topic it came from: it can only be thrown away.'
   expect(JSON.parse((await run('retry', '--all', '--json')).out)).toEqual({
     retried: 1,
+    more_may_wait: false,
     left: [{ count: 1, why }],
+    more_may_be_left: false,
   })
   await until(() => seen.length === 4)
   const { letters } = JSON.parse((await run('list', '--json')).out)
@@ -173,6 +175,32 @@ test('what holds no message is listed so, and is left with the reason where all 
   expect((await run('retry', '--all', '--code', code)).out).toBe(`retried 0\nleft 2: ${why}\n`)
   expect((await run('retry', '--all', '--topic', 'other.topic')).out).toBe('retried 0\n')
   for (const id of ids) await run('drop', id)
+})
+
+test('says that more may wait, and that more may be left, where it stopped at its bound', async () => {
+  const asked = async (waiting: number, staying: readonly number[], ...argv: string[]) => {
+    const box = {
+      ids: async (limit: number) =>
+        Array.from({ length: Math.min(waiting, limit) }, (_, at) => BigInt(at)),
+      staying: async () => staying.map((count) => ({ count, why: 'Why.' })),
+      retry: async () => true,
+    }
+    const args = parseCommandLine(dlqCommand, ['retry', '--all', ...argv])
+    return (await told((io) => retryAll(box, args, io))).out
+  }
+  const more = 'more may wait: ask again until it retries 0\n'
+  expect(await asked(9_999, [])).toBe('retried 9999\n')
+  expect(await asked(20_000, [2])).toBe(`retried 10000\n${more}left 2: Why.\n`)
+  expect(await asked(0, [9_000, 999])).toBe('retried 0\nleft 9000: Why.\nleft 999: Why.\n')
+  expect(await asked(0, [9_000, 1_000])).toBe(
+    'retried 0\nleft at least 9000: Why.\nleft at least 1000: Why.\n',
+  )
+  expect(JSON.parse(await asked(20_000, [10_000], '--json'))).toEqual({
+    retried: 10_000,
+    more_may_wait: true,
+    left: [{ count: 10_000, why: 'Why.' }],
+    more_may_be_left: true,
+  })
 })
 
 test('a message that could not be read is read when it is tried again', async () => {
