@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { emitEvents } from '../../src/webhooks/events.ts'
+import { emitEvents, emitWithin } from '../../src/webhooks/events.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { subscribe } from '../support/webhooks.ts'
 
@@ -78,5 +78,30 @@ test('only what an active endpoint takes is written', async () => {
   expect(await emitted(...all)).toEqual([...all])
   await own.sql`update webhook_endpoints set active = false`
   expect(await emitted(...all)).toEqual([])
+  await own.close()
+})
+
+test('what the first few take is not asked of the index, which gathers all that take it', async () => {
+  const own = await createTestDatabase()
+  await own.sql`
+    insert into webhook_endpoints (id, account, url, events)
+    select 'whk_' || n, 'account ' || n, 'https://example.org', '{pacs.008}'
+    from generate_series(1, 1000) n`
+  const plan = async (type: string) => {
+    const written = { place: 0, id: 'evt_1', type, patterns: ['*', type], subject: 's', data: '{}' }
+    const rows = JSON.stringify([written])
+    const lines = await own.sql<{ 'QUERY PLAN': string }[]>`
+      explain (analyze, costs off, timing off)
+      with ${emitWithin.ctes(own.sql, own.sql`select value from json_array_elements(${rows}::text::json)`)}
+      select distinct type from event_rows`
+    return lines.map((line) => line['QUERY PLAN']).join('\n')
+  }
+  const theIndex = 'on webhook_endpoints_taking'
+  expect(await plan('pacs.008')).toContain(`${theIndex} (never executed)`)
+  const untaken = await plan('pacs.004')
+  expect(untaken).toContain(`${theIndex} (actual rows=0`)
+  expect(untaken).toMatch(
+    /Index Scan using webhook_endpoints_of_types on webhook_endpoints \(actual rows=100/,
+  )
   await own.close()
 })

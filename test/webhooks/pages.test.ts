@@ -29,6 +29,8 @@ const outcomePagesMax = 60 * listed
 const pagesOfListMax = 20 * listed
 /** What is read of one delivery. */
 const pagesOfOneMax = 50
+/** For each of three patterns: the first hundred endpoints, and the index of all. */
+const pagesOfQuestionMax = 3 * pagesOfOneMax
 
 const isWalk = (text: string): boolean =>
   text.includes('as materialized') && text.includes('subject >')
@@ -167,7 +169,7 @@ const store = async (sql: Client): Promise<Made> => {
 
 const budgetOf = (text: string): number => {
   if (isWalk(text)) return walkPagesMax
-  if (isQuestion(text)) return pagesOfOneMax
+  if (isQuestion(text)) return pagesOfQuestionMax
   if (text.includes('webhook_attempts where')) return pagesOfOneMax
   if (text.includes('insert into webhook_attempts')) return outcomePagesMax
   // A page of one status, or of all.
