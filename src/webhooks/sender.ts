@@ -5,6 +5,7 @@ import {
   firstAnswer,
   type LookUp,
   resolveTarget,
+  type Target,
 } from '#src/platform/http/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { type AttemptOutcome, retryAfterMs } from './domain.ts'
@@ -58,7 +59,7 @@ export const createSender = (options: {
     attempt: Attempt,
     at: Date,
   ): Promise<Omit<AttemptResult, 'at' | 'durationMs'>> => {
-    const target = await resolveTarget(attempt.url, allowed, lookUp)
+    const target = fromAny(await resolveTarget(attempt.url, allowed, lookUp))
     const timestamp = Math.floor(at.getTime() / 1000)
     const isSigned = attempt.keys.length > 0
     const request = {
@@ -95,6 +96,15 @@ export const createSender = (options: {
     }))
     return { at, durationMs: Math.round(performance.now() - startedMs), ...rest }
   }
+}
+
+/**
+ * From any of its addresses on: one that swallows what it is sent leaves no time for the next, which a later attempt then
+ * begins with.
+ */
+const fromAny = ({ urls, ...rest }: Target): Target => {
+  const first = Math.floor(Math.random() * urls.length)
+  return { ...rest, urls: [...urls.slice(first), ...urls.slice(0, first)] }
 }
 
 const tlsOf = ({ ca, cert, key }: TlsOptions = {}) => ({

@@ -95,6 +95,7 @@ export {
   checkUrl,
   type LookUp,
   resolveTarget,
+  type Target,
   TargetError,
 } from './outside/target.ts'
 export {

@@ -8,8 +8,7 @@ export const failureClassOf = (error: unknown): string => {
 }
 
 /**
- * Makes the request to the target's addresses, one after the other, as long as none can be connected to. Chance says which
- * is the first: one that swallows what it is sent leaves no time for the next, which a later request then begins with.
+ * Makes the request to the target's addresses, one after the other, as long as none can be connected to.
  *
  * @param own - authorities in PEM that take the place of the system's, and the certificate to show
  */
@@ -26,7 +25,7 @@ export const firstAnswer = async (
     ...(own.ca === undefined ? {} : { ca: [...own.ca] }),
   }
   let failure: unknown
-  for (const url of fromAny(target.urls)) {
+  for (const url of target.urls) {
     const isTls = url.startsWith('https:')
     try {
       // A pooled TLS connection would keep the name that it was opened for.
@@ -37,10 +36,4 @@ export const firstAnswer = async (
     }
   }
   throw failure
-}
-
-/** In their order, from any of them on. */
-const fromAny = (urls: readonly string[]): readonly string[] => {
-  const first = Math.floor(Math.random() * urls.length)
-  return [...urls.slice(first), ...urls.slice(0, first)]
 }

@@ -116,4 +116,20 @@ describe('a document from outside', () => {
     expect(await readerOf(ca)(url)).toEqual([200, 'text/plain', 'whole'])
     expect(await readerOf(ca)(`https://other.example.com:${secure.port}/whole`)).toBe('connection')
   })
+
+  test('is asked for at the first address each time: there is no second try for another', async () => {
+    const frozen = Bun.serve({
+      port: plain.port!,
+      hostname: '127.0.0.2',
+      fetch: () => new Promise<Response>(() => {}),
+    })
+    const read = readerOf({ ...local, TRILHO_FETCH_ALLOWED_TARGETS: '127.0.0.0/8' }, async () => [
+      { address: '127.0.0.1' },
+      { address: '127.0.0.2' },
+    ])
+    const url = `http://two.example:${plain.port}/whole`
+    const answers = await Promise.all(Array.from({ length: 20 }, () => read(url)))
+    expect(answers).toEqual(answers.map(() => [200, 'text/plain', 'whole']))
+    await frozen.stop(true)
+  })
 })
