@@ -8,7 +8,7 @@
  * version and its settings; a test compiles everything again and compares byte by byte.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -16,9 +16,14 @@ const root = join(import.meta.dirname, '..')
 /** Largest deployed contract, EIP-170. */
 export const contractBytesMax = 24_576
 
-/** Those that hold sources of their own. */
+const found = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(root)]
+
+/** Those that hold sources of their own, and those that did when they were compiled. */
 export const contractFolders: readonly string[] = [
-  ...new Set([...new Bun.Glob('src/**/*.sol').scanSync(root)].map((name) => dirname(name))),
+  ...new Set([
+    ...found('src/**/*.sol').map((name) => dirname(name)),
+    ...found('src/**/generated/fingerprint.json').map((name) => dirname(dirname(name))),
+  ]),
 ].sort()
 
 /** No metadata trailer: the bytes depend on the sources and these settings alone. */
@@ -156,13 +161,30 @@ export const staleReason = (folder: string): string | undefined => {
   if (missing.length > 0) return `${missing.join(', ')}: not compiled yet`
   const gone = stored.sources.filter((name) => !existsSync(sourcePath(name)))
   if (gone.length > 0) return `${gone.join(', ')}: compiled, but gone`
-  return fingerprintOf(stored.sources).sha256 === stored.sha256
-    ? undefined
-    : `${folder}: a source, the compiler or its settings changed`
+  if (fingerprintOf(stored.sources).sha256 !== stored.sha256) {
+    return `${folder}: a source, the compiler or its settings changed`
+  }
+  const lost = artifactsOf(folder).filter((name) => !existsSync(join(root, name)))
+  return lost.length > 0 ? `${lost.join(', ')}: missing` : undefined
 }
 
+/** One for each contract of its sources; interfaces and abstract contracts have none. */
+const artifactsOf = (folder: string): string[] =>
+  ownSources(folder).flatMap((name) =>
+    [...readFileSync(sourcePath(name), 'utf8').matchAll(/^contract (\w+)/gm)].map(
+      ([, contract]) => `${folder}/generated/${contract}.json`,
+    ),
+  )
+
 const writeFolder = (folder: string): void => {
-  const { artifacts, fingerprint } = compileFolder(folder)
+  const compiled = ownSources(folder).length === 0 ? undefined : compileFolder(folder)
+  // With it goes what was made of contracts that are gone.
+  rmSync(join(root, folder, 'generated'), { recursive: true, force: true })
+  if (compiled === undefined) {
+    console.log(`${folder}/generated: removed, its sources are gone`)
+    return
+  }
+  const { artifacts, fingerprint } = compiled
   const write = (path: string, value: object): void => {
     mkdirSync(join(root, dirname(path)), { recursive: true })
     writeFileSync(join(root, path), artifactText(value))

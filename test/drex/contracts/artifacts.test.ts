@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   artifactText,
@@ -38,5 +39,34 @@ describe('committed artifacts', () => {
 
   test('a folder without artifacts is stale', () => {
     expect(staleReason('scripts')).toBe('scripts/generated is missing')
+  })
+
+  test('an artifact that is missing is stale, and so is one whose source is gone', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'contracts-'))
+    const folder = 'src/drex/templates/lien'
+    for (const name of [folder, 'scripts/contracts.ts']) {
+      cpSync(join(root, name), join(copy, name), { recursive: true })
+    }
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+    const run = (...args: string[]) => {
+      const cmd = [process.execPath, join(copy, 'scripts/contracts.ts'), ...args]
+      const { exitCode, stderr } = Bun.spawnSync(cmd, { cwd: copy })
+      return { exitCode, said: stderr.toString() }
+    }
+    const stale = (reason: string) => ({
+      exitCode: 1,
+      said: `${reason}; run: bun scripts/contracts.ts\n`,
+    })
+    try {
+      expect(run('--check')).toEqual({ exitCode: 0, said: '' })
+      rmSync(join(copy, folder, 'generated/Lien.json'))
+      expect(run('--check')).toEqual(stale(`${folder}/generated/Lien.json: missing`))
+      rmSync(join(copy, folder, 'Lien.sol'))
+      expect(run('--check')).toEqual(stale(`${folder}/Lien.sol: compiled, but gone`))
+      expect(run()).toEqual({ exitCode: 0, said: '' })
+      expect(existsSync(join(copy, folder, 'generated'))).toBe(false)
+    } finally {
+      rmSync(copy, { recursive: true })
+    }
   })
 })
