@@ -103,6 +103,11 @@ describe('a recurrence', () => {
       await pix.call('POST', '/pix/v2/rec', again),
     ]
     expect([one.status, two.text]).toEqual([201, one.text])
+    const before = clock
+    clock = new Date('2026-03-03T01:30:00Z')
+    const later = await pix.call('POST', '/pix/v2/rec', again)
+    clock = before
+    expect([later.status, later.text]).toEqual([201, one.text])
   })
 
   test.each<[object, string]>([

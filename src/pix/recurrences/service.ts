@@ -61,13 +61,13 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps) => {
   const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
   return {
     /** @throws ApiError `rec_operacao_invalida` */
-    create: (value: unknown, caller: Caller) => {
-      const request = readNewRecurrence(value, dayAt(now()))
-      return runOnce(sql, caller.idempotencyKey, async (tx) => {
+    create: (value: unknown, caller: Caller) =>
+      runOnce(sql, caller.idempotencyKey, async (tx) => {
+        // Behind the key: a repetition may come on a later day.
+        const request = readNewRecurrence(value, dayAt(now()))
         const made = await makeRecurrence(tx, caller.owner, request, deps)
         return { status: 201, body: JSON.stringify(view(made)) }
-      })
-    },
+      }),
     revise: (account: string, id: string, revision: RecurrenceRevision) =>
       sql.begin(async (tx) => {
         const before = await lockRecurrence(tx, account, id)

@@ -72,8 +72,8 @@ export const createKeyService = ({
     create: async ({ name, scopes, restrictions, expires_at: expiresAt }, by) => {
       requireUnrestricted(by)
       requireHeld(scopes, by)
-      requireFuture(expiresAt)
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
+        requireFuture(expiresAt)
         const keys = keyStatements(tx, actorOf(by))
         const { id, key } = await keys.create({
           name,

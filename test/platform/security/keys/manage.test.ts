@@ -1,5 +1,5 @@
 /** Keys over the API: what is made, shown once and never again; by whom, of which account, and never more than one has. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setSystemTime, test } from 'bun:test'
 import {
   createKeyTable,
   createKeyTableStore,
@@ -66,6 +66,16 @@ const stored = (more: Partial<NewKey> = {}) =>
     expiresAt: undefined,
     ...more,
   })
+
+test('a key that has expired since is told again to who repeats the request', async () => {
+  const body = { ...till, expires_at: new Date(Date.now() + 60_000).toISOString() }
+  const options = { headers: { 'Idempotency-Key': 'short-lived' } }
+  const first = await ask('POST', '/v1/keys', body, options)
+  setSystemTime(Date.now() + 120_000)
+  const again = await ask('POST', '/v1/keys', body, options)
+  setSystemTime()
+  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+})
 
 test('a key is made, shown once, and is what was asked for', async () => {
   const made = await ask('POST', '/v1/keys', { ...till, expires_at: '2999-01-01T00:00:00Z' })
