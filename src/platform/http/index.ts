@@ -1,6 +1,5 @@
 export { namedType } from './accept.ts'
 export {
-  type Activity,
   type ActivityRows,
   activityQuery,
   activityRowsMax,
