@@ -141,8 +141,8 @@ const ourDifferences = async (
 ): Promise<Walked> => {
   const told = await settlementsTold(sql, statement.days, after)
   const [fromMs, toMs] = boundsOf(statement.days)
-  const settlements = told.filter(({ messageId, settledAt }) => {
-    const atMs = (settledAt ?? momentOf(messageId)).getTime()
+  const settlements = told.filter((one) => {
+    const atMs = comparedAtMs(one)
     return atMs >= fromMs && atMs < toMs
   })
   const ofBook = await findOurs(sql, settlements)
@@ -174,6 +174,17 @@ const ourDifferences = async (
     last: last === undefined ? after : placeIn(last),
     isEnd: told.length < walkedAtOnce,
   }
+}
+
+/**
+ * The moment whose day's statement a settlement is looked for in: when it settled, or, where that is not near when it was
+ * told, when it was told, since no walk of that other day reads so far.
+ */
+const comparedAtMs = ({ messageId, settledAt }: Settlement): number => {
+  const toldMs = momentOf(messageId).getTime()
+  if (settledAt === null) return toldMs
+  const lateMs = toldMs - settledAt.getTime()
+  return lateMs >= -clocksDifferMs && lateMs <= toldLateMs ? settledAt.getTime() : toldMs
 }
 
 const placeIn = ({ messageId, position }: Pick<Settlement, 'messageId' | 'position'>): string =>

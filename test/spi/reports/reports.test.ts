@@ -543,22 +543,36 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
   expect(await run('/dev/null')).toEqual({ code: 1, out: '', err: why })
 })
 
-test('a settlement that was told after midnight is of the day on which it settled', async () => {
+test('a settlement is of the day on which it settled, or was told where that is not near', async () => {
   const day = today()
-  const yesterday = dayAt(startOfDay(day).getTime() - 1)
-  const endToEndId = fresh.endToEndId()
-  const at = new Date(startOfDay(day).getTime() - 60_000).toISOString()
-  const settlement = report([{ endToEndId, status: 'ACCC' }]).replace(
-    '</TxInfAndSts>',
-    `<FctvIntrBkSttlmDt><DtTm>${at}</DtTm></FctvIntrBkSttlmDt></TxInfAndSts>`,
-  )
-  await receive(payment({ endToEndId }), settlement)
+  const startMs = startOfDay(day).getTime()
+  const yesterday = dayAt(startMs - 1)
+  const threeBack = dayAt(startMs - 3 * dayMs)
+  const receiveSettled = async (atMs: number) => {
+    const endToEndId = fresh.endToEndId()
+    const at = new Date(atMs).toISOString()
+    const settlement = report([{ endToEndId, status: 'ACCC' }]).replace(
+      '</TxInfAndSts>',
+      `<FctvIntrBkSttlmDt><DtTm>${at}</DtTm></FctvIntrBkSttlmDt></TxInfAndSts>`,
+    )
+    await receive(payment({ endToEndId }), settlement)
+    return endToEndId
+  }
+  const near = await receiveSettled(startMs - 1)
+  const late = await receiveSettled(startMs - 3 * dayMs)
+  const ahead = await receiveSettled(startMs + 3 * dayMs)
   const outcomesOf = async (of: string) => {
     const { differences } = await reconcile(sql, { day: of })
-    return differences.flatMap((one) => (one.reference === endToEndId ? [one.outcome] : []))
+    return [near, late, ahead].map((endToEndId) =>
+      differences.flatMap((one) => (one.reference === endToEndId ? [one.outcome] : [])),
+    )
   }
   const ofToday = await outcomesOf(day)
-  const ofYesterday = await outcomesOf(yesterday)
+  const before = [await outcomesOf(yesterday), await outcomesOf(threeBack)]
   if (today() !== day) return
-  expect([ofToday, ofYesterday]).toEqual([[], ['missing_there']])
+  expect(ofToday).toEqual([[], ['missing_there'], ['missing_there']])
+  expect(before).toEqual([
+    [['missing_there'], [], []],
+    [[], [], []],
+  ])
 })
