@@ -11,7 +11,7 @@ const bytesPerTurn = 1024 * 1024
  * const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
  */
 export const readBounded = async (
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array> | null,
   bytesMax: number,
 ): Promise<BoundedBody> => {
   const chunks: Uint8Array[] = []

@@ -1,3 +1,4 @@
+import { constants, createInflateRaw } from 'node:zlib'
 import { CodecError } from '#codecs/bytes'
 import {
   boundaryOf,
@@ -206,16 +207,34 @@ const read = async (
 /** One that says that it is compressed, and is not, is read as it stands. */
 const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b
 
-/** What cannot be unzipped stays as it is. */
+/**
+ * What is cut, or has bytes behind it, is unzipped as far as it goes: the interface may not give its messages again. What
+ * would pass for a whole document then, and may be none, stays as it is.
+ */
 const unzipped = async (answer: RawAnswer): Promise<RawAnswer> => {
   if (!isGzip(answer.body)) return answer
   const zipped = new Blob([new Uint8Array(answer.body)]).stream()
   const plain = zipped.pipeThrough(new DecompressionStream('gzip'))
-  const read = await readBounded(plain, answerBytesMax).catch(() => undefined)
-  if (read === undefined) return answer
-  const body = read.bytes
-  if (!read.isWhole) throw new AnswerTooLargeError({ ...answer, body })
-  return { ...answer, body }
+  const whole = await readBounded(plain, answerBytesMax).catch(() => undefined)
+  const read = whole ?? (await readBounded(inflatable(answer.body), answerBytesMax))
+  const inflated = { ...answer, body: read.bytes }
+  if (!read.isWhole) throw new AnswerTooLargeError(inflated)
+  const isUsable = whole !== undefined || (read.bytes.length > 0 && isCuttable(inflated))
+  return isUsable ? inflated : answer
+}
+
+const plainHeaderBytes = 10
+
+/** What comes out until an error, or the end of the compressed data, of a gzip whose header has no more fields. */
+const inflatable = async function* (body: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (body[3] !== 0) return
+  const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH })
+  inflate.end(body.subarray(plainHeaderBytes))
+  try {
+    yield* inflate
+  } catch {
+    // What came before it is judged by itself.
+  }
 }
 
 const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): Reading => {
@@ -339,14 +358,18 @@ const isMultipart = ({ headers, body }: RawAnswer): boolean => {
 const endOfMessage = /<\/(?:[\w.-]+:)?Envelope\s*>\s*$/
 const endBytes = 256
 
+const endsAsMessage = (body: Uint8Array): boolean =>
+  endOfMessage.test(Buffer.from(body.subarray(-endBytes)).toString('latin1'))
+
+/** Whether it shows by itself that something of it is missing. */
+const isCuttable = (answer: RawAnswer): boolean => isMultipart(answer) || endsAsMessage(answer.body)
+
 /** What can be cut out of a body that is not as it ought to be. */
 const salvaged = (answer: RawAnswer): Cut => {
   const contentType = answer.headers.get('content-type') ?? ''
   if (!isMultipart(answer)) return { messages: [], lost: 'single' }
   const { parts, lost, rest } = salvageMultipart(answer.body, contentType, answerLimits)
-  const end =
-    rest === undefined ? '' : Buffer.from(rest.body.subarray(-endBytes)).toString('latin1')
-  const all = rest !== undefined && endOfMessage.test(end) ? [...parts, rest] : parts
+  const all = rest !== undefined && endsAsMessage(rest.body) ? [...parts, rest] : parts
   return { messages: all.map(messageOf), lost }
 }
 

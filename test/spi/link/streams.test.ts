@@ -306,20 +306,48 @@ describe('a read stream', () => {
 
   test('an answer that opens a stream is asked for once, whatever it says of its compression', async () => {
     const headers = { ...multipartHeaders, 'Content-Encoding': 'gzip' }
-    const cut = gzipSync(multipart).subarray(0, -12)
-    for (const [body, code] of [
-      [multipart, undefined],
-      [gzipSync(multipart), undefined],
-      [cut, 'content_encoding'],
-    ] as const) {
+    for (const body of [multipart, gzipSync(multipart)]) {
       const requests = await opened([answer(200, headers, body)], async (client) => {
-        const first = (await client.openStream('PRIMARY')).next()
-        if (code === undefined) expect(idsOf(await first)).toEqual(['r1', 'r2'])
-        else expect(await thrownBy(first)).toMatchObject({ code, isRepeatable: false })
+        expect(idsOf(await (await client.openStream('PRIMARY')).next())).toEqual(['r1', 'r2'])
       })
       expect(requests).toHaveLength(1)
     }
   })
+
+  const envelope = Buffer.from('<Envelope>of a message</Envelope>')
+  const [zippedMany, zippedOne] = [gzipSync(multipart), gzipSync(envelope)]
+  const ofOne = { ...nextHeader, 'Content-Type': 'application/xml', 'PI-ResourceId': 'r9' }
+  const behind = (zipped: Uint8Array, bytes: string) => Buffer.concat([zipped, Buffer.from(bytes)])
+
+  test.each([
+    ['bytes of zero behind it', multipartHeaders, behind(zippedMany, '\0\0'), ['r1', 'r2']],
+    ['other bytes behind it', multipartHeaders, behind(zippedMany, 'behind'), ['r1', 'r2']],
+    ['no checksum', multipartHeaders, zippedMany.subarray(0, -8), ['r1', 'r2']],
+    ['bytes of zero behind its one message', ofOne, behind(zippedOne, '\0\0'), ['r9']],
+  ])('a compressed answer that opens a stream is read with %s', async (_, given, body, ids) => {
+    const headers = { ...given, 'Content-Encoding': 'gzip' }
+    await opened([answer(200, headers, body)], async (client) => {
+      expect(idsOf(await (await client.openStream('PRIMARY')).next())).toEqual(ids)
+    })
+  })
+
+  test.each([
+    ['messages', multipartHeaders, gzipSync(multipart, { level: 0 }).subarray(0, -40), ['r1']],
+    ['one message', ofOne, zippedOne.subarray(0, -12), []],
+    ['a beginning alone', multipartHeaders, zippedMany.subarray(0, 10), []],
+  ])(
+    'a compressed answer of %s, cut, is told with what is whole in it',
+    async (_, given, body, ids) => {
+      const headers = { ...given, 'Content-Encoding': 'gzip' }
+      const requests = await opened([answer(200, headers, body)], async (client) => {
+        const error = await thrownBy((await client.openStream('PRIMARY')).next())
+        const code = ids.length > 0 ? 'multipart_truncated' : 'content_encoding'
+        expect(error).toMatchObject({ code, isRepeatable: false })
+        expect(idsOf((error as UncutAnswerError).messages)).toEqual(ids)
+      })
+      expect(requests).toHaveLength(1)
+    },
+  )
 
   test('a message without PI-ResourceId, or with one that is empty or too long, is a message all the same', async () => {
     const xmlHeaders = { ...nextHeader, 'Content-Type': 'application/xml' }
