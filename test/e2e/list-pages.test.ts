@@ -22,6 +22,10 @@ const countPagesMax = isLong ? 16_000 : 200
 
 const budgetOf = (text: string): number => {
   if (text.startsWith('select count(*)')) return countPagesMax
+  // Whatever the time that is asked for, the charges of each recurrence of the debtor are looked for.
+  if (/from pix_recurrences\s+where account.*from pix_collections/s.test(text)) {
+    return countPagesMax
+  }
   return text.includes('drex_transfers') ? transferPagesMax : pagesMax
 }
 /** Of a rare one there are so many, spread over all. */

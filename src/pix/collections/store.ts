@@ -248,8 +248,9 @@ const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter
       ? recurrencesOfDebtor(sql, account, filter)
       : sql`
         select id, agreement from pix_recurrences
-        where id = ${recurrenceId} and account = ${account}
-          ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}`
+        where id between ${recurrenceId} and ${recurrenceId} and account = ${account}
+          ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}
+        order by id limit 1`
   return sql`
     from (${recurrences} offset 0) r
       cross join lateral (
