@@ -67,8 +67,7 @@ const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
 const retentionOf = (
   { settings: { retentionDays: days }, logger }: CardsDeps,
   sql: Client,
-  now: () => Date,
-): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger, now })])
+): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger })])
 
 /** What is told to the parts that listen to networks. */
 const listen = (
@@ -117,7 +116,7 @@ const jobsOf = (
     createLateSweep({ ...common, networks, onReversals }),
     createExpiry({ ...common, networks: networks.all, onReversals }),
     reconciliation.job,
-    ...retentionOf(deps, sql, now),
+    ...retentionOf(deps, sql),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { migrate, pendingMigrations } from '#src/platform/database/index.ts'
+import { ensureAuditPartitions } from '#src/platform/http/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
-import { type Command, demandDatabases, demandSettings, print } from './command.ts'
+import { type Command, demandDatabases, demandSettings, print, withDatabase } from './command.ts'
 import { inProgress } from './progress.ts'
 
 /** Brings the schema up to date, or says what would be done. */
@@ -29,6 +30,11 @@ export const migrateCommand: Command = {
           : await inProgress(io, 'migrations', (onProgress) =>
               migrate(dsn, migrations, logger, onProgress),
             )),
+      )
+      if (isDry) continue
+      // Commands write to the audit log before the first gateway runs, which makes what is missing later.
+      await withDatabase(dsn, io, ensureAuditPartitions).catch((err: unknown) =>
+        logger.warn({ err }, 'the months of the audit log are left to the gateway'),
       )
     }
     return print(args, io, { [done]: names }, () =>

@@ -1,19 +1,19 @@
 import {
   type Client,
+  daysAgo,
   deletedMax,
   deleteInBatches,
   type Queryable,
 } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
-import { dayMs } from '#src/platform/runtime/index.ts'
 import { forgetFullBuckets, forgetSomeLookups } from './store.ts'
 
 /** Long after anybody may pay by it. */
-const keptMs = dayMs
+const keptDays = 1
 
 /** Deletes old lookups, and the buckets of payers who have not looked anything up for long. */
 export const forgetLookups = async (sql: Client, round?: Round): Promise<number> => {
-  const before = new Date(Date.now() - keptMs)
+  const before = await daysAgo(sql, keptDays)
   const lookups = await deleteInBatches(() => forgetSomeLookups(sql, before), round)
   return lookups + (await deleteInBatches(() => forgetFullBuckets(sql), round))
 }
@@ -35,7 +35,11 @@ export const forgetSomeComparisons = async (sql: Queryable, before: Date): Promi
   return Math.max(count, differences)
 }
 
-export const forgetComparisons = (sql: Client, days: number, round?: Round): Promise<number> => {
-  const before = new Date(Date.now() - days * dayMs)
+export const forgetComparisons = async (
+  sql: Client,
+  days: number,
+  round?: Round,
+): Promise<number> => {
+  const before = await daysAgo(sql, days)
   return deleteInBatches(() => forgetSomeComparisons(sql, before), round)
 }

@@ -1,13 +1,13 @@
 import {
   type Client,
   constants,
+  daysAgo,
   deletedMax,
   deleteInBatches,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayMs } from '#src/platform/runtime/index.ts'
 import { deliveryEnds } from './agreements/domain.ts'
 import { finalStatuses } from './domain.ts'
 import type { IdPrefix } from './ids.ts'
@@ -21,7 +21,7 @@ type Sagas = 'drex_transfers' | 'drex_operations' | 'drex_agreements'
  * that belong to none, and movements. What made a contract stays with it, and so do liens.
  */
 export const forgetDrex = async (sql: Client, days: number, round?: Round): Promise<number> => {
-  const before = new Date(Date.now() - days * dayMs)
+  const before = await daysAgo(sql, days)
   // An id is a prefix and the moment of its making.
   const bound = uuidBound(before).replaceAll('-', '')
   const isOver = sql`

@@ -1,5 +1,6 @@
 import {
   type Client,
+  daysAgo,
   deletedMax,
   deleteInBatches,
   looksLikeOne,
@@ -8,7 +9,6 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayMs } from '#src/platform/runtime/index.ts'
 import { deliveryStatuses } from './domain.ts'
 
 const eventsEveryMs = 3_600_000
@@ -52,11 +52,11 @@ const walked = (sql: Client) => sql`
  * Deletes events past their retention, with their deliveries and attempts. One with a delivery that is still attempted
  * stays for as long as attempts may last: nobody may ever enable an endpoint that is disabled.
  */
-export const forgetEvents = (sql: Client, days: number, round?: Round): Promise<number> => {
+export const forgetEvents = async (sql: Client, days: number, round?: Round): Promise<number> => {
   // The id of an event begins with the moment of its making.
-  const madeBefore = (daysAgo: number) => `evt_${uuidBound(new Date(Date.now() - daysAgo * dayMs))}`
-  const before = madeBefore(days)
-  const attempted = madeBefore(days + scheduleDaysMax)
+  const madeBefore = async (ago: number) => `evt_${uuidBound(await daysAgo(sql, ago))}`
+  const before = await madeBefore(days)
+  const attempted = await madeBefore(days + scheduleDaysMax)
   return walk(
     deletedMax,
     round,

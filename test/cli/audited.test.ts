@@ -100,3 +100,20 @@ test('private keys that are shown, or seal and open messages of the network', as
   expect(untold.code).toBe(1)
   expect(untold.out).not.toContain('PRIVATE KEY')
 })
+
+test('what a command does after migrate, before any gateway ran, is in the partition of its month', async () => {
+  const fresh = await createTestDatabase()
+  try {
+    const here = { DATABASE_DSN: fresh.dsn }
+    expect(await commandHere(['migrate'], here)).toMatchObject({ code: 0, err: '' })
+    const argv = ['keys', 'create', '--name', 'first', '--scopes', 'ops:read', '--json']
+    expect((await commandHere(argv, here)).code).toBe(0)
+    const rows = await fresh.sql<{ place: string }[]>`
+      select tableoid::regclass::text as place from audit_log`
+    expect(rows.map(({ place }) => place)).toEqual([
+      expect.stringMatching(/^audit_log_p\d{6}$/) as unknown as string,
+    ])
+  } finally {
+    await fresh.close()
+  }
+})

@@ -1,17 +1,17 @@
 import {
   type Client,
+  daysAgo,
   deletedMax,
   deleteInBatches,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayMs } from '#src/platform/runtime/index.ts'
 
 /**
  * Deletes transactions that ended before `before`, with all that belongs to them; others that delete skip these rows.
  */
-export const forgetTransactions = async (
+const forgetTransactions = async (
   sql: Client,
   before: Date,
   beforeId: string,
@@ -45,11 +45,10 @@ export const createRetention = (options: {
   readonly sql: Client
   readonly days: number
   readonly logger: Logger
-  readonly now: () => Date
 }): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
-  const { sql, days, logger, now } = options
+  const { sql, days, logger } = options
   const sweep = async (round?: Round): Promise<number> => {
-    const before = new Date(now().getTime() - days * dayMs)
+    const before = await daysAgo(sql, days)
     const beforeId = `txn_${uuidBound(before).replaceAll('-', '')}`
     const total = await deleteInBatches(
       () => forgetTransactions(sql, before, beforeId, deletedMax),

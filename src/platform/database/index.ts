@@ -36,7 +36,7 @@ export {
   uuidBound,
 } from './partitions.ts'
 export { demandDatabase } from './reach.ts'
-export { dropExpired, type RetentionDeps } from './retention.ts'
+export { daysAgo, dropExpired, type RetentionDeps } from './retention.ts'
 export {
   afterFirst,
   firstRidersWith,

@@ -25,14 +25,21 @@ export type RetentionDeps = {
   readonly logger: Logger
 }
 
-/** Drops the partitions that lie wholly before their retention, oldest first, and deletes what the default ones hold. */
+/** By the clock of the database: what a process with a wrong one of its own deleted would be gone for good. */
+export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
+  const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }[]>`
+    select clock_timestamp() as now`
+  return new Date(now.getTime() - days * dayMs)
+}
+
+/** Drops the partitions that lie wholly before then, oldest first, and deletes what the default ones hold of that time. */
 export const dropExpired = async (
-  deps: RetentionDeps,
+  deps: Omit<RetentionDeps, 'days'>,
   retained: Retained,
+  before: Date,
   round?: Lasting,
 ): Promise<readonly string[]> => {
-  const { sql, days } = deps
-  const before = new Date(Date.now() - days * dayMs)
+  const { sql } = deps
   const [first] = retained.tables
   const dropped: string[] = []
   for (const name of await partitionNames(sql, first)) {
@@ -61,7 +68,7 @@ const mayGo = async (
  * somebody may have a message sent again: we ask anew after each step.
  */
 const dropTogether = async (
-  deps: RetentionDeps,
+  deps: Omit<RetentionDeps, 'days'>,
   retained: Retained,
   name: string,
   round: Lasting | undefined,
@@ -116,7 +123,7 @@ const closedInKeyOrder = async (
 
 /** Rows are there whose partition was missing when they came. */
 const emptyDefaults = async (
-  { sql, archiveDirectory, logger }: RetentionDeps,
+  { sql, archiveDirectory, logger }: Omit<RetentionDeps, 'days'>,
   { tables, keys, isOpen, beforeGone }: Retained,
   before: Date,
   round: Lasting | undefined,

@@ -14,7 +14,7 @@ export { exportLinks } from './audit/chain/lines.ts'
 export { type Anchor, type Verification, verifyAudit } from './audit/chain/verify.ts'
 export { type ArchiveVerification, verifyArchive } from './audit/chain/verify-archive.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
-export { createAudit } from './audit/feature.ts'
+export { createAudit, ensureAuditPartitions } from './audit/feature.ts'
 export { auditInsert, commandActor, listAudit, writeAudit } from './audit/store.ts'
 export {
   acceptable,

@@ -1,5 +1,6 @@
 import { definitionOf, messageTypes } from '#codecs/iso20022'
 import {
+  daysAgo,
   dropExpired,
   looksLikeOne,
   type PartitionedTable,
@@ -34,7 +35,10 @@ const keys = {
 const everyMs = 6 * 3_600_000
 
 /** Drops months past their retention, with the natural keys of their messages; keeps a month with an open message. */
-export const forgetMessages = (deps: RetentionDeps, round?: Round): Promise<readonly string[]> =>
+export const forgetMessages = async (
+  deps: RetentionDeps,
+  round?: Round,
+): Promise<readonly string[]> =>
   dropExpired(
     deps,
     {
@@ -45,6 +49,7 @@ export const forgetMessages = (deps: RetentionDeps, round?: Round): Promise<read
         or (status = 'SENT' and type = any(${textArray(answeredTypes)}::text::text[]))`,
       beforeGone: forgetKeys,
     },
+    await daysAgo(deps.sql, deps.days),
     round,
   )
 

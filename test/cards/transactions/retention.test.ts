@@ -13,10 +13,9 @@ const days = 400
 const dayMs = 86_400_000
 const sweepAfter = (ageMs: number) =>
   createRetention({
-    days,
+    days: days - ageMs / dayMs,
     sql: rig.database.sql,
     logger: quietLogger,
-    now: () => new Date(Date.now() + ageMs),
   }).sweep()
 const statusOf = async (id: string) => (await rig.get(`/v1/transactions/${id}`)).status
 const rowsOf = async (id: string) =>

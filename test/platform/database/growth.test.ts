@@ -1,6 +1,6 @@
 /** Every table that grows is kept at its size by somebody, or is named here with the reason why not. */
-import { afterAll, expect, test } from 'bun:test'
-import { forgetTransactions } from '#src/cards/transactions/retention.ts'
+import { afterAll, expect, setSystemTime, test } from 'bun:test'
+import { createRetention } from '#src/cards/transactions/retention.ts'
 import { forgetDrex } from '#src/drex/retention.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { createIdempotencySweep } from '#src/platform/http/index.ts'
@@ -181,12 +181,14 @@ test('no reason and no row is of a table that is gone', async () => {
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-test('what is old goes from every table that has a retention', async () => {
+test('what is old goes from every table that has a retention, by the clock of the database', async () => {
   await sql`insert into webhook_endpoints (id, url, events) values ('whk_1', 'https://a.example', '{}')`
   for (const [name, insert] of Object.entries(rows)) {
     await sql.unsafe(insert, insert.includes('$1') ? [old] : [])
     expect([name, (await sql`select from ${sql(name)}`).length > 0]).toEqual([name, true])
   }
+  // By that of the process nothing would be old.
+  setSystemTime(new Date(old.getTime() - 86_400_000))
   await forgetMessages(deps)
   await forgetAudit(deps)
   await forgetDrex(sql, deps.days)
@@ -195,9 +197,10 @@ test('what is old goes from every table that has a retention', async () => {
   await forgetTokens(sql)
   await forgetLookups(sql)
   await forgetComparisons(sql, deps.days)
-  await forgetTransactions(sql, new Date(), 'txn_z', 10)
+  await createRetention(deps).sweep()
   await sql.begin((tx) => applyCrossed(tx, { emitEvents: async () => {} }))
   await createIdempotencySweep({ sql, retentionHours: 1, logger: quietLogger }).sweep()
+  setSystemTime()
   const full: string[] = []
   for (const name of Object.keys(rows)) {
     if ((await sql`select from ${sql(name)} limit 1`).length > 0) full.push(name)

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dropExpired, ensurePartitions } from '#src/platform/database/index.ts'
+import { daysAgo, dropExpired, ensurePartitions } from '#src/platform/database/index.ts'
 import { sealEntries } from '#src/platform/http/audit/chain/seal.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { insertMessages, type NewMessage } from '#src/spi/messages/index.ts'
@@ -100,6 +100,7 @@ test('a month stays when something in it becomes open while it is archived', asy
       isOpen: (sql) => (readdirSync(directory).includes(file) ? sql`true` : sql`false`),
       beforeGone: async (_, ids) => void forgotten.push(...ids),
     },
+    await daysAgo(sql, deps.days),
   )
   expect(dropped.filter((name) => name.endsWith('_p202103'))).toEqual([])
   expect(linesIn(file)).toMatchObject([{ id }])
@@ -123,6 +124,14 @@ test('nothing goes before its time', async () => {
   await sql`truncate spi_messages, spi_transactions, spi_history, spi_sendings`
   const young = await stored(now)
   expect(await forgetMessages({ ...deps, days: 90 })).toEqual([])
+  expect(await keysOf(young)).toBe(2)
+  // However wrong the clock of one process is.
+  setSystemTime(new Date(now.getTime() + 3_650 * 86_400_000))
+  try {
+    expect(await forgetMessages({ ...deps, days: 90 })).toEqual([])
+  } finally {
+    setSystemTime()
+  }
   expect(await keysOf(young)).toBe(2)
   expect(await count('spi_messages')).toBe(1)
 })

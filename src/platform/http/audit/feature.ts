@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   type Client,
+  daysAgo,
   dropExpired,
   ensurePartitions,
   type RetentionDeps,
@@ -9,7 +10,6 @@ import {
 import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayMs } from '#src/platform/runtime/index.ts'
 import { routesWithout } from '../route.ts'
 import { archiveChain } from './chain/export.ts'
 import { exportLinks } from './chain/lines.ts'
@@ -24,19 +24,26 @@ const everyMs = 6 * 3_600_000
 const sealEveryMs = 10_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
+/** Without its partition a row goes to the default one, which then keeps those of the whole month. */
+export const ensureAuditPartitions = (sql: Client): Promise<readonly string[]> =>
+  ensurePartitions(sql, table, monthsAhead, new Date())
+
 /** Drops months past their retention. Nothing in the log is open: it tells of what was done. */
 export const forgetAudit = async (
   deps: RetentionDeps,
   round?: Round,
 ): Promise<readonly string[]> => {
-  const kept = new Date(Date.now() - deps.days * dayMs)
-  const bound = uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
   const { sql, archiveDirectory } = deps
+  const kept = await daysAgo(sql, deps.days)
+  // One bound for entries and links, wherever they lie: the links are of whole months.
+  const before = new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth()))
+  const bound = uuidBound(before)
   // While the entries are there.
   if (archiveDirectory !== undefined) await archiveChain(sql, archiveDirectory, bound, round)
   const dropped = await dropExpired(
     deps,
     { tables: [table], keys: { audit_log: 'id' }, isOpen: (sql) => sql`false` },
+    before,
     round,
   )
   await forgetEntriesOf(sql, bound)
@@ -63,7 +70,7 @@ export const createAudit = ({
   const name = 'audit'
   const [first] = databases
   if (first === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], auditRoutes) }
-  // Without its partition a row goes to the default one, so a failure here does not stop the service.
+  // A failure here does not stop the service.
   const jobs = databases.flatMap((sql, at) => [
     createJob({
       name: 'partitions of the audit log',
@@ -71,7 +78,7 @@ export const createAudit = ({
       isAwaited: true,
       fleet: { sql },
       logger,
-      run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
+      run: () => ensureAuditPartitions(sql),
     }),
     createJob({
       name: 'sealing of the audit log',

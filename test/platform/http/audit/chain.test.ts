@@ -256,3 +256,26 @@ test('links end with their month; what retention drops leaves a chain that goes 
   const { findings } = await verify({ retentionDays: 60 }, Date.now())
   expect(findings).toMatchObject([{ kind: 'altered', at: kept }])
 })
+
+test('entries of a month without a partition stay as long as their link', async () => {
+  await sql`truncate audit_log, audit_links`
+  const now = new Date()
+  const tenth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 10, 10)
+  const ids = [await write(1, tenth), await write(2, tenth + 15 * dayMs)]
+  expect(await sql`select from audit_log_default`).toHaveLength(2)
+  await seal(now.getTime())
+  const days = Math.floor((now.getTime() - (tenth + 10 * dayMs)) / dayMs)
+  const forget = (more: number) =>
+    forgetAudit({ sql, days: days - more, archiveDirectory: undefined, logger })
+  await forget(0)
+  expect(await verify({ retentionDays: days }, now.getTime())).toMatchObject({
+    entries: ids.length,
+    findings: [],
+  })
+  await forget(31)
+  expect(await sql`select from audit_log`).toHaveLength(0)
+  expect(await verify({ retentionDays: days - 31 }, now.getTime())).toMatchObject({
+    entries: 0,
+    findings: [],
+  })
+})
