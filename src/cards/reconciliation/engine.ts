@@ -6,7 +6,6 @@ import { gaugeByNetwork } from '../by-network.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
-import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
 import { storable } from '../text.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { dayAt, settlementDay } from './days.ts'
@@ -68,10 +67,10 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
 
   const endDay = async (
     name: string,
-    { waitSeconds, cutOver }: ReconciliationRules,
+    waitSeconds: number,
+    today: string,
     next: Parameters<typeof store.endDay>[4],
   ): Promise<void> => {
-    const today = dayAt(now(), cutOver)
     const ended = await sql.begin((tx) => store.endDay(tx, name, waitSeconds, today, next))
     if (ended === undefined) return
     logger.info({ network: name, day: ended }, 'the business day of a card network has ended')
@@ -80,16 +79,18 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
 
   const byClock = async ({ name, reconciliation: rules }: Reconciled): Promise<void> => {
     if (rules === undefined) return
-    const day = dayAt(now(), rules.cutOver)
+    const { waitSeconds, cutOver, isByNetwork } = rules
     const open = await store.openDayOf(sql, name)
-    if (open === undefined) return store.openDay(sql, name, day)
-    if (!rules.isByNetwork && day > open) await endDay(name, rules, () => day)
-    await store.addPassedOver(sql, name, rules.waitSeconds, day)
+    const today = dayAt(open.at, cutOver)
+    if (open.day === null) return store.openDay(sql, name, today)
+    if (!isByNetwork && today > open.day) await endDay(name, waitSeconds, today, () => today)
+    await store.addPassedOver(sql, name, waitSeconds, today)
   }
 
   const round = async ({ advance, signal }: Round): Promise<void> => {
+    // What is exchanged takes the time of a network: the days of no other end later for it.
+    for (const network of reconciled) await byClock(network)
     for (const network of reconciled) {
-      await byClock(network)
       await store.recountTold(sql, network.name)
       await expire(deps, network)
       let left = messagesMax
@@ -120,7 +121,8 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
         const at = now()
         const told = settlementDay(settlementDate, at)
         const last = addDays(at.toISOString().slice(0, 10), cutOverAheadDaysMax)
-        await endDay(name, rules, (open, ageSeconds) =>
+        const today = dayAt((await store.openDayOf(sql, name)).at, rules.cutOver)
+        await endDay(name, rules.waitSeconds, today, (open, ageSeconds) =>
           told !== undefined && told <= last
             ? told
             : ageSeconds >= cutOverSecondsMin

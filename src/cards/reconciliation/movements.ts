@@ -7,7 +7,7 @@ import { type BookedKind, type Totals, totalsFrom } from './totals.ts'
 /** Money that a network has moved. */
 export type Movement = {
   readonly network: string
-  /** `YYYY-MM-DD` as the network told it; undefined: the day that is open. */
+  /** `YYYY-MM-DD` as the network told it, or by our clock; undefined: the day that is open. */
   readonly day: string | undefined
   readonly currency: string
   readonly kind: BookedKind

@@ -25,10 +25,14 @@ export const openDay = async (sql: Queryable, network: string, day: string): Pro
     on conflict do nothing`
 }
 
-export const openDayOf = async (sql: Queryable, network: string): Promise<string | undefined> => {
-  const [row] = await sql<{ day: string }[]>`
-    select day::text from card_business_days where network = ${network}`
-  return row?.day
+/** The business day that is open, and the moment by the clock of the database, which all processes share. */
+export const openDayOf = async (
+  sql: Queryable,
+  network: string,
+): Promise<{ readonly day: string | null; readonly at: Date }> => {
+  const [row] = await sql<{ day: string | null; at: Date }[]>`
+    select (select day::text from card_business_days where network = ${network}) as day, now() as at`
+  return row!
 }
 
 /**

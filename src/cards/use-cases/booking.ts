@@ -1,6 +1,7 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Network } from '../networks/index.ts'
-import { type Movement, type MovementFees, settlementDay } from '../reconciliation/index.ts'
+import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
+import { dayAt, type Movement, type MovementFees, settlementDay } from '../reconciliation/index.ts'
 import type { BookedKind, MovementKind } from '../reconciliation/totals.ts'
 import type { Booking } from '../reversals/attempt.ts'
 import type { Reversal, ReversalOutcome } from '../reversals/types.ts'
@@ -95,6 +96,17 @@ const countedBy = (
   return [['authorization', numbers]]
 }
 
+/**
+ * The day in which the network books what we hear of at a moment: DE 15, or by our clock, whether or not the end of the
+ * day before is stored by then. Undefined: the network ends days itself, so it is the one that is open.
+ */
+const dayOf = (
+  { isByNetwork, cutOver }: ReconciliationRules,
+  settlementDate: string | undefined,
+  at: Date,
+): string | undefined =>
+  settlementDay(settlementDate, at) ?? (isByNetwork ? undefined : dayAt(at, cutOver))
+
 /** What the network has booked with the answer to an operation; nothing where no totals are compared. */
 export const bookedBy = (
   network: Books | undefined,
@@ -107,7 +119,7 @@ export const bookedBy = (
   const { partCents, settlementDate, fees } = verdict
   const moved = movedBy(network, operation, before, partCents)
   const { id: transactionId, currency } = before
-  const day = settlementDay(settlementDate, at)
+  const day = dayOf(network.reconciliation, settlementDate, at)
   const common = { network: network.name, day, currency, transactionId }
   return [
     ...(moved === undefined ? [] : [moved]),
@@ -206,7 +218,7 @@ export const bookedByEnd = (
     isAdvice || isPart
       ? { stan, transmission }
       : { stan: originalStan, transmission: originalTransmission }
-  const day = settlementDay(booking?.settlementDate, at)
+  const day = dayOf(network.reconciliation, booking?.settlementDate, at)
   const common = { network: network.name, day, currency, transactionId, ...numbers }
   const charged = isAdvice ? chargedFor(booking?.fees) : nothingCharged
   const takenBack = takenBackOf(ended, reversedCents)

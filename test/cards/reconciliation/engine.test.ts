@@ -27,9 +27,21 @@ const rules = {
   batchUpload: 'never' as const,
 }
 
-/** The engine at a moment that the test moves. */
-const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } = {}) => {
+type Change = {
+  readonly isByNetwork?: boolean
+  readonly cutOver?: typeof rules.cutOver
+  readonly names?: readonly string[]
+}
+
+/** The engine at a moment that the test moves: the place of its networks moves with it, as the database has one clock. */
+const rigOf = (answering: Answering, { names = ['neta'], ...change }: Change = {}) => {
   const clock = { at: new Date('2026-11-23T02:00:00Z') }
+  const moved = {
+    minutes: 0,
+    get offsetMinutes() {
+      return rules.cutOver.offsetMinutes + (clock.at.getTime() - Date.now()) / 60_000
+    },
+  }
   const sent: CardMessage[] = []
   let stan = 0
   const network = {
@@ -38,7 +50,7 @@ const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } 
     isPending: () => false,
     answers: createAnswerRules(answerCodes1987),
     content: createContent(dialects['ascii']!, undefined, true, false, true),
-    reconciliation: { ...rules, ...change },
+    reconciliation: { ...rules, cutOver: moved, ...change },
     health: () => ({
       name: 'neta',
       connectionsUp: 1,
@@ -54,7 +66,7 @@ const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } 
   }
   const reconciliation = createReconciliation({
     sql,
-    networks: [network],
+    networks: names.map((name) => ({ ...network, name })),
     logger: quietLogger,
     now: () => clock.at,
     metrics: createMetrics({ version: 'test', withProcess: false }),
@@ -142,10 +154,10 @@ test('our clock ends a day at the network’s place, and totals stay as they wer
   for (let left = 400; left > 0 && (await open()) === undefined; left--) await Bun.sleep(5)
   expect(await open()).toBe('2026-11-22')
   await book(1, '2026-11-22')
-  rig.clock.at = new Date('2026-11-23T02:59:59Z')
+  rig.clock.at = new Date('2026-11-23T02:59:50Z')
   await Bun.sleep(30)
   expect([await open(), rig.sent.length]).toEqual(['2026-11-22', 0])
-  rig.clock.at = new Date('2026-11-23T03:00:00Z')
+  rig.clock.at = new Date('2026-11-23T03:00:10Z')
   await until(() => rig.sent.length > 1, 'a repeat')
   expect(await open()).toBe('2026-11-23')
   await book(2, '2026-11-22')
@@ -154,6 +166,38 @@ test('our clock ends a day at the network’s place, and totals stay as they wer
   await rig.job.stop()
   const told = rig.sent.map(({ settlementDate, more }) => [settlementDate, more?.get(88)])
   expect(new Set(told.map(String))).toEqual(new Set(['1122,0000000000000001']))
+})
+
+test('a network that does not answer keeps no day of another one open', async () => {
+  await sql`
+    insert into card_business_days (network, day)
+    values ('neta', '2026-11-20'), ('netb', '2026-11-20')`
+  let answer: (outcome: ExchangeOutcome) => void = () => undefined
+  const silent = new Promise<ExchangeOutcome>((resolve) => {
+    answer = resolve
+  })
+  const rig = rigOf(() => silent, { names: ['neta', 'netb'] })
+  void rig.job.start()
+  await until(() => rig.sent.length === 1, 'the message that is not answered')
+  expect(await sql`select network, day::text from card_business_days order by 1`).toMatchObject([
+    { network: 'neta', day: '2026-11-22' },
+    { network: 'netb', day: '2026-11-22' },
+  ])
+  answer(answerOf({ 39: '00' }))
+  await rig.job.stop()
+})
+
+test('a process whose clock is ahead ends no day: all go by that of the database', async () => {
+  const today = new Date()
+  const cutOver = { minutes: 0, offsetMinutes: 12 * 60 - today.getUTCHours() * 60 }
+  const day = today.toISOString().slice(0, 10)
+  await sql`insert into card_business_days (network, day) values ('neta', ${day})`
+  const rig = rigOf(() => answerOf({ 39: '00' }), { cutOver })
+  rig.clock.at = new Date(today.getTime() + 3 * 86_400_000)
+  await rig.job.start()
+  await rig.job.stop()
+  expect(await sql`select day::text from card_business_days`).toMatchObject([{ day }])
+  expect((await rows()).length).toBe(0)
 })
 
 test('what is not answered in time is given up, and a process that dies is followed by another', async () => {

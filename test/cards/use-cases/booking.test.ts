@@ -9,7 +9,7 @@ import { bookedBy, bookedByEnd } from '../../../src/cards/use-cases/booking.ts'
 const networkOf = (authorization: '0100' | '0200') =>
   ({
     name: 'neta',
-    reconciliation: {},
+    reconciliation: { isByNetwork: true, cutOver: { minutes: 0, offsetMinutes: 0 } },
     content: { mtiOf: () => authorization },
     answers: { ofReversal: (code: string) => (code === '00' ? 'done' : 'unknown') },
   }) as unknown as Network
@@ -172,6 +172,30 @@ test('what a network refused, never answered or did not know moved nothing', () 
   expect(bookedByEnd(holds, told, 'confirmed', undefined, 0n, at)).toMatchObject([
     { kind: 'debit', day: undefined },
   ])
+})
+
+test('without DE 15 the day is that of our clock, whether the one before has ended by then or not', () => {
+  const cutOver = { minutes: 22 * 60, offsetMinutes: -180 }
+  const byClock = { ...holds, reconciliation: { isByNetwork: false, cutOver } } as Network
+  const untold = { kind: 'approved', responseCode: '00' } as Parameters<typeof bookedBy>[3]
+  for (const [moment, day] of [
+    ['2026-11-23T00:59:59Z', '2026-11-22'],
+    ['2026-11-23T01:00:00Z', '2026-11-23'],
+  ] as const) {
+    const heard = new Date(moment)
+    expect(bookedBy(byClock, 'capture', transaction, untold, heard)).toMatchObject([{ day }])
+    const advised = { ...reversal, reverses: 'capture_advice' } as const
+    expect(bookedByEnd(byClock, advised, 'confirmed', undefined, 0n, heard)).toMatchObject([
+      { day },
+    ])
+    expect(bookedBy(holds, 'capture', transaction, untold, heard)).toMatchObject([
+      { day: undefined },
+    ])
+    // What the network tells goes before.
+    expect(bookedBy(byClock, 'capture', transaction, approved(), heard)).toMatchObject([
+      { day: '2026-11-23' },
+    ])
+  }
 })
 
 test('of a sale, the void of a part takes back that part, and what follows it what is left', () => {
