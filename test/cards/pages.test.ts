@@ -1,5 +1,6 @@
 /** What jobs read of cards, whatever is stored. */
-import { standingAfter } from '../../src/cards/reconciliation/movements.ts'
+import { movementsOf, standingAfter } from '../../src/cards/reconciliation/movements.ts'
+import { findOver } from '../../src/cards/reversals/store.ts'
 import {
   lateAnswersAfter,
   lateAnswersEndedBefore,
@@ -15,11 +16,21 @@ const ages = { secondsMin: 5, secondsMax: 86_400 } as const
 const idOf = `'txn_' || lpad(to_hex(n), 32, '0')`
 const ofDay = { network: 'neta', day: '2026-01-02', currency: 'BRL' } as const
 
-/** Up to which movement we have uploaded, and up to which late answer we have decided. */
-type Cursors = { readonly uploadedTo: bigint; readonly decidedTo: bigint }
+const pageRows = 10
+/** Reversals that no network has confirmed yet, and what looking at all of them may read. */
+const waiting = stored / 5
+const pagesMaxOfWaiting = waiting / 25
+const limits = { expirySeconds: 86_400, attemptsMax: 1_000 } as const
+
+/** The comparison of a day, up to which movement we have uploaded, and up to which late answer we have decided. */
+type Cursors = {
+  readonly comparison: string
+  readonly uploadedTo: bigint
+  readonly decidedTo: bigint
+}
 
 holdPageBudgets<Cursors>({
-  absent: { uploadedTo: 0n, decidedTo: 0n },
+  absent: { comparison: '0', uploadedTo: 0n, decidedTo: 0n },
   store: async (sql) => {
     await sql.unsafe(`
       set local statement_timeout = 0;
@@ -37,19 +48,40 @@ holdPageBudgets<Cursors>({
       insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
       select 'neta', day::date, 'BRL', kind, 100, ${idOf}, lpad((n % 1000000)::text, 6, '0'), '0102120000'
       from generate_series(1, ${stored}) n
-      cross join (values ('2026-01-02', 'debit'), ('2026-01-03', 'credit')) as t(day, kind);`)
+      cross join (values ('2026-01-02', 'debit'), ('2026-01-03', 'credit')) as t(day, kind);
+      insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency, original_mti,
+        original_stan, original_transmission, rrn, merchant_id, status, ended_at)
+      select ${idOf}, 'neta', 'authorization', 'tok', 100, 'BRL', '0100', '000001', '0102120000', '1', 'm',
+        case when n > ${stored - waiting} then 'pending' else 'confirmed' end, now()
+      from generate_series(1, ${stored}) n;
+      insert into card_reconciliations (network, day, currency, next_attempt_at)
+      values ('neta', '2026-01-02', 'BRL', now()), ('neta', '2026-01-04', 'BRL', now());
+      insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+      select 'neta', '2026-01-04', 'BRL', 'debit', 100, ${idOf}, 'later', '0102120000'
+      from generate_series(1, ${pageRows}) n;`)
+    const [comparison] = await sql<{ id: bigint }[]>`
+      select id from card_reconciliations where day = '2026-01-04'`
     const [row] = await sql<{ id: bigint }[]>`
       select id from card_movements where day = '2026-01-02' order by id offset ${stored / 2} limit 1`
     const [last] = await sql<{ id: bigint }[]>`
       select id from card_events where type = 'late_answer' order by id desc limit 1`
-    return { uploadedTo: row?.id ?? 0n, decidedTo: last?.id ?? 0n }
+    return {
+      comparison: String(comparison?.id),
+      uploadedTo: row?.id ?? 0n,
+      decidedTo: last?.id ?? 0n,
+    }
   },
-  work: async (sql, { uploadedTo, decidedTo }) => {
+  work: async (sql, { comparison, uploadedTo, decidedTo }) => {
     await lateAnswersEndedBefore(sql, ages.secondsMax)
     await lateAnswersAfter(sql, decidedTo, ages, 200)
     await standingAfter(sql, { ...ofDay, uploadedTo: null })
     await standingAfter(sql, { ...ofDay, uploadedTo })
+    await findOver(sql, limits, 100)
+    await movementsOf(sql, comparison, undefined, pageRows)
+    await movementsOf(sql, comparison, String(uploadedTo), pageRows)
   },
-  isTooDear: ({ text, pagesPerCall }) =>
-    pagesPerCall > (/order by id desc/.test(text) ? pagesMaxAtFirst : pagesMax),
+  isTooDear: ({ text, pagesPerCall }) => {
+    if (/order by id desc/.test(text)) return pagesPerCall > pagesMaxAtFirst
+    return pagesPerCall > (/order by created_at/.test(text) ? pagesMaxOfWaiting : pagesMax)
+  },
 })

@@ -116,7 +116,11 @@ type Day = Pick<Due, 'network' | 'day' | 'currency'>
 const lookedAtMax = 500
 
 /** The movements of the day after that one. Only the index of days has their order: ids would lead through other days. */
-const bookedAfter = (sql: Queryable, { network, day }: Day, id: bigint) => sql`
+const bookedAfter = (
+  sql: Queryable,
+  { network, day }: Readonly<Record<'network' | 'day', string | Sql>>,
+  id: bigint | string,
+) => sql`
   select * from card_movements
   where (network, day, id) > (${network}::text, ${day}::date, ${id}::bigint)
     and (network, day) <= (${network}::text, ${day}::date)
@@ -178,11 +182,13 @@ export const movementsOf = (
   select m.id, m.kind, m.amount_cents as cents, m.transaction_id as "transactionId", m.stan, t.rrn,
     m.at
   from card_reconciliations r
-  join card_movements m on m.network = r.network and m.day = r.day and m.currency = r.currency
-  left join card_transactions t on t.id = m.transaction_id
+  cross join lateral (
+    select * from (${bookedAfter(sql, { network: sql`r.network`, day: sql`r.day` }, afterId ?? 0n)}) b
+    where b.currency = r.currency order by b.network, b.day, b.id limit ${rowCount(sql, limit)}
+  ) m
+  left join lateral (select rrn from card_transactions where id = m.transaction_id limit 1) t on true
   where r.id = ${reconciliationId}::bigint
-    ${afterId === undefined ? sql`` : sql`and m.id > ${afterId}::bigint`}
-  order by m.id limit ${limit}`
+  order by m.id`
 
 /** What moved, by our book. */
 export const totalsOf = async (

@@ -2,6 +2,7 @@ import {
   type Client,
   looksLikeOne,
   type Queryable,
+  rowCount,
   textArray,
 } from '#src/platform/database/index.ts'
 import { createColumns, recordOf } from '../columns.ts'
@@ -180,7 +181,7 @@ const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
     and ((attempts >= ${attemptsMax} and first_attempt_at is not null) or created_at <= now()
       - coalesce(make_interval(hours => expiry_hours), make_interval(secs => ${expirySeconds})))`
 
-/** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. */
+/** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. Reads what waits, by its index of ages. */
 export const findOver = async (
   sql: Client,
   limits: Limits,
@@ -188,7 +189,7 @@ export const findOver = async (
 ): Promise<readonly Reversal[]> => {
   const rows = await sql<Reversal[]>`
     select ${sql(texts.selected)} from card_reversals r where ${isOver(sql, limits)}
-    order by id limit ${limit}`
+    order by created_at, id limit ${rowCount(sql, limit)}`
   return rows.map(recordOf)
 }
 
