@@ -85,6 +85,9 @@ export const cardReconciliations = pgTable(
     /** DE 11 and DE 7 of the message that is sent, the same in every repeat. */
     stan: text(),
     transmission: text(),
+    /** The movement that a 0320 with these numbers tells of, and what stood of it then. */
+    uploadingId: bigint('uploading_id', { mode: 'bigint' }),
+    uploadingCents: bigint('uploading_cents', { mode: 'bigint' }),
     /** How often bytes of that message may have reached the network. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull(),

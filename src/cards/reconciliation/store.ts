@@ -8,7 +8,7 @@ type Stored = typeof cardReconciliations.$inferSelect
 export type Due = Pick<
   Stored,
   | ('id' | 'network' | 'day' | 'currency' | 'ours' | 'stan' | 'transmission')
-  | ('attempts' | 'upload' | 'uploadedTo')
+  | ('attempts' | 'upload' | 'uploadedTo' | 'uploadingId' | 'uploadingCents')
 > & { readonly lease: string }
 
 /** The currency of a day in which nothing moved. */
@@ -175,7 +175,7 @@ export const claimDue = async (
         and (lease_until is null or lease_until <= now())
       order by next_attempt_at, id limit 1 for update skip locked)
     returning id, lease_until::text as lease, network, day::text, currency, ours, stan, transmission, attempts, upload,
-      uploaded_to as "uploadedTo"`
+      uploaded_to as "uploadedTo", uploading_id as "uploadingId", uploading_cents as "uploadingCents"`
   return due
 }
 
@@ -228,16 +228,22 @@ export const beginUpload = async (sql: Queryable, claim: Claim, told: End): Prom
     where ${held(sql, claim)} and upload is null`
 }
 
-/** Stores, before the first byte of a 0320, the numbers that it goes out with. @returns false if it is another's by now */
+/**
+ * Stores, before the first byte of a 0320, the numbers that it goes out with, and what it tells of.
+ *
+ * @returns false if it is another's by now
+ */
 export const beginUploading = async (
   sql: Queryable,
   claim: Claim,
+  { id, cents }: { readonly id: bigint; readonly cents: bigint },
   { stan, transmission }: { readonly stan: string; readonly transmission: string },
 ): Promise<boolean> =>
   (
     await sql`
       update card_reconciliations
-      set attempts = attempts + 1, stan = ${stan}, transmission = ${transmission}
+      set attempts = 1 + case when stan = ${stan} and transmission = ${transmission} then attempts else 0 end,
+        stan = ${stan}, transmission = ${transmission}, uploading_id = ${id}, uploading_cents = ${cents}
       where ${held(sql, claim)} and upload = 'under_way'`
   ).count === 1
 
@@ -326,7 +332,8 @@ export const giveUp = async (
 
 export type ReconciliationRow = Omit<
   Stored,
-  'transmission' | 'uploadedTo' | 'nextAttemptAt' | 'leaseUntil' | 'resolvedBy'
+  | ('transmission' | 'uploadedTo' | 'uploadingId' | 'uploadingCents')
+  | ('nextAttemptAt' | 'leaseUntil' | 'resolvedBy')
 >
 
 /** Newest first. */

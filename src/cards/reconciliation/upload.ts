@@ -26,8 +26,8 @@ export type UploadDeps = {
 type Verdict = 'taken' | 'refused' | 'again'
 
 /**
- * Sends the next transaction of the day, a 0320, or repeats as 0321 with the same STAN and DE 7 what was not answered;
- * after the last one the totals are compared again. One at a time, in the order of booking: whatever process goes on,
+ * Sends the next transaction of the day, a 0320, or repeats as 0321 with the same STAN and DE 7 what was not answered,
+ * unless it was taken back since: what follows it is told of under numbers of its own. After the last one the totals are compared again. One at a time, in the order of booking: whatever process goes on,
  * begins where the network has answered.
  *
  * @returns whether it has to be sent again, and whether no byte of what was begun was written
@@ -53,12 +53,12 @@ export const uploadNext = async (
     return { isAgain: false, isUnsent: false }
   }
   let sent: Promise<ExchangeOutcome | undefined>
-  const isRepeat = due.attempts > 0
+  const begun = begunOf(due, movement)
+  const isRepeat = begun !== undefined && due.attempts > 0
   try {
-    const { stan, transmission } = due
-    const numbers =
-      stan === null || transmission === null ? await nextStan() : { stan, transmission }
-    if (!(await store.beginUploading(sql, due, numbers))) return { isAgain: false, isUnsent: false }
+    const numbers = begun ?? (await nextStan())
+    if (!(await store.beginUploading(sql, due, movement, numbers)))
+      return { isAgain: false, isUnsent: false }
     const { pan, expiry } = card
     const beside = { expiry, profile: merchants.get(transaction.merchantId) }
     const subject = { ...transaction, ...movedBy(movement, transaction), day: due.day }
@@ -103,6 +103,17 @@ export const exchanged = async (
     onFault(error)
     return undefined
   }
+}
+
+/** The numbers of a 0320 that has begun; undefined where it tells of another movement, or of more or less of it. */
+const begunOf = (
+  { stan, transmission, uploadingId, uploadingCents }: store.Due,
+  { id, cents }: UploadedMovement,
+): Pick<TraceNumbers, 'stan' | 'transmission'> | undefined => {
+  if (stan === null || transmission === null) return undefined
+  // Older versions did not store them.
+  const isSame = (uploadingId ?? id) === id && (uploadingCents ?? cents) === cents
+  return isSame ? { stan, transmission } : undefined
 }
 
 const movedBy = (

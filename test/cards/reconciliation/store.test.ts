@@ -184,7 +184,7 @@ test('whoever stood still for longer than its lease decides nothing that another
   const stale = (await store.claimDue(sql, 'neta', 0))!
   const next = (await store.claimDue(sql, 'neta', 600))!
   const uploading = await row()
-  expect(await store.beginUploading(sql, stale, numbers)).toBe(false)
+  expect(await store.beginUploading(sql, stale, { id: 1n, cents: 1n }, numbers)).toBe(false)
   await store.uploaded(sql, stale, 1n, 'taken')
   await store.endUpload(sql, stale)
   expect(await row()).toEqual(uploading)

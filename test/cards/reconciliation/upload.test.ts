@@ -130,9 +130,10 @@ const engineOf = (
   rig: CardsRig,
   answer: (request: CardMessage) => Promise<ExchangeOutcome>,
   everyMs = 5,
+  stanBefore = 800_000,
 ) => {
   const sent: string[] = []
-  let stan = 800_000
+  let stan = stanBefore
   const vault = { away: false }
   const network = {
     name: 'neta',
@@ -253,6 +254,37 @@ test('another process goes on where the first one was killed, in order, and wait
   expect(
     await sql`select upload, uploaded, uploads_refused from card_reconciliations`,
   ).toMatchObject([{ upload: 'done', uploaded: 3, uploads_refused: 0 }])
+})
+
+test.each([
+  ['was taken back', 3_000],
+  ['is less by now', 1_500],
+] as const)('what has begun and %s lends its numbers to nothing else', async (what, amount) => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
+  const first = engineOf(rig, async (request) => {
+    if (Number(request.amount) === 2_000) return { kind: 'connection_lost' }
+    return answered('00', request)
+  })
+  void first.job.start()
+  await until(() => first.sent.some((text) => text.startsWith('0321')))
+  await first.job.stop()
+  if (what === 'is less by now') {
+    await sql`update card_movements set amount_cents = 1500 where amount_cents = 2000`
+  } else {
+    await sql`
+      insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+      select network, day, currency, 'debit_reversal', amount_cents, transaction_id, stan, transmission
+      from card_movements where amount_cents = 2000`
+  }
+  await sql`update card_reconciliations set lease_until = null, next_attempt_at = now()`
+  const second = engineOf(rig, async (request) => answered('00', request), 5, 802_000)
+  await second.job.start()
+  const status = async () => (await sql`select status from card_reconciliations`)[0]?.['status']
+  await until(async () => (await status()) === 'balanced')
+  await second.job.stop()
+  expect(second.sent[0]).toBe(`0320 802001 ${amount} 1122`)
 })
 
 test('one whose exchange fails by itself is told again as a repeat', async () => {
