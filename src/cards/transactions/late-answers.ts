@@ -8,7 +8,6 @@ export type LateAnswerRow = {
   /** DE 11 and DE 7 of the message that it answers, where DE 37 is not known; otherwise null. */
   readonly stan: string | null
   readonly transmission: string | null
-  readonly at: Date
   readonly data: Readonly<Record<string, string | null>>
 }
 
@@ -24,8 +23,12 @@ export type KeptLateAnswer = {
   readonly isOneOfSeveral: boolean
   /** Somebody has taken back since what it is about: it needs nobody. */
   readonly isTakenBack: boolean
+  /** None with an id below its own can be committed any more. */
+  readonly isSettled: boolean
 }
 
+/** Longer than a commit takes: ids are given before it, and may come to light in another order. */
+const settledSeconds = 60
 /** We look for the last one that is too old among so many of the last ones. */
 const lookedAtMax = 1_000_000
 
@@ -52,7 +55,8 @@ export const lateAnswersAfter = (
     exists (
       select from card_reversals r
       where r.transaction_id = e.transaction_id and (r.ended_at is null or r.ended_at > e.at)
-        and e.data ->> 'stan' in (r.original_stan, r.stan)) as "isTakenBack"
+        and e.data ->> 'stan' in (r.original_stan, r.stan)) as "isTakenBack",
+    e.at < now() - make_interval(secs => ${settledSeconds}) as "isSettled"
   from card_events e join card_transactions t on t.id = e.transaction_id
   where e.type = 'late_answer' and e.id > ${eventId}
     and e.at > now() - make_interval(secs => ${ages.secondsMax})
@@ -68,16 +72,21 @@ const hasRoom = (sql: Queryable) => sql`(
     select from card_events e where e.transaction_id = f.id and e.type = 'late_answer' limit ${keptMax}
   ) kept) < ${keptMax}`
 
-/** Stores late answers with their transactions. @returns the ids of those found, in order */
+/**
+ * Stores late answers with their transactions, at the time of the database: the one that whatever is compared with them
+ * has, whichever process heard them.
+ *
+ * @returns the ids of those found, in order
+ */
 export const attachLateAnswers = async (
   sql: Queryable,
   answers: readonly LateAnswerRow[],
 ): Promise<readonly (string | undefined)[]> => {
-  const input = answers.map((answer, at) => ({ ...answer, at: answer.at, position: at }))
+  const input = answers.map((answer, position) => ({ ...answer, position }))
   const attached = await sql<{ id: string; position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json)
-        as i(position int, network text, rrns text[], stan text, transmission text, at timestamptz, data jsonb)
+        as i(position int, network text, rrns text[], stan text, transmission text, data jsonb)
     ),
     found as (
       select i.*, t.id from input i cross join lateral (
@@ -98,7 +107,7 @@ export const attachLateAnswers = async (
     ),
     events as (
       insert into card_events (transaction_id, type, data, at)
-      select f.id, 'late_answer', f.data, f.at from found f where ${hasRoom(sql)}
+      select f.id, 'late_answer', f.data, now() from found f where ${hasRoom(sql)}
     )
     select id, position from found`
   const ids = new Map(attached.map(({ id, position }) => [position, id]))
@@ -165,11 +174,11 @@ export const candidatesOf = async (
 export const keepLateAnswer = async (
   sql: Queryable,
   ids: readonly string[],
-  { at, data }: Pick<LateAnswerRow, 'at' | 'data'>,
+  data: LateAnswerRow['data'],
 ): Promise<void> => {
   const told = JSON.stringify(ids.length === 1 ? data : { ...data, candidates: ids.length })
   await sql`
     insert into card_events (transaction_id, type, data, at)
-    select f.id, 'late_answer', ${told}::text::jsonb, ${at}
+    select f.id, 'late_answer', ${told}::text::jsonb, now()
     from unnest(${textArray(ids)}::text::text[]) as f(id) where ${hasRoom(sql)}`
 }

@@ -159,7 +159,7 @@ const dataOf = ({ mti, stan, responseCode, authCode }: CardMessage): LateAnswerR
 /** The answer by its DE 37; without one by its DE 11 and DE 7, whatever it answers; undefined without these. */
 const rowOf = ({ network, response, receivedAt: at }: Late): LateAnswerRow | undefined => {
   const { rrn, stan = '', transmissionDateTime: transmission = '' } = response
-  const common = { network, at, data: dataOf(response) }
+  const common = { network, data: dataOf(response) }
   if (rrn !== undefined) {
     return { ...common, rrns: [rrn.trimEnd()], stan: null, transmission: null }
   }
@@ -198,7 +198,7 @@ const ownersOf = async (
   if (found.length === 0 || found.length > candidatesMax[answers]) return []
   // Everybody locks them in this order.
   const ids = found.toSorted()
-  await keepLateAnswer(tx, ids, { at, data: dataOf(response) })
+  await keepLateAnswer(tx, ids, dataOf(response))
   return ids
 }
 

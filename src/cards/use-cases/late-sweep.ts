@@ -25,7 +25,7 @@ export const createLateSweep = (
   deps: ListenerDeps & { readonly secondsMin?: number },
 ): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
   const { sql, networks, logger, onReversals, secondsMin = secondsMinDefault } = deps
-  /** All up to this one are decided. */
+  /** All up to this one are decided, and nothing comes among them. */
   let decidedTo = 0n
 
   const decide = async (one: KeptLateAnswer): Promise<'reversed' | 'taken' | 'undecided'> => {
@@ -39,7 +39,7 @@ export const createLateSweep = (
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
-    let undecidedFrom: bigint | undefined
+    let openFrom: bigint | undefined
     if (decidedTo === 0n) decidedTo = await lateAnswersEndedBefore(sql, secondsMax)
     for (let after = decidedTo; ; ) {
       const found = await lateAnswersAfter(sql, after, { secondsMin, secondsMax }, batchMax)
@@ -47,12 +47,12 @@ export const createLateSweep = (
         if (round?.signal.aborted === true) return total
         const result = await decide(one)
         if (result === 'reversed') total++
-        if (result === 'undecided') undecidedFrom ??= after
+        if (result === 'undecided' || !one.isSettled) openFrom ??= after
         after = one.eventId
         round?.advance()
       }
       if (found.length < batchMax) {
-        decidedTo = undecidedFrom ?? after
+        decidedTo = openFrom ?? after
         break
       }
     }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { CardMessage } from '#codecs/iso8583'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
+import { createLateAnswers } from '../../../src/cards/use-cases/late-answers.ts'
 import { createLateSweep } from '../../../src/cards/use-cases/late-sweep.ts'
 import { send } from '../../../src/cards/use-cases/operation.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
@@ -175,7 +178,7 @@ describe('a late approval whose process was killed before it could see to it', (
       secondsMin: 0,
     })
   /** As it is kept, of the transaction and nothing more. */
-  const keep = (id: string, mti: string, stan: string) => rig.database.sql`
+  const keep = (id: string, mti: string, stan: string, sql: Queryable = rig.database.sql) => sql`
     insert into card_events (transaction_id, type, data, at)
     values (${id}, 'late_answer', ${JSON.stringify({ mti, stan, response_code: '00' })}::text::jsonb,
       now() - interval '1 second')`
@@ -214,6 +217,55 @@ describe('a late approval whose process was killed before it could see to it', (
     expect((await asked).status).toBe(422)
     expect(await look()).toBe(1)
     expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+  })
+
+  test('is found where it is committed after a younger one', async () => {
+    network.on(({ mti }, peer) =>
+      peer.answer({ responseCode: mti === '0200' ? '51' : '00', authCode: 'A00001' }),
+    )
+    const ids: string[] = []
+    for (let left = 2; left > 0; left--) {
+      const { id } = await rig.authorize('tok_visa_approved')
+      expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(422)
+      ids.push(id)
+    }
+    const [first = '', second = ''] = ids
+    const { sweep: look } = lateSweep()
+    const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const committed = rig.database.sql.begin(async (tx) => {
+      await keep(first, '0210', await captureStanOf(first), tx)
+      inserted.resolve()
+      await commit.promise
+    })
+    await inserted.promise
+    await keep(second, '0210', await captureStanOf(second))
+    expect(await look()).toBe(1)
+    commit.resolve()
+    await committed
+    expect(await look()).toBe(1)
+    for (const id of ids) expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+  })
+
+  test('is kept at the time of the database, whatever the clock of its process says', async () => {
+    network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+    const { id, rrn, stan } = await rig.authorize('tok_visa_approved')
+    const { sql } = rig.database
+    const take = createLateAnswers({
+      sql,
+      networks: rig.networks,
+      onReversals: () => undefined,
+      emission: undefined,
+      logger: quietLogger,
+      now: () => new Date(),
+    })
+    const response = new CardMessage()
+    Object.assign(response, { mti: '0110', stan, rrn, responseCode: '00' })
+    await take({ network: 'neta', response, receivedAt: new Date(Date.now() + 600_000) })
+    expect(
+      await sql`
+        select abs(extract(epoch from now() - at)) < 60 as "isNow" from card_events
+        where transaction_id = ${id} and type = 'late_answer'`,
+    ).toMatchObject([{ isNow: true }])
   })
 })
 
