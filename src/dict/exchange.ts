@@ -86,7 +86,8 @@ const send = (
   fetch(url, {
     ...init,
     redirect: 'manual',
-    headers: { 'User-Agent': 'Trilho', ...headers },
+    // With a port the connection is reset; TLS still checks the name in the URL.
+    headers: { Host: new URL(url).hostname, 'User-Agent': 'Trilho', ...headers },
     ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
   })
 

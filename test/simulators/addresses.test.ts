@@ -46,7 +46,8 @@ test('a file of identifiers is where the directory was asked', async () => {
   const url = new URL(directory.url)
   url.hostname = '127.0.0.1'
   const body = `<CreateCidSetFileRequest><Participant>${participant}</Participant><KeyType>EMAIL</KeyType></CreateCidSetFileRequest>`
-  const headers = { 'PI-RequestingParticipant': participant }
+  // As a participant asks, without the port.
+  const headers = { 'PI-RequestingParticipant': participant, Host: url.hostname }
   const asked = await (await fetch(`${url}/cids/files/`, { method: 'POST', body, headers })).text()
   const [, id] = /<Id>(\d+)</.exec(asked) ?? []
   nowMs += 10_000

@@ -168,7 +168,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
 /** What the API answers. */
 const answerBy =
   (deps: Deps, sign: ReturnType<typeof createAnswerSigner> | undefined): Parts['answer'] =>
-  async (request, path) => {
+  async (request, { origin, searchParams: query }, path) => {
     const { faults, play, now } = deps
     const operation = operationOf(request.method, path)
     const before = faults.strike(
@@ -185,7 +185,6 @@ const answerBy =
     const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
     const header = (name: string): string => request.headers.get(name) ?? ''
-    const { searchParams: query, origin } = new URL(request.url)
     if (operation === 'claim') play.catchUp()
     const done = operate({ method: request.method, origin, path, query, header, body: bytes }, deps)
     const after = faults.strike(afterwards, operation)
@@ -229,8 +228,11 @@ const fetchFrom =
   }
 
 type Parts = {
-  /** @param path without the version */
-  readonly answer: (request: Request, path: string) => Promise<Response>
+  /**
+   * @param url that of the request, with the port
+   * @param path without the version
+   */
+  readonly answer: (request: Request, url: URL, path: string) => Promise<Response>
   /** A file of CIDs. @throws Refusal */
   readonly fetchFile: (name: string) => Response
   readonly control: ReturnType<typeof createControl>
@@ -248,7 +250,10 @@ const serve = (
     port,
     ...(tls === undefined ? {} : { tls: serverTls(tls) }),
     fetch: async (request, server) => {
-      const { pathname } = new URL(request.url)
+      const url = new URL(request.url)
+      // Participants name no port in Host.
+      if (url.port === '') url.port = String(server.port)
+      const { pathname } = url
       if (pathname.startsWith('/simulator/')) {
         if (!isLocal(server.requestIP(request)?.address)) return problemOf(new Refusal('Forbidden'))
         const { bytes } = await readBounded(request.body, bodyBytesMax)
@@ -257,7 +262,7 @@ const serve = (
       const respondTo = async (): Promise<Response> =>
         pathname.startsWith(filePrefix)
           ? fetchFile(pathname.slice(filePrefix.length))
-          : answer(request, versionForm.exec(pathname)?.[1] ?? '')
+          : answer(request, url, versionForm.exec(pathname)?.[1] ?? '')
       const response = await respondTo().catch((error: unknown) =>
         problemOf(error instanceof Refusal ? error : new Refusal('InternalServerError')),
       )
