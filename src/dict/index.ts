@@ -92,13 +92,13 @@ export const createDict = (deps: DictDeps): DictFeature => {
     refusalOfSignature: deps.refusalOfSignature,
     timeoutMs,
   })
-  const client = createDirectoryClient(wire.lane(), ispb)
-  const entries = createEntryService({ ...common, client })
+  const clientOfOwn = () => createDirectoryClient(wire.lane(), ispb)
+  const entries = createEntryService({ ...common, client: clientOfOwn() })
   const claims = { ...common, quietMs, calls: createClaimCalls(wire.lane(), ispb) }
   const advance = createAdvance(claims)
   const service = createDictService({
     ...common,
-    client,
+    client: clientOfOwn(),
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category, elapsedMs),
     cache: createEntryCache(settings.cacheSeconds, elapsedMs),
   })

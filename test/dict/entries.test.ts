@@ -475,3 +475,9 @@ test('entries are listed page by page, newest first, and by their key', async ()
   const { json } = await dict.call('GET', `${base}?key=${made[2]}`)
   expect(json.entries).toHaveLength(1)
 })
+
+test('a directory that takes nothing written is looked up in all the same', async () => {
+  dict.directory.setFaults([{ kind: 'unavailable', operation: 'write' }])
+  for (let i = 0; i < 6; i++) expect((await register()).status).toBe(202)
+  expect((await dict.lookUp('joao@example.com')).status).toBe(200)
+})
