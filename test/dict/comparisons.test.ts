@@ -203,6 +203,117 @@ test('what the directory does not answer is mended when it does', async () => {
   expect(await verified()).toBe('same')
 })
 
+describe('what the directory refuses is not kept', () => {
+  const foreign = '11144477735'
+  const bookOf = async (key: string): Promise<Json> => {
+    const { json } = await dict.call('GET', `/v1/dict/entries?key=${key}`)
+    return json.entries.find(({ status }: Json) => status === 'registered')
+  }
+  const keptOf = async (id: string, key: string): Promise<Json> => {
+    const { json } = await dict.call('GET', `${base}/${id}/differences`)
+    return json.differences.find((one: Json) => one.key === key)
+  }
+  /** Keeps ours, twice and under a key, and sees that nothing was. */
+  const refusedToKeep = async (id: string, key: string, code: string) => {
+    const before = await bookOf(key)
+    const difference = await keptOf(id, key)
+    const body = { key, keep: 'ours' }
+    const once = { 'Idempotency-Key': `mend ${key}` }
+    for (const headers of [{}, once, once]) {
+      const { status, json } = await dict.call('POST', `${base}/${id}/mend`, body, headers)
+      expect([status, json.code, json.directory_code]).toEqual([422, 'dict_refused', code])
+      expect(await keptOf(id, key)).toEqual(difference)
+      const { refusal: _, owned_since: __, ...after } = (await bookOf(key)) ?? { refusal: null }
+      const { refusal: ___, owned_since: ____, ...stood } = before ?? { refusal: null }
+      expect(after).toEqual(stood)
+    }
+  }
+  /** Of another owner than ours. */
+  const putThere = (key: string, at: string, id = randomUUID()) =>
+    directory.register(
+      {
+        key_type: 'EMAIL',
+        key,
+        name: 'Bia',
+        tax_id: foreign,
+        ispb: at,
+        account: String(++serial),
+        account_type: 'CACC',
+      },
+      id,
+    )
+
+  test('of a key that is another’s there', async () => {
+    const [, mine = ''] = await differ('refused-mine')
+    putThere(mine, '87654321')
+    const { id } = await byFile()
+    await refusedToKeep(id, mine, 'EntryKeyOwnedByDifferentPerson')
+    directory.remove(mine)
+    for (const { key } of (await byFile()).differences) await mend(id, key, 'theirs')
+    expect(await verified()).toBe('same')
+  })
+
+  test.each(['another request', 'the same request'])('of an entry by %s', async (by) => {
+    const key = `${by.replaceAll(' ', '-')}@example.com`
+    const ours = randomUUID()
+    await keepHere([{ id: ours, key, content: content('900003', 'Maria') }])
+    putThere(key, ispb, by === 'the same request' ? ours : randomUUID())
+    const { id } = await byFile()
+    await refusedToKeep(id, key, 'EntryTaxIdNumberByDifferentOwner')
+    expect((await mend(id, key, 'theirs')).json.kept).toBe('theirs')
+    expect(await verified()).toBe('same')
+  })
+
+  test('of an entry that may not be removed there', async () => {
+    const key = 'claimed@example.com'
+    registerThere(key)
+    const { id } = await byFile()
+    directory.claim({
+      type: 'PORTABILITY',
+      key_type: 'EMAIL',
+      key,
+      name: 'João Lima',
+      tax_id: '98765432100',
+      ispb: '87654321',
+      account: '1',
+      account_type: 'CACC',
+    })
+    await refusedToKeep(id, key, 'EntryLockedByClaim')
+    expect((await mend(id, key, 'theirs')).json.kept).toBe('theirs')
+    expect(await verified()).toBe('same')
+  })
+
+  test('when it answers later, either', async () => {
+    const [, mine = ''] = await differ('refused-later')
+    putThere(mine, '87654321')
+    const { id, differences } = await byFile()
+    directory.setFaults([{ kind: 'unavailable', operation: 'write' }])
+    expect((await mend(id, mine, 'ours')).json.kept).toBe('ours')
+    expect(await bookOf(mine)).toBeUndefined()
+    directory.setFaults([])
+    await dict.retryEntries()
+    expect((await keptOf(id, mine)).kept).toBeNull()
+    expect((await bookOf(mine)).id).toBe((await keptOf(id, mine)).entry_id)
+    for (const { key } of differences) await mend(id, key, 'theirs')
+    expect(await verified()).toBe('same')
+  })
+
+  test('nor a random key that the directory lacks', async () => {
+    const key = randomUUID()
+    const id = randomUUID()
+    await sql`
+      insert into dict_entries
+        (id, created_by, key_type, key, status, content, cid, created_at, changed_at)
+      values (${id}, 'test', 'EVP', ${key}, 'registered', ${JSON.stringify(content('900004'))},
+        ${cidFor({ id, keyType: 'EVP' }, key, content('900004'))}, now(), now())`
+    const found = await compared({ key_type: 'EVP', method: 'file' })
+    const { status, json } = await mend(found.id, key, 'ours')
+    expect([status, json.errors[0].pointer]).toEqual([400, '/keep'])
+    expect(await bookOf(key)).toMatchObject({ id })
+    expect((await mend(found.id, key, 'theirs')).json.kept).toBe('theirs')
+  })
+})
+
 test('each question is progress, and who has lost the round asks no more and ends nothing', async () => {
   const keys = await differ('taken-over')
   const asked = await dict.call('POST', base, { key_type: 'EMAIL', method: 'file' })
@@ -323,7 +434,11 @@ describe('a comparison that takes long', () => {
       fetchFile: () => {
         throw new Error('there is no file')
       },
-      entries: { retry: async () => undefined },
+      entries: {
+        advance: () => {
+          throw new Error('nothing is mended')
+        },
+      },
     })
     const id = randomUUID()
     const none = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null }

@@ -118,7 +118,7 @@ export const comparisonDocuments = {
     operation: 'mendDirectoryDifference',
     summary: 'Keep one side of a difference',
     description:
-      'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told. The directory is asked first whether they still differ so.',
+      'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told. The directory is asked first whether they still differ so. What it refuses to be told, at once (422) or later, is not kept: the difference stands as before. Of a random key that it lacks only theirs can be kept.',
     params: comparisonParams,
     exampleFrom: started,
     idempotent: true,

@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { ApiError } from '#src/platform/http/index.ts'
+import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import type { EntryByCid } from '../client.ts'
 import {
   cidFor,
   type EntryContent,
+  type Mends,
   newEntry,
   type OwnEntry,
   registered,
@@ -16,8 +17,10 @@ import { dictErrors } from '../errors.ts'
 import { orUnavailable, refusedBy } from '../refusals.ts'
 import { isForLater } from '../wire.ts'
 import type { Difference, Side, Theirs } from './domain.ts'
+import { markKept } from './store.ts'
 
 export type MendBy = {
+  readonly comparisonId: string
   readonly keyType: KeyType
   readonly ispb: string
   /** Public id of the API key. */
@@ -78,11 +81,12 @@ export const keepSide = async (
   }
   const adopted = theirs === null ? undefined : await adopt(tx, theirs, by)
   if (keep === 'theirs') return undefined
-  if (adopted === undefined) return ours && register(tx, ours, by)
+  const mends = { comparisonId: by.comparisonId, entryId: ours?.id ?? null }
+  if (adopted === undefined) return ours && register(tx, ours, mends, by)
   const to: Partial<OwnEntry> =
     ours === undefined
-      ? { status: 'removing', wanted: { removal: 'RECONCILIATION' } }
-      : { status: 'changing', wanted: { content: ours.content, reason: 'RECONCILIATION' } }
+      ? { status: 'removing', wanted: { removal: 'RECONCILIATION', mends } }
+      : { status: 'changing', wanted: { content: ours.content, reason: 'RECONCILIATION', mends } }
   return (await change(tx, adopted, to)).id
 }
 
@@ -121,10 +125,53 @@ const adopt = async (
   return change(tx, before ?? made, registered(before ?? made, key, content, ownedSince))
 }
 
-/** Another entry of the same content: the directory has forgotten the RequestId of this one. */
-const register = async (tx: Queryable, ours: OwnEntry, by: MendBy): Promise<string> => {
+/**
+ * Another entry of the same content: the directory has forgotten the RequestId of this one.
+ *
+ * @throws ApiError of a random key, which the directory would make anew
+ */
+const register = async (
+  tx: Queryable,
+  ours: OwnEntry,
+  mends: Mends,
+  by: MendBy,
+): Promise<string> => {
+  if (by.keyType === 'EVP') {
+    const message = 'must be theirs of a random key, which the directory alone makes'
+    throw refusedValue([{ pointer: '/keep', rule: 'const', message }])
+  }
   const entry = { id: randomUUID(), keyType: by.keyType, key: ours.key, content: ours.content }
   const made = newEntry(entry, by.keyId, by.now())
   if (!(await addEntry(tx, made))) throw changedMeanwhile(ours)
-  return (await change(tx, made, { wanted: { registration: 'RECONCILIATION' } })).id
+  return (await change(tx, made, { wanted: { registration: 'RECONCILIATION', mends } })).id
+}
+
+/**
+ * Puts a difference back that the directory refuses to mend: our book is as before, and nothing is kept.
+ *
+ * @param before the entry that the directory was told of
+ * @param refusal the directory's name for why
+ * @returns undefined: another has changed the entry
+ */
+export const putBack = async (
+  tx: Queryable,
+  before: OwnEntry,
+  { comparisonId, entryId }: Mends,
+  refusal: string,
+): Promise<OwnEntry | undefined> => {
+  const { key, wanted } = before
+  if (key === null) throw new Error('a difference is of a key')
+  const isOurs = before.id === entryId
+  const content = isOurs && wanted !== null && 'content' in wanted ? wanted.content : before.content
+  const to: Partial<OwnEntry> = isOurs
+    ? { status: 'registered', content, cid: cidFor(before, key, content) }
+    : { status: 'refused', cid: null }
+  const after = await changeEntry(tx, before, { ...before, ...to, wanted: null, refusal })
+  if (after === undefined) return undefined
+  const ours = isOurs || entryId === null ? undefined : await findEntry(tx, entryId)
+  if (ours !== undefined) {
+    await change(tx, ours, { status: 'registered', cid: cidFor(ours, key, ours.content) })
+  }
+  await markKept(tx, comparisonId, key, null)
+  return after
 }

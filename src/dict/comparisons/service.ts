@@ -14,6 +14,7 @@ import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce } from '../once.ts'
+import { refused } from '../refusals.ts'
 import type { Comparison } from '../types.ts'
 import type { DirectoryWire } from '../wire.ts'
 import { LostFileError, type ReconciliationCalls } from './calls.ts'
@@ -47,7 +48,7 @@ export type ComparisonDeps = {
   readonly ispb: string
   readonly calls: ReconciliationCalls
   readonly fetchFile: DirectoryWire['fetchFile']
-  readonly entries: Pick<EntryService, 'retry'>
+  readonly entries: Pick<EntryService, 'advance'>
   readonly logger: Logger
   readonly now: () => Date
 }
@@ -91,7 +92,7 @@ export const createComparisonService = (deps: ComparisonDeps) => {
       await find(id)
       return listDifferences(sql, id, page)
     },
-    /** Makes the other side as the one that is kept. @throws ApiError */
+    /** Makes the other side as the one that is kept. @throws ApiError, also where the directory refuses that */
     mend: async (id: string, key: string, keep: Side, caller: Caller): Promise<Answered> => {
       const { keyType } = await find(id)
       const shown = async (): Promise<Difference> => {
@@ -99,7 +100,7 @@ export const createComparisonService = (deps: ComparisonDeps) => {
         return next?.key === key ? next : throwNoDifference()
       }
       const asked = await askAgain(sql, await shown(), keyType, deps.calls.entryOf)
-      const by = { ...deps, keyType, keyId: caller.keyId, asked }
+      const by = { ...deps, comparisonId: id, keyType, keyId: caller.keyId, asked }
       const write = async (tx: Queryable): Promise<string> => {
         const kept = await keepOnce(tx, { id, key, keep }, by)
         if (kept === undefined) return ''
@@ -108,8 +109,11 @@ export const createComparisonService = (deps: ComparisonDeps) => {
         return kept.entryId ?? ''
       }
       return askOnce(sql, caller.idempotencyKey, write, async (entryId) => {
-        if (entryId !== '') await deps.entries.retry(entryId)
-        return answerOf(differenceView(await shown()), true, 200)
+        const told = entryId === '' ? undefined : await deps.entries.advance(entryId)
+        const difference = await shown()
+        // Another process may have told the directory, and been refused.
+        if (told !== undefined && difference.kept === null) throw refused(told.entry.refusal ?? '')
+        return answerOf(differenceView(difference), true, 200)
       })
     },
     /** Goes on with what runs. */

@@ -1,7 +1,7 @@
 import type { KeyType } from '#codecs/dict'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Comparison } from '../types.ts'
-import type { Difference, OwnCid, Theirs } from './domain.ts'
+import type { Difference, OwnCid, Side, Theirs } from './domain.ts'
 
 const columns = (sql: Queryable) => sql`
   id, key_type as "keyType", method, since, status, file_id::float8 as "fileId", entries,
@@ -106,7 +106,7 @@ export const markKept = async (
   tx: Queryable,
   comparisonId: string,
   key: string,
-  kept: string,
+  kept: Side | null,
 ): Promise<void> => {
   await tx`
     update dict_differences set kept = ${kept}

@@ -45,10 +45,18 @@ export const changeReasonsOf = (type: KeyType): readonly ChangeReason[] =>
   type === 'EVP' ? changeReasons.slice(1) : changeReasons
 
 /** What the directory is asked for of an entry that it has. */
-export type Wanted =
+export type Wanted = (
   | { readonly content: EntryContent; readonly reason?: ChangeReason | 'RECONCILIATION' }
   | { readonly removal: RemovalReason | 'RECONCILIATION' }
   | { readonly registration: 'RECONCILIATION' }
+) & { readonly mends?: Mends }
+
+/** The difference that a wish mends: a refusal puts it back. */
+export type Mends = {
+  readonly comparisonId: string
+  /** Our entry as it was compared; null: we had none. */
+  readonly entryId: string | null
+}
 
 /** An entry of this institution in the directory. */
 export type OwnEntry = Omit<EntryRow, 'content' | 'wanted'> & {

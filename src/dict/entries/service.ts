@@ -14,6 +14,7 @@ import {
 import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
+import { putBack } from '../comparisons/mend.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError, orAway } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
@@ -109,7 +110,9 @@ export const createEntryService = (deps: EntryServiceDeps) => {
       return found
     },
     list: (filter: EntryFilter) => listEntries(sql, filter),
-    /** Asks the directory again for what it has not answered. */
+    /** Tells the directory what it has not answered. @throws ApiError if it refuses */
+    advance,
+    /** As `advance`; a refusal stands in the entry alone. */
     retry: (id: string) => unlessRefused(advance(id)),
     /** Whether all our entries of a type are the directory's, by their check (VSync). */
     verify: async (type: KeyType) => {
@@ -214,7 +217,10 @@ const createAdvance =
       return { entry: before, isDone: false }
     }
     const { refusal } = answer
-    const after = await changeEntry(sql, before, answer.after)
+    const mends = refusal && before.wanted?.mends
+    const after = mends
+      ? await sql.begin((tx) => putBack(tx, before, mends, refusal.code))
+      : await changeEntry(sql, before, answer.after)
     if (after === undefined) {
       // Another process has told it, too: the directory did it once. Since then more may be wanted.
       return standing((await findEntry(sql, id)) ?? answer.after)
