@@ -137,13 +137,19 @@ export class Book {
     return true
   }
 
-  /** Takes so much of the authorization back, with what was before; the same again changes nothing. */
-  reduce(entry: BookEntry, reversed: number): void {
+  /**
+   * Takes so much of the authorization back, with what was before; the same again changes nothing.
+   *
+   * @returns false: a part of it is refunded
+   */
+  reduce(entry: BookEntry, reversed: number): boolean {
     const more = Math.max(reversed - entry.reversedAmount, 0)
+    if (isSale(entry) && entry.capturedAmount - more < entry.refundedAmount) return false
     entry.reversedAmount += more
-    if (!isSale(entry) || more === 0) return
+    if (!isSale(entry) || more === 0) return true
     entry.capturedAmount -= more
     this.days.book(takenBack.captured, entry.currency, more)
+    return true
   }
 
   /** Takes the whole payment back, captures too; a second time changes nothing. @returns false: a part is refunded */

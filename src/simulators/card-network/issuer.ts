@@ -61,8 +61,9 @@ const isUpload = ({ mti }: CardMessage): boolean => mti.startsWith('03')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
 /** It moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
+/** Networks have it as an authorization, too, and as an advice of either. */
 const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
-  isFinancial(mti) && processingCode.startsWith('20')
+  (isFinancial(mti) || mti.startsWith('01')) && processingCode.startsWith('20')
 
 /** DE 28, the transaction fee. */
 const setFee = createFieldSetter(28)
@@ -161,7 +162,8 @@ export class Issuer {
   /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
     const answer = this.decided(request, behaviour)
-    if (isFinancial(request.mti) && answer.responseCode === approved) this.charge(answer)
+    const isCharged = isFinancial(request.mti) || isRefund(request)
+    if (isCharged && answer.responseCode === approved) this.charge(answer)
     return answer
   }
 
@@ -344,15 +346,21 @@ export class Issuer {
     else if (moved !== undefined) {
       if (!this.book.reverseMovement(moved)) answer.responseCode = invalidTransaction
     } else if (opened === undefined) answer.responseCode = notFound
-    else if (request.originalData === undefined || isFinancial(opened.mti)) {
-      if (!this.book.reverse(opened)) answer.responseCode = invalidTransaction
-    } else if (request.replacementAmounts === undefined) this.book.release(opened)
-    else {
-      const { transaction } = parseReplacementAmounts(request.replacementAmounts)
-      const whole = Number(request.amount ?? opened.authorizedAmount)
-      this.book.reduce(opened, whole - Number(transaction))
-    }
+    else if (!this.takeBack(opened, request)) answer.responseCode = invalidTransaction
     return answer
+  }
+
+  /** Takes a payment back but for what DE 95 leaves of it. @returns false: a part of that is refunded */
+  private takeBack(opened: BookEntry, request: CardMessage): boolean {
+    const { amount, originalData, replacementAmounts } = request
+    if (replacementAmounts !== undefined) {
+      const { transaction } = parseReplacementAmounts(replacementAmounts)
+      const whole = Number(amount ?? opened.authorizedAmount)
+      return this.book.reduce(opened, whole - Number(transaction))
+    }
+    if (originalData === undefined || isFinancial(opened.mti)) return this.book.reverse(opened)
+    this.book.release(opened)
+    return true
   }
 
   /** The payment that a reversal names: by DE 90, and by its RRN only where there is none. */

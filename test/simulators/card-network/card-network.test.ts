@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { formatOriginalData } from '#codecs/iso8583'
+import { formatOriginalData, formatReplacementAmounts, type GatewayMti } from '#codecs/iso8583'
 import type { ExchangeOutcome } from '../../../src/cards/networks/index.ts'
 import {
   type BehaviourName,
@@ -125,6 +125,52 @@ describe('the book', () => {
       { capturedAmount: 0, refundedAmount: 0 },
       { capturedAmount: 6_000, refundedAmount: 4_000 },
     ])
+  })
+
+  test('takes back of a sale what DE 95 leaves out of it, once, and no more than is not refunded', async () => {
+    await using rig = await createNetworkRig()
+    const { rrn } = payment(1)
+    const send = async (number: number, mti: '0200' | '0400' | '0401', change = {}) =>
+      codeOf(await rig.network.exchange(payment(number, change, mti), 20_000))
+    const leaving = (transaction: bigint) => ({
+      rrn,
+      ...originalOf(1, '0200'),
+      replacementAmounts: formatReplacementAmounts({
+        transaction,
+        settlement: 0n,
+        transactionFee: 'D00000000',
+        settlementFee: 'D00000000',
+      }),
+    })
+    expect(await send(1, '0200')).toBe('00')
+    expect(await send(2, '0400', leaving(7_500n))).toBe('00')
+    expect(await send(2, '0401', leaving(7_500n))).toBe('00')
+    expect(rig.simulator.book()).toMatchObject([{ capturedAmount: 7_500, reversedAmount: 2_500 }])
+    const refund = { rrn, processingCode: '200000', amount: '000000007000' }
+    expect(await send(3, '0200', refund)).toBe('00')
+    expect(await send(4, '0400', leaving(6_000n))).toBe('12')
+    expect(await send(5, '0400', leaving(7_000n))).toBe('00')
+    expect(rig.simulator.book()).toMatchObject([
+      { capturedAmount: 7_000, reversedAmount: 3_000, refundedAmount: 7_000 },
+    ])
+  })
+
+  test('refunds by whatever type says so', async () => {
+    await using rig = await createNetworkRig()
+    const { rrn } = payment(1)
+    const send = async (number: number, mti: GatewayMti, change = {}) =>
+      codeOf(await rig.network.exchange(payment(number, change, mti), 20_000))
+    expect(await send(1, '0100')).toBe('00')
+    expect(await send(2, '0200', { rrn })).toBe('00')
+    const refund = { rrn, processingCode: '200000', amount: '000000002000' }
+    const mtis = ['0100', '0120', '0200', '0220'] as const
+    for (const [at, mti] of mtis.entries()) expect(await send(3 + at, mti, refund)).toBe('00')
+    expect(rig.simulator.book()).toMatchObject([
+      { authorizedAmount: 10_000, capturedAmount: 10_000, refundedAmount: 8_000 },
+    ])
+    expect(await send(8, '0120', { ...refund, amount: '000000002001' })).toBe('13')
+    expect(await send(9, '0400', { rrn, ...originalOf(3, '0100') })).toBe('00')
+    expect(rig.simulator.book()).toMatchObject([{ refundedAmount: 6_000 }])
   })
 
   test('shows what became of payments whose answers were lost', async () => {
