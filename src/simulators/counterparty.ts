@@ -81,6 +81,20 @@ export const faultsBody = <
     )
     .max(faultsMax)
 
+/** Refuses a fault that never strikes. @param struck the operations that a kind strikes in, where it does not in all */
+export const demandStruck =
+  (struck: Readonly<Record<string, readonly string[] | undefined>>) =>
+  (
+    faults: readonly { readonly kind: string; readonly operation?: string | undefined }[],
+    context: z.core.$RefinementCtx,
+  ): void => {
+    for (const [i, { kind, operation }] of faults.entries()) {
+      if (operation === undefined || struck[kind]?.includes(operation) !== false) continue
+      const message = `${kind} never strikes in a ${operation}`
+      context.addIssue({ code: 'custom', path: [i, 'operation'], message, input: operation })
+    }
+  }
+
 /** A body as JSON; undefined for anything else. */
 export const jsonIn = (body: Uint8Array): unknown => {
   try {

@@ -2,11 +2,11 @@
 
 import { z } from 'zod'
 import { ispbForm, taxIdForm } from '#codecs/taxpayer'
-import { faultsBody, jsonIn } from '../counterparty.ts'
+import { demandStruck, faultsBody, jsonIn } from '../counterparty.ts'
 import { readingJourneys, readRecurrencePayload, type ShownRecurrence } from './authorizations.ts'
 import type { Book } from './book.ts'
 import type { PaidCharge } from './drafts.ts'
-import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
+import { type Fault, type FaultPlan, faultKinds, struckOperations } from './faults.ts'
 import type { Channel } from './options.ts'
 import type { Payers } from './payers.ts'
 import type { Answer } from './problem.ts'
@@ -44,7 +44,7 @@ const setFaultsBody = faultsBody(faultKinds, {
     .string()
     .regex(/^[A-Z0-9]{4}$/)
     .optional(),
-})
+}).superRefine(demandStruck(struckOperations))
 
 const cash = z.strictObject({
   amount_cents: z.int().min(1).max(centsMax),

@@ -43,6 +43,21 @@ export const faultKinds = [
 
 type FaultKind = (typeof faultKinds)[number]
 
+/** The operations that a kind strikes in, where it does not in all. */
+export const struckOperations: Partial<Record<FaultKind, readonly string[]>> = {
+  duplicate: ['read'],
+  reorder: ['read'],
+  entry_amount: [],
+  entry_missing: [],
+  mandate_refused: [],
+  mandate_pending: [],
+  mandate_unanswered: [],
+  charge_refused: [],
+  charge_unanswered: [],
+  charge_unpaid: [],
+  cancellation_refused: [],
+}
+
 export type Fault = Strike & {
   readonly kind: FaultKind
   /** Both channels when absent. */

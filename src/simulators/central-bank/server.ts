@@ -101,7 +101,8 @@ const onRequest = async (
     write(response, answer)
     return
   }
-  const refuses = faults.strike(['refuse_connections'], channel) !== undefined
+  const operation = request.method === 'POST' ? 'send' : 'read'
+  const refuses = faults.strike(['refuse_connections'], channel, operation) !== undefined
   const hasPort = options.hostWithoutPort && /:\d+$/.test(request.headers.host ?? '')
   if (refuses || hasPort) {
     request.socket.destroy()
@@ -110,7 +111,7 @@ const onRequest = async (
   const fault = faults.strike(
     ['latency', 'unavailable', 'rate_limited', 'error_after_storing', 'cut'],
     channel,
-    request.method === 'POST' ? 'send' : 'read',
+    operation,
   )
   finish(response, await answerWith(fault, request, response, options.answer), fault)
 }

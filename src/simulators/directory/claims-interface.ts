@@ -9,6 +9,8 @@ import {
 import {
   actingOn,
   askerOf,
+  goesOn,
+  knownUntilMs,
   limitOf,
   listedFor,
   momentIn,
@@ -48,7 +50,8 @@ const wordsOf = <T extends string>(texts: readonly string[], words: readonly T[]
     return [known]
   })
 
-const listClaims: Operation = (asked, _, { claims, policies }) => {
+const listClaims: Operation = (asked, _, deps) => {
+  const { claims, policies } = deps
   const { query } = asked
   const participant = listedFor(asked)
   const [isDonor, isClaimer] = [flagOf(query.get('IsDonor')), flagOf(query.get('IsClaimer'))]
@@ -61,11 +64,14 @@ const listClaims: Operation = (asked, _, { claims, policies }) => {
     statuses: wordsOf(query.getAll('Status'), claimStatuses),
     type: wordsOf(query.getAll('Type'), claimTypes)[0],
     afterMs: momentIn(query, 'ModifiedAfter', Number.NEGATIVE_INFINITY),
-    beforeMs: momentIn(query, 'ModifiedBefore', Number.POSITIVE_INFINITY),
+    beforeMs: Math.min(
+      momentIn(query, 'ModifiedBefore', Number.POSITIVE_INFINITY),
+      knownUntilMs(deps, 'claim'),
+    ),
     limit: limitOf(query.get('Limit'), limitDefault),
   })
   const elements: readonly Element[] = [
-    ['HasMoreElements', String(hasMore)],
+    ['HasMoreElements', String(goesOn(deps, 'claim') || hasMore)],
     ['Claims', found.map(claimElement)],
   ]
   return { status: 200, name: 'ListClaimsResponse', elements }

@@ -3,15 +3,15 @@
 import { z } from 'zod'
 import { claimTypes, keyTypes } from '#codecs/dict'
 import { ispbForm, taxIdForm } from '#codecs/taxpayer'
-import { faultsBody, jsonIn } from '../counterparty.ts'
+import { demandStruck, faultsBody, jsonIn } from '../counterparty.ts'
 import { claimManners } from './claims-play.ts'
 import { createDisputesControl, type Disputes, disputeEndpoints } from './disputes-control.ts'
-import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
+import { type Fault, type FaultPlan, faultKinds, struckOperations } from './faults.ts'
 import { Refusal } from './refusal.ts'
 
 const setFaultsBody = faultsBody(faultKinds, {
   operation: z.enum(['lookup', 'write', 'claim']).optional(),
-})
+}).superRefine(demandStruck(struckOperations))
 
 const person = {
   name: z.string().min(1).max(150),

@@ -16,6 +16,8 @@ import {
   askerOf,
   type Deps,
   type Done,
+  goesOn,
+  knownUntilMs,
   limitOf,
   listedFor,
   momentIn,
@@ -28,30 +30,27 @@ import type { ListFilter } from './records.ts'
 import { Refusal } from './refusal.ts'
 
 const limitDefault = 20
-/** A list that is late does not know yet what happened within this time. */
-const lateMs = 60_000
 
 /** @throws Refusal */
-const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
-  const isLate = faults.strike(['late_list'], 'lookup') !== undefined
-  return {
-    limit: limitOf(query.get('Limit'), limitDefault),
-    statuses: query.getAll('Status'),
-    cursor: query.get('Cursor') ?? undefined,
-    fromMs: momentIn(query, 'ModifiedAfter', 0),
-    untilMs: isLate ? now() - lateMs : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
-  }
-}
+const filterOf = ({ query }: Asked, deps: Deps): ListFilter => ({
+  limit: limitOf(query.get('Limit'), limitDefault),
+  statuses: query.getAll('Status'),
+  cursor: query.get('Cursor') ?? undefined,
+  fromMs: momentIn(query, 'ModifiedAfter', 0),
+  untilMs: Math.min(
+    momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
+    knownUntilMs(deps, 'lookup'),
+  ),
+})
 
 /** @param cursor of the next page; undefined of a list without cursors */
 const pageOf = (
-  { faults }: Deps,
+  deps: Deps,
   name: string,
   { hasMore, list, cursor }: { hasMore: boolean; list: Element; cursor?: string | undefined },
 ): Done => {
-  const isRepeated = faults.strike(['repeated_list'], 'lookup') !== undefined
   const elements: readonly Element[] = [
-    ['HasMoreElements', String(hasMore || isRepeated)],
+    ['HasMoreElements', String(goesOn(deps, 'lookup') || hasMore)],
     ['NextCursor', hasMore ? cursor : undefined],
     list,
   ]

@@ -42,6 +42,15 @@ export const faultKinds = [
 
 type FaultKind = (typeof faultKinds)[number]
 
+/** The operations that a kind strikes in, where it does not in all. */
+export const struckOperations: Partial<Record<FaultKind, readonly string[]>> = {
+  late_list: ['lookup', 'claim'],
+  repeated_list: ['lookup', 'claim'],
+  failed_file: ['lookup'],
+  lost_cid: ['lookup'],
+  damaged_file: ['lookup'],
+}
+
 export type Fault = Strike & {
   readonly kind: FaultKind
   /** Only lookups, only what changes entries, or only what is about claims. */

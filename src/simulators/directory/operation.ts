@@ -6,7 +6,7 @@ import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { DirectoryBook } from './book.ts'
 import type { CidFiles } from './cid-files.ts'
 import type { DirectoryClaims } from './claims.ts'
-import type { FaultPlan } from './faults.ts'
+import type { Fault, FaultPlan } from './faults.ts'
 import type { Infractions } from './infractions.ts'
 import type { PlainPolicy, Policies } from './policies.ts'
 import type { Refunds } from './refunds.ts'
@@ -145,6 +145,17 @@ export const momentIn = (query: URLSearchParams, name: string, missing: number):
   if (Number.isNaN(at)) throw new Refusal('BadRequest', `${name} is no moment`)
   return at
 }
+
+/** A list that is late does not know yet what happened within this time. */
+const lateMs = 60_000
+
+/** Until when a list knows what happened. */
+export const knownUntilMs = ({ faults, now }: Deps, operation: Fault['operation']): number =>
+  faults.strike(['late_list'], operation) === undefined ? Number.MAX_SAFE_INTEGER : now() - lateMs
+
+/** Whether a list says that it goes on, whatever there is. */
+export const goesOn = ({ faults }: Deps, operation: Fault['operation']): boolean =>
+  faults.strike(['repeated_list'], operation) !== undefined
 
 const scanned = (body: Uint8Array): XmlDocument => {
   try {

@@ -5,6 +5,8 @@ import { ispbForm } from '#codecs/taxpayer'
 import type { CidEvent } from './cid-sets.ts'
 import {
   askerOf,
+  goesOn,
+  knownUntilMs,
   limitOf,
   listedMax,
   type Offered,
@@ -86,18 +88,19 @@ const eventElement = ({ isAdded, cid, atUs }: CidEvent): Element => [
   ],
 ]
 
-const listCidEvents: Operation = ({ query }, _, { book, policies, now }) => {
+const listCidEvents: Operation = ({ query }, _, deps) => {
+  const { book, policies, now } = deps
   const participant = query.get('Participant') ?? ''
   const type = keyTypes.find((name) => name === query.get('KeyType'))
   if (!ispbForm.test(participant) || type === undefined) throw new Refusal('BadRequest')
-  const lastUs = (now() - listLagMs) * 1_000
+  const lastUs = Math.min(now() - listLagMs, knownUntilMs(deps, 'lookup')) * 1_000
   const fromUs = microsOf(query.get('StartTime') ?? momentOf(0))
   const untilUs = Math.min(microsOf(query.get('EndTime') ?? momentOf(lastUs)), lastUs)
   const limit = limitOf(query.get('Limit'), listedMax)
   policies.take('CIDS_EVENTS_LIST', participant)
   const { events, hasMore, start, end } = book.setOf(participant, type).list(fromUs, untilUs, limit)
   const elements: readonly Element[] = [
-    ['HasMoreElements', String(hasMore)],
+    ['HasMoreElements', String(goesOn(deps, 'lookup') || hasMore)],
     ['Participant', participant],
     ['KeyType', type],
     ['StartTime', momentOf(events[0]?.atUs ?? fromUs)],

@@ -68,6 +68,9 @@ describe('each fault', () => {
     const { a, bank } = await open()
     bank.setFaults([{ kind: 'refuse_connections', times: 2 }])
     await expect(a.send(payment(bankA, bankB, 1))).rejects.toThrow()
+    bank.setFaults([{ kind: 'refuse_connections', operation: 'send' }])
+    await expect(a.send(payment(bankA, bankB, 1))).rejects.toThrow()
+    expect((await a.read(a.start)).status).toBe(204)
     bank.setFaults([])
     await a.send(payment(bankA, bankB, 1))
   })
@@ -116,6 +119,8 @@ describe('control endpoints', () => {
     expect((await control('faults')).body).toEqual([] as never)
     expect((await put([{ kind: 'earthquake' }])).status).toBe(400)
     expect((await put([{ kind: 'cut', probability: 2 }])).status).toBe(400)
+    expect((await put([{ kind: 'reorder', operation: 'send' }])).status).toBe(400)
+    expect((await put([{ kind: 'charge_unpaid', operation: 'read' }])).status).toBe(400)
     expect((await put('x')).status).toBe(400)
     const late = { kind: 'latency', operation: 'send', delayMs: 600_000, times: 1 }
     expect((await put(Array.from({ length: 100 }, () => late))).status).toBe(200)

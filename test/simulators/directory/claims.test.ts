@@ -139,6 +139,23 @@ test('lists know of a change five seconds later, and give pages', async () => {
   expect(wrong.status).toBe(400)
 })
 
+test('lists are late, or say that they go on, where that is asked for', async () => {
+  const { id } = opened('PORTABILITY')
+  nowMs += 5_000
+  const after = new Date(nowMs - 5_000).toISOString()
+  const query = `Participant=${donor}&IsDonor=true&ModifiedAfter=${encodeURIComponent(after)}`
+  const list = async () => {
+    const text = await (await fetch(`${directory.url}/claims/?${query}`)).text()
+    return [text.includes(id), text.includes('<HasMoreElements>true<')]
+  }
+  expect(await list()).toEqual([true, false])
+  directory.setFaults([{ kind: 'late_list', operation: 'claim' }])
+  expect(await list()).toEqual([false, false])
+  directory.setFaults([{ kind: 'repeated_list' }])
+  expect(await list()).toEqual([true, true])
+  directory.setFaults([])
+})
+
 test('an institution that is played answers and completes of itself', async () => {
   const pass = async (ms: number, id: string) => {
     nowMs += ms

@@ -29,6 +29,8 @@ test.each<[string, object, number, string]>([
   ['entries', {}, 400, 'bad_request'],
   ['orders', {}, 400, 'bad_request'],
   ['faults', [{ kind: 'none' }], 400, 'bad_request'],
+  ['faults', [{ kind: 'late_list', operation: 'write' }], 400, 'bad_request'],
+  ['faults', [{ kind: 'damaged_file', operation: 'claim' }], 400, 'bad_request'],
   [
     ...(['refunds', { ...party, transaction_id: 'E1234567', amount_cents: 1 }] as const),
     ...([400, 'RefundTransactionNotFound'] as const),

@@ -176,3 +176,14 @@ test('forty files a day are given, after two hundred at once', async () => {
   nowMs += 36 * 60_000
   expect(await asked()).toBe(201)
 })
+
+test('a list of events is late, or says that it goes on, where that is asked for', async () => {
+  const StartTime = new Date(nowMs).toISOString()
+  register(entries + 1_000)
+  nowMs += 10_000
+  expect(await list({ StartTime })).toMatchObject({ hasMore: false, events: [{ type: 'ADDED' }] })
+  directory.setFaults([{ kind: 'late_list', times: 1 }])
+  expect(await list({ StartTime })).toMatchObject({ hasMore: false, events: [] })
+  directory.setFaults([{ kind: 'repeated_list', operation: 'lookup', times: 1 }])
+  expect(await list({ StartTime })).toMatchObject({ hasMore: true, events: [{ type: 'ADDED' }] })
+})
