@@ -33,6 +33,8 @@ export type PayIn = (payment: {
 export type PayCode = (asked: ReadCode) => Promise<string>
 
 const payInsMax = 100_000
+/** Payments that are made before other requests have their turn. */
+const turnPayInsMax = 100
 const centsMax = 10 ** 15
 
 const channel = z.enum(['primary', 'secondary'])
@@ -155,7 +157,38 @@ export type ControlDeps = {
   readonly authorize: Authorize
   readonly book: () => Book
   readonly statistics: () => unknown
+  /** As many messages wait as the bank keeps. */
+  readonly isFull: () => boolean
 }
+
+/** Until the bank is full: then those that were made are told. */
+const payInMany = async (
+  { to, amount_cents: cents, count, channel: by, charge }: z.infer<typeof payInBody>,
+  { payIn, isFull }: ControlDeps,
+): Promise<Answer> => {
+  const payment = {
+    to,
+    amountCents: BigInt(cents),
+    channel: by,
+    ...(charge && { charge: paidCharge(charge) }),
+  }
+  const ids: string[] = []
+  while (ids.length < count) {
+    if (isFull()) return json(503, { error: 'full', end_to_end_ids: ids })
+    ids.push(payIn(payment))
+    if (ids.length % turnPayInsMax === 0) await turn()
+  }
+  return json(201, { end_to_end_ids: ids })
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** As {@link taking}, of what sends a message: none while the bank is full. */
+const sending = <T>(
+  { isFull }: ControlDeps,
+  schema: z.ZodType<T>,
+  act: (asked: T) => Answer | Promise<Answer>,
+): Operation => taking(schema, (asked) => (isFull() ? json(503, { error: 'full' }) : act(asked)))
 
 const readAndPay = async (
   { code, pay_on: payOn, to, tax_id: taxId }: z.infer<typeof payCodeBody>,
@@ -181,34 +214,27 @@ const operationsOf = (deps: ControlDeps): Readonly<Record<string, Operation>> =>
     'GET /simulator/faults': () => json(200, deps.faults.active()),
     'PUT /simulator/faults': setFaults,
     'POST /simulator/faults': setFaults,
-    'POST /simulator/pay-in': taking(payInBody, (asked) => {
-      const { to, amount_cents: cents, count, channel: by, charge } = asked
-      const payment = {
-        to,
-        amountCents: BigInt(cents),
-        channel: by,
-        ...(charge && { charge: paidCharge(charge) }),
-      }
-      const ids = Array.from({ length: count }, () => deps.payIn(payment))
-      return json(201, { end_to_end_ids: ids })
-    }),
-    'POST /simulator/pay-code': taking(payCodeBody, (asked) => readAndPay(asked, deps)),
-    'POST /simulator/give-back': taking(giveBackBody, (asked) => {
+    'POST /simulator/pay-in': taking(payInBody, (asked) => payInMany(asked, deps)),
+    'POST /simulator/pay-code': sending(deps, payCodeBody, (asked) => readAndPay(asked, deps)),
+    'POST /simulator/give-back': sending(deps, giveBackBody, (asked) => {
       const { end_to_end_id: of, amount_cents: cents, reason } = asked
       const id = deps.giveBack(of, BigInt(cents), reason)
       return id === undefined
         ? json(404, { error: 'not_returnable' })
         : json(201, { return_id: id })
     }),
-    'POST /simulator/pay-charge': taking(payChargeBody, ({ end_to_end_id: id, channel: by }) =>
-      deps.payCharge(id, by)
-        ? json(201, { end_to_end_ids: [id] })
-        : json(404, { error: 'not_scheduled' }),
+    'POST /simulator/pay-charge': sending(
+      deps,
+      payChargeBody,
+      ({ end_to_end_id: id, channel: by }) =>
+        deps.payCharge(id, by)
+          ? json(201, { end_to_end_ids: [id] })
+          : json(404, { error: 'not_scheduled' }),
     ),
-    'POST /simulator/mandate': taking(mandateBody, ({ to }) =>
+    'POST /simulator/mandate': sending(deps, mandateBody, ({ to }) =>
       json(201, { mandate_id: deps.askMandate(to) }),
     ),
-    'POST /simulator/authorize': taking(authorizeBody, ({ payload, journey }) => {
+    'POST /simulator/authorize': sending(deps, authorizeBody, ({ payload, journey }) => {
       deps.authorize(payload, journey)
       return json(201, { mandate_id: payload.idRec })
     }),

@@ -114,6 +114,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     authorize,
     book,
     statistics,
+    isFull: parts.isFull,
   })
   const { hostname, tls, hostWithoutPort, revision } = options
   const serve = (channel: Channel, port: number): Promise<ChannelServer> => {
@@ -133,7 +134,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     for (const mailbox of post.mailboxes().values()) mailbox.abandon(options.streamIdleMs)
     payers.payDue()
   })
-  const stopLoad = startLoad(options.payIn, payIn, now)
+  const stopLoad = startLoad(options.payIn, payIn, parts)
   return {
     url: primary.url,
     secondaryUrl: secondary.url,
@@ -222,11 +223,11 @@ const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createPart
   }
 }
 
-/** Pays a participant at a steady rate. @returns what ends it */
+/** Pays a participant at a steady rate; what is due while the bank is full is not paid. @returns what ends it */
 const startLoad = (
   load: CentralBankOptions['payIn'],
   payIn: PayIn,
-  now: () => number,
+  { now, isFull }: Pick<ReturnType<typeof createParts>, 'now' | 'isFull'>,
 ): (() => void) => {
   if (load === undefined) return () => {}
   const elapsed = steadyClock(now)
@@ -234,7 +235,7 @@ const startLoad = (
   return every(payInTickMs, () => {
     const due = Math.floor((elapsed() / 1000) * load.perSecond)
     for (; paid < due; paid++) {
-      payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
+      if (!isFull()) payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
     }
   })
 }

@@ -28,7 +28,7 @@ export type PostOffice = {
   readonly isRead: (ispb: string, channel: Channel) => boolean
   readonly mailboxes: () => ReadonlyMap<string, Mailbox>
   readonly sent: () => number
-  /** Messages that wait in all mailboxes. */
+  /** Messages that wait in all mailboxes, or to be signed for them. */
   readonly waiting: () => number
   /** Ends all reads that wait, and frees what signs. */
   readonly stop: () => Promise<void>
@@ -67,6 +67,7 @@ export const createPostOffice = (
   const elapsed = steadyClock(now)
   const sealer = signing === undefined ? undefined : createSealer(signing)
   let sent = 0
+  let sealing = 0
 
   const mailbox = (ispb: string, channel: Channel): Mailbox => {
     const key = `${ispb} ${channel}`
@@ -103,7 +104,11 @@ export const createPostOffice = (
         deliver(to, channel, envelope.bytes, origins)
         return
       }
-      void sealer.seal(envelope).then((bytes) => deliver(to, channel, bytes, origins))
+      sealing++
+      void sealer.seal(envelope).then((bytes) => {
+        sealing--
+        deliver(to, channel, bytes, origins)
+      })
     },
     repeat: (origin) => {
       for (const bytes of origin.answers ?? []) deliver(origin.from, origin.channel, bytes, [])
@@ -111,7 +116,7 @@ export const createPostOffice = (
     isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead ?? false,
     mailboxes: () => mailboxes,
     sent: () => sent,
-    waiting: () => total.count,
+    waiting: () => total.count + sealing,
     stop: async () => {
       for (const box of mailboxes.values()) box.stop()
       await sealer?.stop()

@@ -14,6 +14,7 @@ import {
   type Participant,
   payment,
 } from '../../support/participant.ts'
+import { issueCertificate } from '../../support/pki.ts'
 
 const bankA = '11111111'
 const bankB = '22222222'
@@ -159,6 +160,49 @@ describe('control endpoints', () => {
     expect(
       (await pay({ to: bankA, amount_cents: 1, count: 2 })).body['end_to_end_ids'],
     ).toHaveLength(2)
+  })
+
+  test('a full bank makes no message more, and says how many payments it has made', async () => {
+    const { b } = await open({ limits: { waitingMessagesMax: 3 } })
+    const ask = (path: string, body: object) =>
+      control(path, { method: 'POST', body: JSON.stringify(body) })
+    const paid = await ask('pay-in', { to: bankB, amount_cents: 1, count: 5 })
+    expect([paid.status, paid.body['error']]).toEqual([503, 'full'])
+    expect(paid.body['end_to_end_ids']).toHaveLength(3)
+    expect(await ask('mandate', { to: bankB })).toEqual({ status: 503, body: { error: 'full' } })
+    expect((await b.read(b.start)).received).toHaveLength(3)
+    expect((await ask('pay-in', { to: bankB, amount_cents: 1 })).status).toBe(201)
+  })
+
+  test('signing counts: what is being signed waits, too', async () => {
+    const { cert, key } = issueCertificate('bank')
+    const { bank: signing } = await open({
+      limits: { waitingMessagesMax: 3 },
+      signing: { certificate: cert, key },
+    })
+    const body = JSON.stringify({ to: bankB, amount_cents: 1, count: 5 })
+    const paid = await control('pay-in', { method: 'POST', body })
+    expect([paid.status, (paid.body['end_to_end_ids'] as string[]).length]).toEqual([503, 3])
+    expect(signing.book().operations).toHaveLength(3)
+  })
+
+  test('many payments leave others their turn', async () => {
+    await open()
+    const order: string[] = []
+    const body = JSON.stringify({ to: bankB, amount_cents: 1, count: 10_000 })
+    const paid = control('pay-in', { method: 'POST', body }).then(() => order.push('paid'))
+    const asked = control('faults').then(() => order.push('asked'))
+    await Promise.all([paid, asked])
+    expect(order).toEqual(['asked', 'paid'])
+  })
+
+  test('load stops while the bank is full', async () => {
+    const { bank: loaded } = await open({
+      limits: { waitingMessagesMax: 3 },
+      payIn: { to: bankB, perSecond: 1_000 },
+    })
+    await Bun.sleep(200)
+    expect(loaded.book().operations).toHaveLength(3)
   })
 })
 
