@@ -1,17 +1,12 @@
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { freemem } from 'node:os'
 import { basename, join } from 'node:path'
 import postgres from 'postgres'
-import {
-  type Database,
-  migrate,
-  openDatabase,
-  startEmbeddedPostgres,
-} from '#src/platform/database/index.ts'
-import { createLogger } from '#src/platform/observe/index.ts'
+import { type Database, migrate, openDatabase } from '#src/platform/database/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { freePort } from './free-port.ts'
+import { quietLogger, startCluster } from './kept-cluster.ts'
 
 const template = 'trilho_template'
 /** Of Linux: files that are memory. A database of a thousand files costs a busy disk ten times as much to make. */
@@ -20,11 +15,7 @@ const tablespace = 'in_memory'
 /** What must be left when a database is made in memory, in bytes: programs and browsers need it. */
 const freeBytesMin = 6 * 2 ** 30
 
-export const quietLogger = createLogger({
-  level: 'error',
-  format: 'json',
-  sink: { write: () => true },
-})
+export { quietLogger }
 
 /** Of what is under test nothing is old enough to go. */
 export const keptForEver = { retentionDays: 36_500, archiveDirectory: undefined }
@@ -57,12 +48,15 @@ export const preparedServer = 'TEST_PREPARED_DATABASE_URL'
 export const prepareCluster = async (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<string> => {
-  const url = process.env['TEST_DATABASE_URL'] ?? (await startServer(settings))
+  const given = process.env['TEST_DATABASE_URL']
+  const url = given ?? (await startServer(settings))
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin`drop database if exists ${admin(template)}`
-  await admin`create database ${admin(template)}`
+  if (given === undefined) await admin.unsafe(`alter database trilho rename to ${template}`)
+  else await admin`create database ${admin(template)}`
   await admin.end()
-  await migrate(withDatabase(url, template), migrations, quietLogger)
+  // What was copied has the schema, and nobody else's connections.
+  if (given !== undefined) await migrate(withDatabase(given, template), migrations, quietLogger)
   return url
 }
 
@@ -72,23 +66,14 @@ const hasRoomInMemory = (): boolean => {
 }
 
 const startServer = async (settings: Readonly<Record<string, string>>): Promise<string> => {
-  const directory = join(tmpdir(), `trilho-test-database-${process.pid}-${Date.now()}`)
-  mkdirSync(directory, { mode: 0o755 })
-  const server = await startEmbeddedPostgres({
-    directory,
+  const server = await startCluster({
     port: freePort(),
-    settings: {
-      fsync: 'off',
-      synchronous_commit: 'off',
-      full_page_writes: 'off',
-      max_connections: '300',
-      ...settings,
-    },
+    settings: { max_connections: '300', ...settings },
   })
-  const inMemory = join(memory, basename(directory))
-  endWithThisProcess(server.pid, [directory, server.directory, inMemory])
+  const inMemory = join(memory, basename(server.directory))
+  endWithThisProcess(server.pid, [...server.directories, inMemory])
   if (existsSync(memory)) await addTablespace(server, inMemory)
-  return server.url
+  return withDatabase(server.url, 'postgres')
 }
 
 const addTablespace = async (
@@ -98,7 +83,7 @@ const addTablespace = async (
   const { uid, gid } = statSync(join(directory, 'data'))
   mkdirSync(inMemory, { mode: 0o700 })
   chownSync(inMemory, uid, gid)
-  const admin = postgres(url, { max: 1, onnotice: () => {} })
+  const admin = postgres(withDatabase(url, 'postgres'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`create tablespace ${tablespace} location '${inMemory}'`)
   await admin.end()
 }

@@ -1,15 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Client,
-  migrate,
-  openDatabase,
-  startEmbeddedPostgres,
-} from '#src/platform/database/index.ts'
-import { migrations } from '../../drizzle/index.ts'
-import { quietLogger } from './database.ts'
+import { type Client, openDatabase } from '#src/platform/database/index.ts'
+import { quietLogger, startCluster } from './kept-cluster.ts'
 
 /** A PostgreSQL of this machine. `bin` is undefined for the one that comes with the program. */
 export type Engine = { readonly name: string; readonly bin: string | undefined }
@@ -46,22 +39,15 @@ export const startEngine = async (
   { bin }: Engine,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningEngine> => {
-  const directory = join(tmpdir(), `trilho-test-engine-${process.pid}-${Date.now()}`)
-  mkdirSync(directory, { mode: 0o755 })
-  const server = await startEmbeddedPostgres({
-    directory,
+  const server = await startCluster({
+    bin,
     settings: {
-      fsync: 'off',
-      synchronous_commit: 'off',
-      full_page_writes: 'off',
       autovacuum: 'off',
       shared_preload_libraries: 'pg_stat_statements',
       'pg_stat_statements.track': 'all',
       ...settings,
     },
-    ...(bin === undefined ? {} : { binaries: { bin, version: 'system' } }),
   })
-  await migrate(server.url, migrations, quietLogger)
   const open: RunningEngine['open'] = (connectionsMax = 1) =>
     openDatabase({
       dsn: server.url,
@@ -78,8 +64,7 @@ export const startEngine = async (
     open,
     [Symbol.asyncDispose]: async () => {
       await server.stop()
-      for (const path of [directory, server.directory])
-        rmSync(path, { recursive: true, force: true })
+      for (const path of server.directories) rmSync(path, { recursive: true, force: true })
     },
   }
 }

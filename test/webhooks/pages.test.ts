@@ -12,15 +12,15 @@ import { forgetEvents, forgetRemoved, forgetSequences } from '../../src/webhooks
 import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
-const stored = isLong ? 1_000_000 : 80_000
+const stored = isLong ? 1_000_000 : 40_000
 /** Rows of a list that a statement is given. */
 const listed = 20
 /** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
 const pagesMax = 50 * listed
 /** The API Pix makes one for each Pix key. */
-const topics = 20_000
+const topics = 10_000
 /** Those of types, each of an account of its own: so many take what every event is, and as many what none is. */
-const ofTypes = 20_000
+const ofTypes = 10_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000
 
