@@ -1,5 +1,5 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
 import { type Away, routesWithout } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
@@ -149,8 +149,7 @@ const onEndedOf =
  * @throws MerchantsFileError; KeyMaterialError when the files of the vault's TLS cannot be used
  */
 export const createCards = (deps: CardsDeps): Feature => {
-  const { networks, settings, emission, logger, metrics } = deps
-  const sql = deps.sql && withIdleLimit(deps.sql)
+  const { sql, networks, settings, emission, logger, metrics } = deps
   const common = { name: 'cards', listener: 'cards', errors: cardErrors } as const
   const vault = createVault(settings.vault, logger)
   if (sql === undefined || vault === undefined || networks.all.length === 0) {

@@ -2,7 +2,7 @@ import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import { attemptsAmong, noteReturn } from '../pix/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
-import { type Database, withIdleLimit } from '../platform/database/index.ts'
+import type { Database } from '../platform/database/index.ts'
 import { sharedBuckets } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import { type CertificateUse, warnOfClearText } from '../platform/security/index.ts'
@@ -74,7 +74,7 @@ export const createPipeline = (
   const sendNow: SendNow | undefined =
     now && away ? { ...now, send: (ready) => away(now.send(ready)) } : now
   const { revision, learning } = schemas
-  const sql = database && withIdleLimit(database.sql)
+  const sql = database?.sql
   const stages: Feature[] = [
     {
       ...createCatalogue({ client, missing }),
@@ -131,7 +131,7 @@ const openOutbound = (
   const runsStage = stagesOf(values).includes('OUTBOUND_SEND')
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined
-  const sql = withIdleLimit(database.sql)
+  const { sql } = database
   const common = { sql, broker, client, emitEvents, logger, metrics }
   const { ispb = '' } = spi
   const onProblem = (err: Error): void =>

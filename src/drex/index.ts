@@ -1,7 +1,7 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
 import type { Emit, EmitWithin } from '#src/events/index.ts'
-import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -84,8 +84,7 @@ const gwei = 1_000_000_000n
 const resendBlocks = 4
 const resendMinMs = 2_000
 
-export const createDrex = (given: DrexDeps): Drex => {
-  const deps = { ...given, sql: withIdleLimit(given.sql) }
+export const createDrex = (deps: DrexDeps): Drex => {
   const { settings, sql, logger } = deps
   const custody = createCustody(settings, logger)
   const wallets = createWallets({ sql, sealer: deps.sealer, ...custody })

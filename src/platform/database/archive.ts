@@ -7,10 +7,12 @@ import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
 import type { Lasting } from './batches.ts'
 import type { Client, Transaction } from './database.ts'
-import { inSnapshot } from './transactions.ts'
+import { inSnapshot, limitSilence } from './transactions.ts'
 
 /** What one statement reads: few rows, which are in memory at once, and far from the limit of time of statements. */
 const blocksMax = 8
+/** How long the disk may take between two statements: the transaction changes nothing that others wait for. */
+const diskWaitMaxMs = 600_000
 
 type Archived = { readonly name: string; readonly directory: string; readonly file?: string }
 
@@ -24,9 +26,10 @@ export const archiveTable = async (
   round: Lasting | undefined,
 ): Promise<void> => {
   const total = await estimateOf(sql, name)
-  await inSnapshot(sql, (tx) =>
-    archiveLines(toldOf(logger, name, total, linesOf(tx, name)), directory, file, round),
-  )
+  await inSnapshot(sql, async (tx) => {
+    await limitSilence(tx, diskWaitMaxMs)
+    await archiveLines(toldOf(logger, name, total, linesOf(tx, name)), directory, file, round)
+  })
 }
 
 /**

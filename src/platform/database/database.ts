@@ -7,6 +7,7 @@ import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
 import { watchSilence } from './silent-server.ts'
 import { traced } from './traced.ts'
+import { withIdleLimit } from './transactions.ts'
 
 /** postgres.js with bigint columns as JavaScript bigint. */
 export type Client = Sql<{ bigint: bigint }>
@@ -49,25 +50,24 @@ const closeTimeoutSeconds = 5
 export const openDatabase = (options: DatabaseOptions): Database => {
   const named = namedConnection(options.dsn)
   const { dsn, name, hosts } = named
-  const sql = tellingOfCommits(
-    postgres(dsn, {
-      ...hosts,
-      ...watchSilence({ ...options, ...named }),
-      max: options.connectionsMax,
-      connect_timeout: connectTimeoutSeconds,
-      idle_timeout: idleTimeoutSeconds,
-      max_lifetime: lifetimeMaxSeconds,
-      backoff: reconnectAfterSeconds,
-      prepare: true,
-      types: { bigint: postgres.BigInt },
-      connection: {
-        application_name: name,
-        statement_timeout: options.statementTimeoutMs,
-      },
-      onnotice: (notice) =>
-        options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
-    }),
-  )
+  const client: Client = postgres(dsn, {
+    ...hosts,
+    ...watchSilence({ ...options, ...named }),
+    max: options.connectionsMax,
+    connect_timeout: connectTimeoutSeconds,
+    idle_timeout: idleTimeoutSeconds,
+    max_lifetime: lifetimeMaxSeconds,
+    backoff: reconnectAfterSeconds,
+    prepare: true,
+    types: { bigint: postgres.BigInt },
+    connection: {
+      application_name: name,
+      statement_timeout: options.statementTimeoutMs,
+    },
+    onnotice: (notice) =>
+      options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
+  })
+  const sql = tellingOfCommits(withIdleLimit(client))
   options.metrics?.gauge(
     'spigw_db_connections_active',
     'Active database connections.',

@@ -51,7 +51,7 @@ export {
 export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
-export { inSnapshot, withDeadlockRetries, withIdleLimit } from './transactions.ts'
+export { inSnapshot, withDeadlockRetries } from './transactions.ts'
 export {
   isDuplicate,
   isInputDatabaseError,

@@ -33,29 +33,24 @@ export const withDeadlockRetries = async <T>(
 const silenceMaxMs = 10_000
 
 /**
- * The same client, whose transactions end when their process says nothing for so long: one that was stopped within a
+ * Has the transactions of a client end when their process says nothing for so long: one that was stopped within a
  * transaction holds its locks no longer, and its work is another's. When it goes on, the transaction fails there. The
  * limit is set in each transaction, because poolers refuse it at the start of a connection.
  */
-export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client =>
-  new Proxy(sql, {
-    get: (target, property) => {
-      const member: unknown = Reflect.get(target, property)
-      if (property === 'begin') return begin(target, idleMs)
-      return typeof member === 'function' ? member.bind(target) : member
-    },
-  })
-
-const begin =
-  (sql: Client, idleMs: number) =>
-  (...args: unknown[]): Promise<unknown> => {
+export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client => {
+  const begin = sql.begin.bind(sql) as (...args: unknown[]) => Promise<unknown>
+  const limited = (...args: unknown[]): Promise<unknown> => {
     const work = args.pop() as (tx: Transaction) => unknown
-    const limited = async (tx: Transaction): Promise<unknown> => {
-      const limit = tx.unsafe(`set local idle_in_transaction_session_timeout = ${idleMs}`)
+    return begin(...args, async (tx: Transaction): Promise<unknown> => {
+      const limit = limitSilence(tx, idleMs)
       // Both are on their way before the first answer: the limit costs no round trip of its own.
       const [, result] = await Promise.all([limit.execute(), work(tx)])
       return result
-    }
-    const call = sql.begin as (...all: unknown[]) => Promise<unknown>
-    return call.call(sql, ...args, limited)
+    })
   }
+  return Object.assign(sql, { begin: limited as Client['begin'] })
+}
+
+/** For a transaction that waits for something else than its database. */
+export const limitSilence = (tx: Transaction, idleMs: number) =>
+  tx.unsafe(`set local idle_in_transaction_session_timeout = ${idleMs}`)

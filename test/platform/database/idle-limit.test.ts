@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { inSnapshot, withIdleLimit } from '#src/platform/database/index.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { inSnapshot, openDatabase } from '#src/platform/database/index.ts'
+import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -10,9 +11,44 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
+test('every client has the limit, what its transactions answer counts, and their options too', async () => {
+  const { sql } = database
+  const [limit] = await sql.begin((tx) => tx`show idle_in_transaction_session_timeout`)
+  expect(limit).toEqual({ idle_in_transaction_session_timeout: '10s' })
+  const [none] = await sql`show idle_in_transaction_session_timeout`
+  expect(none).toEqual({ idle_in_transaction_session_timeout: '0' })
+  expect(await inSnapshot(sql, async (tx) => (await tx`select from held`).count)).toBe(1)
+  expect(inSnapshot(sql, (tx) => tx`insert into held values (3)`)).rejects.toThrow('read-only')
+})
+
+/** What makes a connection beside them runs no transaction of a feature. */
+const makers = [
+  'src/platform/broker/postgresql/session.ts',
+  'src/platform/database/database.ts',
+  'src/platform/database/embedded/index.ts',
+  'src/platform/database/migrate.ts',
+  'src/platform/database/primary.ts',
+  'src/platform/database/reach.ts',
+  'src/platform/database/silent-server.ts',
+]
+
+test('features are given a client, and make none', async () => {
+  const found: string[] = []
+  for (const path of new Bun.Glob('src/**/*.ts').scanSync()) {
+    if (/\bpostgres\(/.test(await Bun.file(path).text())) found.push(path)
+  }
+  expect(found.sort()).toEqual(makers)
+})
+
 test('a transaction whose process says nothing ends, and others get its locks', async () => {
+  const own = openDatabase({
+    dsn: database.dsn,
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+    logger: quietLogger,
+  })
   // A busy machine takes its time between two statements, too.
-  const sql = withIdleLimit(database.sql, 500)
+  const sql = withIdleLimit(own.sql, 500)
   const silence = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const silent = sql.begin(async (tx) => {
@@ -28,16 +64,5 @@ test('a transaction whose process says nothing ends, and others get its locks', 
   expect(silent).rejects.toThrow()
   await silent.catch(() => {})
   expect((await database.sql`select from held`).count).toBe(1)
-})
-
-test('what is said in time counts, its options and results too, and no other transaction is limited', async () => {
-  const sql = withIdleLimit(database.sql, 60_000)
-  const limitOf = async (on: typeof sql) => {
-    const [row] = await on.begin((tx) => tx`show idle_in_transaction_session_timeout`)
-    return row
-  }
-  expect(await limitOf(sql)).toEqual({ idle_in_transaction_session_timeout: '1min' })
-  expect(await limitOf(database.sql)).toEqual({ idle_in_transaction_session_timeout: '0' })
-  expect(await inSnapshot(sql, async (tx) => (await tx`select from held`).count)).toBe(1)
-  expect(inSnapshot(sql, (tx) => tx`insert into held values (3)`)).rejects.toThrow('read-only')
+  await own.close()
 })

@@ -1,7 +1,8 @@
 /** A process that is stopped between the two steps in which the driver asks a statement, and what becomes of its locks. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openDatabase, withIdleLimit } from '#src/platform/database/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
 import { createSilentSessions } from '../../../src/platform/database/silent-sessions.ts'
+import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
