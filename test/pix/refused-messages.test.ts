@@ -58,15 +58,14 @@ const remember = (reference: string) => sql`
   insert into spi_pending_answers (message_id, reference, outcome, reason)
   values (${Bun.randomUUIDv7()}, ${reference}, 'REJECTED', 'schema')`
 
+const refuseAtOnce = async (messageId: string): Promise<void> => {
+  const resourceId = fresh.resourceId()
+  await changeStatuses(sql, [{ id: messageId, status: 'SENT', resourceId }])
+  await tell(refusal(resourceId))
+}
+
 const ways: readonly (readonly [string, (messageId: string) => Promise<void>])[] = [
-  [
-    'at once',
-    async (messageId) => {
-      const resourceId = fresh.resourceId()
-      await changeStatuses(sql, [{ id: messageId, status: 'SENT', resourceId }])
-      await tell(refusal(resourceId))
-    },
-  ],
+  ['at once', refuseAtOnce],
   [
     'before its sending is recorded',
     async (messageId) => {
@@ -136,32 +135,47 @@ test('a return that is refused, ordered again and settled is told of again', asy
   expect((await call('GET', 'd1')).json).toEqual(ended)
 })
 
+const call = (method: string, path: string, body?: object) =>
+  pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
+
 const requested = async () => {
-  const call = (method: string, path: string, body?: object) =>
-    pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })
   const rec = await call('POST', '/rec', {
     vinculo: { contrato: 'C-1', devedor: { cpf: '45164632481', nome: 'Fulano de Tal' } },
     calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
     politicaRetentativa: 'NAO_PERMITE',
   })
+  return requestedFor(rec.json.idRec)
+}
+
+const requestedFor = async (idRec: string) => {
   const recipient = { agencia: '2569', conta: '550689', cpf: '15231470190' }
   const asked = await call('POST', '/solicrec', {
-    idRec: rec.json.idRec,
+    idRec,
     calendario: { dataExpiracaoSolicitacao: new Date(Date.now() + 3_600_000).toISOString() },
     destinatario: { ...recipient, ispbParticipante: '91193552' },
   })
   expect(asked.status).toBe(201)
   const [message] = await sql<{ id: string }[]>`
     select id from spi_messages where type = 'pain.009' order by id desc limit 1`
-  const status = async () =>
-    (await call('GET', `/solicrec/${asked.json.idSolicRec}`)).json.status as unknown
-  return { messageId: message?.id ?? '', idRec: rec.json.idRec as string, status }
+  const path = `/solicrec/${asked.json.idSolicRec}`
+  const status = async () => (await call('GET', path)).json.status as unknown
+  return { messageId: message?.id ?? '', idRec, path, status }
 }
 
 test.each(ways)('refused %s, the request for a recurrence has ended', async (_, refuse) => {
   const { messageId, status } = await requested()
   await refuse(messageId)
   expect(await status()).toBe('REJEITADA')
+})
+
+test('a request that was taken back ends none after it by being refused', async () => {
+  const before = await requested()
+  expect((await call('PATCH', before.path, { status: 'CANCELADA' })).status).toBe(201)
+  const after = await requestedFor(before.idRec)
+  await refuseAtOnce(before.messageId)
+  expect([await before.status(), await after.status()]).toEqual(['CANCELADA', 'ENVIADA'])
+  await refuseAtOnce(after.messageId)
+  expect(await after.status()).toBe('REJEITADA')
 })
 
 test.each([

@@ -228,7 +228,8 @@ const refused = (
 ): Heard | undefined => {
   if (!isLive(request, at) || !isAsked(request, fact)) return undefined
   const { reason, mandate } = fact
-  const reference = mandate?.reference
+  // The central bank refuses a message of ours: the request is its own.
+  const reference = mandate === undefined ? fact.requestId : mandate.reference
   if (reference?.startsWith('SC') === true && reference !== request.id) return undefined
   const answered = { request: movedTo(request, 'REJEITADA', at), drafts: [] }
   if (reason === null || !finalRefusals.has(reason) || recurrence.status !== 'CRIADA') {

@@ -208,6 +208,7 @@ type RefusedStep = {
   readonly messageId: string
   readonly position: number
   readonly type: keyof typeof refusedEvents
+  readonly requestId: string | null
 }
 
 /** The refusal of a message stands behind all that the message itself says. */
@@ -230,10 +231,11 @@ export const refusalsBy = async (
   )
   if (refused.size === 0) return []
   const steps = await tx<RefusedStep[]>`
-    select r.kind, r.key, s."messageId", s.position, s.type
+    select r.kind, r.key, s."messageId", s.position, s.type, s."requestId"
     from unnest(${textArray([...refused.keys()])}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select recurrence_id, message_id as "messageId", position, type from spi_recurrence_steps
+        select recurrence_id, message_id as "messageId", position, type, request_id as "requestId"
+        from spi_recurrence_steps
         where message_id = wanted.id and position < ${refusedPosition} offset 0
       ) s
       cross join lateral (
@@ -248,10 +250,10 @@ export const refusalsBy = async (
 /** What takes back what a refused message of ours asked for; nothing if it asked for nothing. */
 export const refusalOf = (
   {
-    fact: { kind, key, position, type },
+    fact: { kind, key, position, type, requestId },
     messageId,
   }: {
-    readonly fact: Pick<Fact, 'kind' | 'key' | 'position' | 'type'>
+    readonly fact: Pick<Fact, 'kind' | 'key' | 'position' | 'type' | 'requestId'>
     readonly messageId: string
   },
   reason: string | null,
@@ -265,7 +267,7 @@ export const refusalOf = (
             position: refusedPosition + position,
             type,
             event: refusedEvents[type],
-            requestId: null,
+            requestId,
             status: 'REJECTED',
             reason,
             mandateId: null,
