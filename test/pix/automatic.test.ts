@@ -169,6 +169,19 @@ describe('a request to a payer', () => {
     await right('POST', '/solicrec', requestBody(idRec))
   })
 
+  test('keeps the first day of its recurrence where it is', async () => {
+    const { idRec, idSolicRec } = await requested()
+    const move = (dataInicial: string) =>
+      call('PATCH', `/rec/${idRec}`, { calendario: { dataInicial } })
+    const refusal = [400, 'RecOperacaoInvalida', 'rec.calendario.dataInicial']
+    expect(violated(await move('2026-03-21'))).toEqual(refusal)
+    await answer(idRec, 'pending', { reference: idSolicRec })
+    expect(violated(await move('2026-03-21'))).toEqual(refusal)
+    expect((await move('2026-03-20')).status).toBe(200)
+    await right('PATCH', `/solicrec/${idSolicRec}`, { status: 'CANCELADA' })
+    expect((await move('2026-03-21')).status).toBe(200)
+  })
+
   test.each<[string, (idRec: string) => object, string]>([
     ['no idRec', () => ({ idRec: undefined }), 'solicrec.idRec'],
     ['no calendar', () => ({ calendario: {} }), 'solicrec.calendario'],
@@ -312,6 +325,21 @@ describe('a payer who reads a code', () => {
     expect(sent()).toMatchObject([{ type: 'pain.012', params: { reason: 'AP08' } }])
     await at('2026-03-02T14:00:00Z', pix.sweep)
     expect(sentTypes()).toEqual([])
+  })
+
+  test('by AUT3 finds first day and first charge as they were, until he has not paid', async () => {
+    const dadosJornada = { txid: freshTxid() }
+    const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada } }))
+    await answer(idRec, 'pending', { journey: 'AUT3' })
+    const revise = (change: object) => call('PATCH', `/rec/${idRec}`, change)
+    const later = { calendario: { dataInicial: '2026-03-21' } }
+    const another = { ativacao: { dadosJornada: { txid: freshTxid() } } }
+    expect(violated(await revise(later)).at(-1)).toBe('rec.calendario.dataInicial')
+    expect(violated(await revise(another)).at(-1)).toBe('rec.ativacao.dadosJornada.txid')
+    expect((await revise({ ativacao: { dadosJornada } })).status).toBe(200)
+    await at('2026-03-02T13:00:00Z', pix.sweep)
+    sent()
+    expect((await revise({ ...later, ...another })).status).toBe(200)
   })
 
   test('whose data could not be said back changes nothing', async () => {

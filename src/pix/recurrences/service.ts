@@ -10,8 +10,8 @@ import { isCharged } from '../collections/store.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { locationsOf } from '../locations/store.ts'
 import { type Asked, parametersOf } from '../pages.ts'
-import { liveStatuses, payerOf } from '../requests/domain.ts'
-import { changeRequest, requestsOf } from '../requests/store.ts'
+import { payerOf } from '../requests/domain.ts'
+import { changeRequest, liveRequestOf } from '../requests/store.ts'
 import {
   onlyWhenCreated,
   type RecurrenceRequest,
@@ -26,6 +26,7 @@ import {
   movedTo,
   type Recurrence,
   type RecurrenceLocation,
+  type RecurrenceTerms,
 } from './domain.ts'
 import { recurrenceEvent } from './events.ts'
 import { cancellationDraft, type MandateSender } from './mandate.ts'
@@ -176,19 +177,47 @@ const revised = async (
     throw onlyWhenCreated('rec.loc', String(locationId))
   }
   const terms = revision.revise(before)
-  const { startsOn } = terms
-  // The cycles of charges are counted from this day, once.
-  if (startsOn !== before.terms.startsOn && (await isCharged(tx, id))) {
-    const propriedade = 'rec.calendario.dataInicial'
-    const razao = `O campo ${propriedade} não pode ser alterado quando existe uma CobR da recorrência com status diferente de REJEITADA e CANCELADA.`
-    throw refuseRecurrence({ razao, propriedade, valor: startsOn })
-  }
+  await judgeChange(tx, before, terms)
   const location =
     locationId === undefined ? before.location : await placeFor(tx, account, id, locationId)
   const after = { ...before, terms, location }
   if (!isCancelled) return after
   return { ...movedTo(after, 'CANCELADA', now), ending: cancelledByReceiver }
 }
+
+/** What the payer is asked for, or has agreed to, both sides hold. @throws ApiError `rec_operacao_invalida` */
+const judgeChange = async (
+  tx: Transaction,
+  { id, payer, terms: before }: Recurrence,
+  { startsOn, firstTxid }: RecurrenceTerms,
+): Promise<void> => {
+  const isWaiting = payer?.waiting !== undefined
+  if (isWaiting && firstTxid !== before.firstTxid) {
+    throw fixed('rec.ativacao.dadosJornada.txid', firstTxid, awaitsPayment)
+  }
+  if (startsOn === before.startsOn) return
+  const propriedade = 'rec.calendario.dataInicial'
+  // The cycles of charges are counted from this day, once.
+  if (await isCharged(tx, id)) {
+    const razao =
+      'quando existe uma CobR da recorrência com status diferente de REJEITADA e CANCELADA'
+    throw fixed(propriedade, startsOn, razao)
+  }
+  if (isWaiting) throw fixed(propriedade, startsOn, awaitsPayment)
+  if ((await liveRequestOf(tx, id)) !== undefined) {
+    const razao = 'quando existe uma solicitação ativa da recorrência, que pode ser cancelada antes'
+    throw fixed(propriedade, startsOn, razao)
+  }
+}
+
+const awaitsPayment = 'enquanto a autorização do pagador espera pelo pagamento da primeira cobrança'
+
+const fixed = (propriedade: string, valor: string | undefined, when: string): ApiError =>
+  refuseRecurrence({
+    razao: `O campo ${propriedade} não pode ser alterado ${when}.`,
+    propriedade,
+    valor,
+  })
 
 /** The receiver has cancelled it: the payer's institution is told, what was asked for and charged ends with it. */
 const tellOfEnd = async (
@@ -197,7 +226,7 @@ const tellOfEnd = async (
   after: Recurrence,
   { emit, sender, ispb, at }: RecurrenceServiceDeps & { readonly at: Date },
 ): Promise<void> => {
-  const live = (await requestsOf(tx, [after.id])).find(({ status }) => liveStatuses.has(status))
+  const live = await liveRequestOf(tx, after.id)
   if (live !== undefined) await changeRequest(tx, movedTo(live, 'CANCELADA', at))
   const payer = before.payer ?? (live && payerOf(live.recipient))
   const drafts =

@@ -14,7 +14,7 @@ import { noRecurrence } from '../recurrences/service.ts'
 import { findRecurrence, lockRecurrence } from '../recurrences/store.ts'
 import { type NewRequest, readNewRequest, refuseRequest } from './body.ts'
 import { liveStatuses, payerOf, type RecurrenceRequest } from './domain.ts'
-import { addRequest, changeRequest, findRequest, requestsOf } from './store.ts'
+import { addRequest, changeRequest, findRequest, liveRequestOf, requestsOf } from './store.ts'
 import { requestView } from './view.ts'
 
 export type RequestServiceDeps = {
@@ -119,12 +119,6 @@ const agreed = async (
   }
   return recurrence
 }
-
-const liveRequestOf = async (
-  tx: Transaction,
-  recurrenceId: string,
-): Promise<RecurrenceRequest | undefined> =>
-  (await requestsOf(tx, [recurrenceId])).find(({ status }) => liveStatuses.has(status))
 
 /** pain.009. */
 const requestDraft = (

@@ -63,6 +63,13 @@ export const requestsOf = async (
   return rows.map(requestOf)
 }
 
+/** The one that waits for the payer, if one does. */
+export const liveRequestOf = async (
+  sql: Queryable,
+  recurrenceId: string,
+): Promise<RecurrenceRequest | undefined> =>
+  (await requestsOf(sql, [recurrenceId])).find(({ status }) => liveStatuses.has(status))
+
 /** With the moment at which its request ended, as ISO 8601. */
 export type OverdueRequest = { readonly expiresAt: string; readonly recurrenceId: string }
 
