@@ -1,17 +1,18 @@
 /**
  * A txid is one charge of its account, of whatever kind. Charges and charges of recurrences stand in tables of their own,
- * so no index keeps them apart: whoever makes one of a recurrence shuts out those who make the others.
+ * so no index keeps them apart: whoever makes one of a recurrence shuts out those who make the others. A txid that we have
+ * just drawn nobody else can name: it takes no lock.
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 
 /** Where the advisory locks of txids begin: any number that nothing else locks. */
-const firstLock = 0x70_69_78_00
-/** One transaction makes a thousand charges, and holds so many locks at most. */
-const locksMax = 256
+const firstLock = 0x70 * 2 ** 40
+/** A batch makes a thousand charges in one transaction, for seconds, and holds so many locks at most. */
+const locksMax = 64
 
-/** What `pix_txid_is_free` shares with others who make charges. */
+/** What `pix_txid_is_free` shares with others who make charges. Each account has its own, so that none waits for another's. */
 export const lockOfTxid = (account: string, txid: string): number =>
-  firstLock + (Bun.hash.crc32(`${account} ${txid}`) % locksMax)
+  firstLock + Bun.hash.crc32(account) * locksMax + (Bun.hash.crc32(txid) % locksMax)
 
 /** Whether the account has no charge of a recurrence under the txid, and gets none before the transaction ends. */
 export const isTxidFree = async (

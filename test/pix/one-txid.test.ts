@@ -1,9 +1,11 @@
 /** A txid is one charge of its account, of whatever kind, also if several are asked for at once. */
 import { afterAll, expect, test } from 'bun:test'
+import { lockOfTxid } from '../../src/pix/txids.ts'
+import { until } from '../support/until.ts'
 import { startAutomatic } from './automatic.ts'
 import { chargeBody, freshTxid } from './support.ts'
 
-const { pix, call, right, recBody, cobrBody, violated } = await startAutomatic()
+const { pix, other, call, right, recBody, cobrBody, violated } = await startAutomatic()
 afterAll(() => pix.database.close())
 const address = { street: 'Rua 15, 1200', state: 'SP', postal_code: '70800100' }
 const { key } = await pix.receiver('ana', undefined, address)
@@ -45,4 +47,40 @@ test.each([
       refusals.filter((_, at) => !made[at]),
     )
   }
+})
+
+const waiting = async (): Promise<number> => {
+  const { count } = await pix.sql`
+    select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`
+  return count
+}
+
+test('while an account makes a batch, nobody waits but for a txid that may be of it', async () => {
+  const recOf = async (as?: string): Promise<string> =>
+    (await call('POST', '/rec', recBody(), as)).json.idRec
+  const [mine, drawn, theirs] = [await recOf(), await recOf(), await recOf(other.token)]
+  const put = (idRec: string, as?: string) =>
+    call('PUT', `/cobr/${freshTxid()}`, cobrBody(idRec), as)
+  const own = await pix.sql.begin(async (tx) => {
+    for (let at = 0; at < 1_000; at++) {
+      const txid = freshTxid()
+      await tx`select pix_txid_is_free(${lockOfTxid('ana', txid)}, 'ana', ${txid})`
+    }
+    const held = await tx`
+      select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`
+    expect(held.count).toBe(64)
+    const made = put(mine)
+    await until(async () => (await waiting()) === 1)
+    // Payments of the recurrence do not wait.
+    await tx`select from pix_recurrences where id = ${mine} for update nowait`
+    const others = await Promise.all([
+      put(theirs, other.token),
+      call('POST', '/cobr', cobrBody(drawn)),
+      call('POST', '/cob', chargeBody(key)),
+    ])
+    expect(others.map(({ status }) => status)).toEqual([201, 201, 201])
+    return { made }
+  })
+  expect((await own.made).status).toBe(201)
 })

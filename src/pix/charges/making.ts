@@ -17,6 +17,8 @@ import type { ShownCharge } from './view.ts'
 export type Wanted = {
   readonly account: string
   readonly txid: string
+  /** We have just drawn the txid. */
+  readonly isDrawn?: boolean
   readonly terms: ChargeTerms
   readonly at: Date
 }
@@ -41,7 +43,7 @@ export const makeCharges = async (
   sql: Queryable,
   all: readonly Wanted[],
 ): Promise<readonly (ShownCharge | undefined)[]> => {
-  const rows = all.map(({ account, txid, terms, at }, position) => ({
+  const rows = all.map(({ account, txid, isDrawn, terms, at }, position) => ({
     position,
     id: Bun.randomUUIDv7('hex', at),
     account,
@@ -55,7 +57,7 @@ export const makeCharges = async (
     debtor: debtorTaxIdOf(terms.debtor),
     content: contentOf(terms),
     token: randomHex(),
-    lock: lockOfTxid(account, txid),
+    lock: isDrawn === true ? null : lockOfTxid(account, txid),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
@@ -74,7 +76,7 @@ export const makeCharges = async (
           and receiver.postal_code is not null))
         and not exists (select from pix_batch_items item where item.account = wanted.account
           and item.txid = wanted.txid and item.status <> 'CRIADA')
-        and pix_txid_is_free(wanted.lock, wanted.account, wanted.txid)
+        and (wanted.lock is null or pix_txid_is_free(wanted.lock, wanted.account, wanted.txid))
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)

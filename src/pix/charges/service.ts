@@ -57,8 +57,8 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
   const make = createMaker(sql)
   const created = async (tx: Transaction, named: Named, request: ChargeRequest) => {
     const { terms, locationId } = request
-    const [made] =
-      locationId === undefined ? await makeCharges(tx, [{ ...named, terms, at: now() }]) : []
+    const wanted = { ...named, isDrawn: true, terms, at: now() }
+    const [made] = locationId === undefined ? await makeCharges(tx, [wanted]) : []
     return made === undefined
       ? view(tx, await putCharge(tx, named, request, now(), wording))
       : chargeView(made, addresses)

@@ -81,7 +81,11 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     /** @throws ApiError `cobr_operacao_invalida` */
     put: (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
-      return withDeadlockRetries(sql, (tx) => make(tx, { account, txid }, wanted, deps))
+      return withDeadlockRetries(sql, async (tx) => {
+        // It waits before it has the recurrence, for which payments wait in turn.
+        await lockTxid(tx, account, txid)
+        return make(tx, { account, txid }, wanted, deps)
+      })
     },
     /** The same, with a txid of ours. */
     create: async (value: unknown, caller: Caller) => {
@@ -163,7 +167,6 @@ const make = async (
     attempts: [],
   }
   const { collection, drafts } = advance(made, { recurrence, ispb, at, calendar })
-  await lockTxid(tx, account, txid)
   const isTaken = (await findCharge(tx, account, txid)) !== undefined
   if (isTaken || !(await addCollection(tx, collection))) {
     throw isTaken || (await findCollection(tx, account, txid)) !== undefined
