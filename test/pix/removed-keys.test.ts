@@ -1,9 +1,11 @@
 /** What was charged before the last key of a company was removed. */
 import { afterAll, expect, test } from 'bun:test'
+import { until } from '../support/until.ts'
 import { startAutomatic } from './automatic.ts'
 import { chargeBody, freshTxid } from './support.ts'
 
-const { pix, key, right, approved, scheduledCharge, pay, settle, now } = await startAutomatic()
+const { pix, key, other, call, right, approved, scheduledCharge, pay, settle, now } =
+  await startAutomatic()
 afterAll(() => pix.database.close())
 
 const instant = (endToEndId: string, txid: string) =>
@@ -49,4 +51,22 @@ test('is paid once, or refused, as before', async () => {
     pix: [{ endToEndId: first }],
   })
   expect(await instant('E1234567820260302120000000000002', txid)).toBe('DUPL')
+})
+
+test('gets no webhook that would stay behind it', async () => {
+  const path = `/webhook/${other.key}`
+  const put = () => call('PUT', path, { webhookUrl: 'http://127.0.0.1/told' }, other.token)
+  const refused = await pix.sql.begin(async (tx) => {
+    await tx`delete from pix_receivers where key = ${other.key}`
+    const asked = put()
+    await until(async () => {
+      const { count } = await pix.sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      return count === 1
+    })
+    return { asked }
+  })
+  expect((await refused.asked).status).toBe(400)
+  expect((await call('GET', path, undefined, other.token)).status).toBe(404)
 })

@@ -4,7 +4,7 @@ import { ApiError, actorOf, type Caller, writeAudit } from '#src/platform/http/i
 import { pixErrors, violates } from '../errors.ts'
 import { type Asked, parametersOf, sliceOf } from '../pages.ts'
 import type { Receiver } from '../receivers/domain.ts'
-import { findReceiver, receiversOf } from '../receivers/store.ts'
+import { findReceiver, holdReceiver, receiversOf } from '../receivers/store.ts'
 import { keyOf, keysPrefix, topicOf } from './domain.ts'
 
 type Endpoint = { readonly topic: string; readonly url: string; readonly createdAt: Date }
@@ -49,7 +49,8 @@ export const createPixWebhookService = (sql: Client, topics: Topics) => ({
       throw refuseWebhook('webhook.webhookUrl', 'O endereço não pode ser notificado.', url)
     }
     return sql.begin(async (tx) => {
-      if ((await findReceiver(tx, key, by.owner)) === undefined) {
+      // Whoever removes the key removes its webhook, too, once that is there.
+      if (!(await holdReceiver(tx, key, by.owner))) {
         const razao = 'O parâmetro {chave} não corresponde a uma chave deste usuário recebedor.'
         throw refuseWebhook('chave', razao, key)
       }

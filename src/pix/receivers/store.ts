@@ -18,6 +18,17 @@ export const findReceiver = async (
   return found
 }
 
+/** Keeps the receiver of a key until the transaction ends. False: the account has none. */
+export const holdReceiver = async (
+  tx: Queryable,
+  key: string,
+  account: string,
+): Promise<boolean> => {
+  const held = await tx`
+    select from pix_receivers where key = ${key} and account = ${account} for share`
+  return held.count === 1
+}
+
 /** Those of an account, by the key. */
 export const receiversOf = async (
   sql: Queryable,
