@@ -82,11 +82,10 @@ const notPayable = (reason: string, message: string): ApiError =>
 const isOfDueDate = (location: string): boolean => location.split('/').at(-2) === 'cobv'
 
 const tooLate = 'The location refuses a payment of the charge today.'
-const badRequest = 400
 
-/** Whether the location refuses what it was asked with, which is the day. */
+/** Whether the location refuses what it was asked with, which is the day. Others fail for reasons of their own. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiError && error.details['status_code'] === badRequest
+  error instanceof ApiError && error.details['problem'] === 'CobPayloadOperacaoInvalida'
 
 const parse = (payload: string) => {
   try {

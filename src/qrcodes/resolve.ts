@@ -80,6 +80,19 @@ const unread = (error: unknown): unknown => {
   })
 }
 
+const problemForm = /^[A-Za-z]{1,60}$/
+
+/** What the API Pix calls the problem of an answer that is one: the end of its type. */
+const problemIn = (body: Uint8Array): { readonly problem?: string } => {
+  try {
+    const { type } = JSON.parse(Buffer.from(body).toString()) as { readonly type?: unknown }
+    const problem = String(type).split('/').at(-1) ?? ''
+    return typeof type === 'string' && problemForm.test(problem) ? { problem } : {}
+  } catch {
+    return {}
+  }
+}
+
 const readToken = async (read: ReadOutside, location: string, account: string): Promise<string> => {
   const { status, body } = await read(location, { accept, bytesMax: tokenBytesMax, account }).catch(
     (error: unknown) => {
@@ -93,7 +106,7 @@ const readToken = async (read: ReadOutside, location: string, account: string): 
     throw new ApiError(
       qrcodeErrors.qrcode_location_unavailable,
       `The location answers ${status}.`,
-      { details: { reason: 'status', status_code: status } },
+      { details: { reason: 'status', status_code: status, ...problemIn(body) } },
     )
   }
   return Buffer.from(body).toString('latin1').trim()

@@ -29,6 +29,9 @@ let charge: Json = {}
 let signedWith = own
 /** The last day of the charge at `/cobv`. */
 let lastDay = ''
+/** What it calls a payment after that. */
+const refusals = 'https://pix.bcb.gov.br/api/v2/error'
+let refusalType = `${refusals}/CobPayloadOperacaoInvalida`
 /** What locations were asked with. */
 let queries: string[] = []
 const receiver = Bun.serve({
@@ -45,7 +48,7 @@ const receiver = Bun.serve({
     const { search, searchParams } = new URL(request.url)
     queries.push(search)
     if ((searchParams.get('DPP') ?? '') > lastDay && pathname.includes('/cobv/')) {
-      return new Response(null, { status: 400 })
+      return Response.json({ type: refusalType }, { status: 400 })
     }
     const token = await new CompactSign(new TextEncoder().encode(JSON.stringify(charge)))
       .setProtectedHeader({ alg: 'RS256', kid: 'k', jku: `${origin}/keys` })
@@ -361,6 +364,9 @@ describe('by code', () => {
     lastDay = '2026-02-02'
     expect(await refused({ qr_code })).toEqual([422, 'qrcode_not_payable', 'expired'])
     expect(queries).toEqual([`?DPP=${today}`, `?DPP=${today}`])
+    // Why it refuses what is no query of the standard, nobody knows.
+    refusalType = `${refusals}/RequisicaoInvalida`
+    expect(await refused({ qr_code })).toEqual([502, 'qrcode_location_unavailable', 'status'])
     // Other locations know no day.
     await pay({ qr_code: dynamic })
     expect(queries.at(-1)).toBe('')
