@@ -33,8 +33,7 @@ const look = async (context: FollowerContext, source: Source): Promise<boolean> 
     const position = await store.positionOf(sql, network.id)
     if (position === undefined || to <= position.place.number) return false
     if (!(await store.isFollowing(sql, network.id, position.place.number))) {
-      const there = { place: { number: to, hash: undefined }, anchors: [] }
-      await store.movePosition(sql, network.id, position.place, there)
+      await passOver(context, position, to)
       return false
     }
     const reader = await createReader()
@@ -50,6 +49,19 @@ const look = async (context: FollowerContext, source: Source): Promise<boolean> 
   }
 }
 
+/** Nobody is followed: there is nothing to read up to a block, unless somebody is meanwhile. */
+const passOver = (
+  { network, sql }: FollowerContext,
+  { place }: store.Position,
+  to: number,
+): Promise<void> =>
+  sql.begin(async (tx) => {
+    await store.lockPosition(tx, network.id)
+    if (await store.isFollowing(tx, network.id, place.number)) return
+    const there = { place: { number: to, hash: undefined }, anchors: [] }
+    await store.movePosition(tx, network.id, place, there)
+  })
+
 type Reading = {
   readonly reader: Reader
   readonly position: store.Position
@@ -63,10 +75,9 @@ const keep = async (
   const { network, sql, emitEvents, watchBlocks } = context
   const after = position.place.number
   const told = page.logs.map(reader.about)
-  const agreements = Map.groupBy(
-    await store.concerned(sql, network.id, after, told),
-    ({ contract }) => contract,
-  )
+  const concerned = await store.concerned(sql, network.id, after, told)
+  const known = new Set(concerned.map(({ id }) => id))
+  const agreements = Map.groupBy(concerned, ({ contract }) => contract)
   const events: store.Event[] = []
   for (const log of page.logs) {
     events.push(...(await eventsIn(context, reader, agreements.get(log.address) ?? [], log)))
@@ -75,6 +86,10 @@ const keep = async (
   const anchors = withPage(position.anchors, page)
   await sql.begin(async (tx) => {
     const there = { place: { number, hash }, anchors }
+    await store.lockPosition(tx, network.id)
+    // One that was taken over meanwhile is told of by a second reading.
+    const present = await store.concerned(tx, network.id, after, told)
+    if (present.some(({ id }) => !known.has(id))) return
     if (!(await store.movePosition(tx, network.id, position.place, there))) return
     await store.keepEvents(tx, network.id, events)
     await advance(

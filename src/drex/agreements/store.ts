@@ -250,13 +250,18 @@ export const movePosition = async (
   return moved.count === 1
 }
 
+/** Until the transaction ends, nobody moves it, and nobody is taken over who would have to be read of from before it. */
+export const lockPosition = async (sql: Transaction, network: string): Promise<void> => {
+  await sql`select from drex_agreement_positions where network = ${network} for update`
+}
+
 /** Reads again what comes after a block; what is known of it already stays as it is. */
 export const rewindPosition = async (
   sql: Transaction,
   network: string,
   block: number,
 ): Promise<boolean> => {
-  await sql`select from drex_agreement_positions where network = ${network} for update`
+  await lockPosition(sql, network)
   const position = await positionOf(sql, network)
   if (position === undefined || position.place.number <= block) return true
   const anchors = position.anchors.filter(({ number }) => number <= block)
@@ -266,7 +271,7 @@ export const rewindPosition = async (
 
 /** Whether something may still be told of any after a block. */
 export const isFollowing = async (
-  sql: Client,
+  sql: Queryable,
   network: string,
   block: number,
 ): Promise<boolean> => {
@@ -282,7 +287,7 @@ export type About = { readonly contract: Hex; readonly number: string }
 
 /** Those of which something may still be told after a block, among what was told. */
 export const concerned = async (
-  sql: Client,
+  sql: Queryable,
   network: string,
   block: number,
   told: readonly About[],
