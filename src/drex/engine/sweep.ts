@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { RpcFailureKind } from '../rpc/errors.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { type AskedFees, currentFees, nextFees, offerOf } from './fees.ts'
@@ -13,7 +14,7 @@ import { createLostNonces } from './lost-nonces.ts'
 import { unsignedOf } from './sign.ts'
 import * as store from './store.ts'
 import { type Sendable, send } from './submit.ts'
-import type { OpenTransaction } from './transaction.ts'
+import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 const sweepMax = 500
 const cancelGas = 21_000n
@@ -33,10 +34,14 @@ export const createSweeper = (context: EngineContext) => {
     await store.defer(sql, ids, settings.resendMs)
     if (open.length === 0) return
     const refused = await send(context, sendables)
-    await lostNonces(
-      open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low'),
-      attempts,
+    const refusedAs = (kind: RpcFailureKind) =>
+      open.filter((each) => refused.get(each.id)?.kind === kind)
+    await raise(
+      context,
+      // What a node has taken is raised with the blocks.
+      refusedAs('underpriced').filter(({ status }) => status !== 'broadcast'),
     )
+    await lostNonces(refusedAs('nonce_too_low'), attempts)
   }
 
   return {
@@ -68,41 +73,69 @@ const resendables = async (
   open: readonly OpenTransaction[],
   attempts: readonly attemptStore.Attempt[],
 ): Promise<readonly Sendable[]> => {
-  const { network, rpc, settings } = context
+  const { heads, network } = context
+  const isDue = ({ id, status }: OpenTransaction) =>
+    status === 'broadcast' && network.gasPolicy !== 'zero' && heads.hasMovedSince(id)
+  const raised = await bumped(context, open.filter(isDue), attempts)
   const newest = attemptStore.newestOf(attempts)
-  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
-  // A wallet's replacements come one after another; one wallet's signer does not hold up another's.
-  const bySender = Map.groupBy(open, ({ sender }) => sender)
-  const replaced = await Promise.all(
-    [...bySender.values()].map(async (own) => {
-      const sendables: Sendable[] = []
-      for (const transaction of own) {
-        const attempt = newest.get(transaction.id)
-        const replacement = await bumped(context, transaction, attempt, asked)
-        const raw = replacement?.raw ?? attempt?.raw ?? transaction.raw
-        if (raw !== undefined) sendables.push({ id: transaction.id, raw })
-      }
-      return sendables
-    }),
-  )
-  return replaced.flat()
+  return open.flatMap(({ id, raw }) => {
+    const bytes = raised.get(id)?.raw ?? newest.get(id)?.raw ?? raw
+    return bytes === undefined ? [] : [{ id, raw: bytes }]
+  })
 }
 
-/** @returns undefined if it is sent as it is: it never was, there is nothing to raise, or its signer does not sign */
+const underpriced: TransactionError = {
+  code: 'FEE_TOO_HIGH',
+  message: 'It is signed, but no node takes it at a fee that the settings allow.',
+}
+
+/** What no node has taken for its fee is in nobody's pool, and holds up whatever its wallet has: more is offered at once. */
+const raise = async (
+  context: EngineContext,
+  transactions: readonly OpenTransaction[],
+): Promise<void> => {
+  if (transactions.length === 0) return
+  const { settings, sql } = context
+  const ids = transactions.map(({ id }) => id)
+  const raised = await bumped(context, transactions, await attemptStore.attemptsOf(sql, ids))
+  const left = ids.filter((id) => !raised.has(id))
+  await store.defer(sql, left, settings.resendMs, underpriced)
+  await send(
+    context,
+    [...raised].map(([id, { raw }]) => ({ id, raw })),
+  )
+}
+
+/** @returns those that were replaced: of others there is nothing to raise, or their signer does not sign */
 const bumped = async (
   context: EngineContext,
-  transaction: OpenTransaction,
-  attempt: attemptStore.Attempt | undefined,
-  asked: AskedFees,
-): Promise<attemptStore.Attempt | undefined> => {
-  const { network, logger, heads } = context
-  if (transaction.status !== 'broadcast') return undefined
-  if (network.gasPolicy === 'zero' || !heads.hasMovedSince(transaction.id)) return undefined
-  const kind = attempt?.kind === 'cancel' ? 'cancel' : 'bump'
-  return replace(context, transaction, { kind, asked, over: attempt }).catch((error: unknown) => {
-    logger.warn({ transaction: transaction.id, err: error }, 'not replaced')
-    return undefined
-  })
+  transactions: readonly OpenTransaction[],
+  attempts: readonly attemptStore.Attempt[],
+): Promise<ReadonlyMap<string, attemptStore.Attempt>> => {
+  const { network, logger, rpc, settings } = context
+  const raised = new Map<string, attemptStore.Attempt>()
+  if (network.gasPolicy === 'zero' || transactions.length === 0) return raised
+  const newest = attemptStore.newestOf(attempts)
+  const asked = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const bump = async (transaction: OpenTransaction): Promise<void> => {
+    const { id } = transaction
+    const over = newest.get(id)
+    const kind = over?.kind === 'cancel' ? 'cancel' : 'bump'
+    try {
+      const attempt = await replace(context, transaction, { kind, asked, over })
+      if (attempt !== undefined) raised.set(id, attempt)
+    } catch (err) {
+      logger.warn({ transaction: id, err }, 'not replaced')
+    }
+  }
+  // A wallet's replacements come one after another; one wallet's signer does not hold up another's.
+  const bySender = Map.groupBy(transactions, ({ sender }) => sender)
+  await Promise.all(
+    [...bySender.values()].map(async (own) => {
+      for (const each of own) await bump(each)
+    }),
+  )
+  return raised
 }
 
 type Replacement = {
