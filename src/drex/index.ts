@@ -197,7 +197,7 @@ const openChains = (
       heads: createHeads(),
       looks: looksAt(settings, network),
       accepted: createAccepted(),
-      knownNonces: new Set(),
+      knownNonces: new Map(),
       knownCode: new Set(),
       settings: engineSettings(settings, network),
     }

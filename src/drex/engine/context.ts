@@ -26,8 +26,11 @@ export type EngineContext = {
   readonly heads: Heads
   readonly looks: Looks
   readonly accepted: Accepted
-  /** Senders whose nonces this process has compared with the chain. What makes it doubt them is kept with the lanes. */
-  readonly knownNonces: Set<Hex>
+  /**
+   * Senders whose nonces this process has compared with the chain, each with the server of the database that told of its
+   * lane then. What makes it doubt them is kept with the lanes.
+   */
+  readonly knownNonces: Map<Hex, string>
   /** Addresses where code was seen, which is not asked for again: a chain that is another than before may lack it. */
   readonly knownCode: Set<Hex>
   /** Counts a replacement or a cancellation that the limits of fees do not allow. */

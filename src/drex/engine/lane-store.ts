@@ -1,8 +1,13 @@
 /** SQL of lanes: the next nonce of each sender, and the nonces missing below those in flight. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  optionalNumber,
+  type Queryable,
+  type Transaction,
+} from '#src/platform/database/index.ts'
 import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
-import { before, type SignedRow } from './store.ts'
+import { before, type SignedRow, serverOf } from './store.ts'
 
 /** Locks senders in one order, so that two processes cannot block each other; without those whose nonces are doubted. */
 export const lockLanes = async (
@@ -31,20 +36,32 @@ export const seedLanes = async (
       do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
 }
 
-type Lane = { readonly next: number; readonly doubt: string | undefined }
+export type Lane = {
+  /** Undefined as long as there is none. */
+  readonly next: number | undefined
+  readonly doubt: string | undefined
+  /** Which server of the database has told it. */
+  readonly server: string
+}
 
+/** One for each of these senders. */
 export const lanesOf = async (
   sql: Queryable,
   network: string,
   senders: readonly string[],
 ): Promise<ReadonlyMap<string, Lane>> => {
-  const rows = await sql<{ sender: string; next_nonce: bigint; doubt: string | null }[]>`
-    select sender, next_nonce, doubt from drex_lanes
-    where network = ${network} and sender = any(${[...senders]}::text[])`
+  const rows = await sql<
+    { sender: string; next: bigint | null; doubt: string | null; server: string }[]
+  >`
+    select wanted.sender, lane.next_nonce as next, lane.doubt, ${serverOf(sql)}
+    from unnest(${[...senders]}::text[]) wanted(sender) left join lateral (
+      select next_nonce, doubt from drex_lanes
+      where network = ${network} and sender = wanted.sender limit 1
+    ) lane on true`
   return new Map(
-    rows.map((row) => [
-      row.sender,
-      { next: Number(row.next_nonce), doubt: row.doubt ?? undefined },
+    rows.map(({ sender, next, doubt, server }) => [
+      sender,
+      { next: optionalNumber(next ?? undefined), doubt: doubt ?? undefined, server },
     ]),
   )
 }

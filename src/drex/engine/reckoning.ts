@@ -3,12 +3,14 @@
  * went on, holds transactions as unsigned that are mined. So before this process first signs for a sender whose nonces
  * are ahead, it reads what was mined under them. A waiting transaction whose very call is there is that transaction, if
  * there are as many of the one as of the other, and is held if that is not clear. What another program sent with the
- * wallet's key holds up nothing else, and neither is anything held that was accepted after it.
+ * wallet's key holds up nothing else, and neither is anything held that was accepted after it. What such an original
+ * sent may still be in a pool: as long as a block has it not, nothing of that wallet is judged, signed or ended.
  */
 
 import type { Transaction } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { isRetryable, RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
@@ -34,45 +36,49 @@ const mayBeSent: TransactionError = {
     'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
 }
 
-/** A sender whose nonce no node told, or whose comparison failed, is left alone for so long. */
+/** A sender whose nonce no node told, or a pool is ahead with, or whose comparison failed, is left alone for so long. */
 const restMs = 2_000
 
 /** @param onCompared called after each comparison, whatever came of it */
 export const createReckoner = (context: EngineContext, onCompared: () => void) => {
-  const { network, knownNonces, rpc, sql } = context
+  const { network, knownNonces, logger, rpc, sql } = context
   const rests = createRests(restMs)
   const comparisons = createComparisons(context, { onCompared, onFailed: rests.begin })
   return {
     /**
-     * Takes the nonces that the chain is not ahead with for known, and has the others compared beside it.
+     * Takes the nonces that neither the chain nor a pool is ahead with for known. The chain's are compared beside it; a
+     * pool's wait until they are the chain's.
      * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
      * @throws RpcFailure if no node answers at all
      */
     async reckon(senders: readonly Hex[]): Promise<ReadonlySet<Hex>> {
       const known = await lanes.lanesOf(sql, network.id, senders)
       for (const sender of senders)
-        if (known.get(sender)?.doubt !== undefined) knownNonces.delete(sender)
+        if (!isStillKnown(context, sender, known.get(sender)!)) knownNonces.delete(sender)
       const fresh = senders.filter((each) => !knownNonces.has(each) && !comparisons.has(each))
       if (fresh.length > 0) {
-        const counts = await rpc.batch(
-          fresh.map((sender) => ({
-            method: 'eth_getTransactionCount',
-            params: [sender, 'latest'],
-          })),
-        )
+        const [counts, pooled] = await Promise.all([
+          rpc.batch(
+            fresh.map((sender) => ({
+              method: 'eth_getTransactionCount',
+              params: [sender, 'latest'],
+            })),
+          ),
+          pooledBeyond(context, fresh),
+        ])
         const even = new Map<Hex, number>()
         for (const [i, sender] of fresh.entries()) {
-          const count = counts[i]!
-          if (!('result' in count)) {
+          const count = toldIn(counts[i])
+          const { next = 0, doubt } = known.get(sender)!
+          if (count === undefined) rests.begin(sender)
+          else if (count > next || doubt !== undefined) comparisons.ask(sender)
+          else if (pooled.has(sender)) {
             rests.begin(sender)
-            continue
-          }
-          const { next = 0, doubt = undefined } = known.get(sender) ?? {}
-          if (count.result <= next && doubt === undefined) even.set(sender, count.result)
-          else comparisons.ask(sender)
+            logger.warn({ network: network.id, sender }, 'a pool has what this database has not')
+          } else even.set(sender, count)
         }
         await lanes.seedLanes(sql, network.id, even)
-        for (const sender of even.keys()) knownNonces.add(sender)
+        for (const sender of even.keys()) knownNonces.set(sender, known.get(sender)!.server)
       }
       return new Set(senders.filter((each) => knownNonces.has(each)))
     },
@@ -84,6 +90,42 @@ export const createReckoner = (context: EngineContext, onCompared: () => void) =
 }
 
 export type Reckoner = ReturnType<typeof createReckoner>
+
+/** This process has compared its nonces, and the database is not an older one than then. */
+const isStillKnown = ({ knownNonces }: EngineContext, sender: Hex, lane: lanes.Lane): boolean =>
+  lane.next !== undefined && lane.doubt === undefined && knownNonces.get(sender) === lane.server
+
+/** The first nonce of each that no pool has, as the node says that knows most; zero where none says any. */
+const pooledOf = async (
+  { rpc }: EngineContext,
+  senders: readonly Hex[],
+): Promise<ReadonlyMap<Hex, number>> => {
+  const answers = await rpc.pollBatch(
+    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'pending'] })),
+    { enough: 1 },
+  )
+  const counts = (i: number) => answers.flatMap((node) => toldIn(node[i]) ?? [])
+  return new Map(senders.map((sender, i) => [sender, Math.max(0, ...counts(i))]))
+}
+
+/**
+ * Those of whom a pool has what this database does not know: it may be what waits here, and no block says so yet. Lanes
+ * are asked after the pools, for what was sent from here was committed before.
+ */
+const pooledBeyond = async (
+  context: EngineContext,
+  senders: readonly Hex[],
+): Promise<ReadonlySet<Hex>> => {
+  const pooled = [...(await pooledOf(context, senders))].filter(([, count]) => count > 0)
+  if (pooled.length === 0) return new Set()
+  const known = await lanes.lanesOf(
+    context.sql,
+    context.network.id,
+    pooled.map(([sender]) => sender),
+  )
+  const beyond = pooled.filter(([sender, count]) => count > (known.get(sender)?.next ?? 0))
+  return new Set(beyond.map(([sender]) => sender))
+}
 
 /** Comparisons under way at once: each asks one question after another. */
 const comparedMax = 4
@@ -129,6 +171,9 @@ const createComparisons = (
   }
 }
 
+const laneOf = async ({ network, sql }: EngineContext, sender: Hex): Promise<lanes.Lane> =>
+  (await lanes.lanesOf(sql, network.id, [sender])).get(sender)!
+
 const underWay = new WeakMap<EngineContext, Map<Hex, Promise<void>>>()
 
 /** Two that ask for the same sender at once wait for one comparison: the second would find taken what the first took. */
@@ -146,7 +191,8 @@ const compareOnce = (context: EngineContext, sender: Hex): Promise<void> => {
 const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
   const { network, knownNonces, logger, rpc, sql } = context
   // The doubt that this comparison ends; one that came since needs another.
-  const doubt = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)?.doubt
+  const { next = 0, doubt, server } = await laneOf(context, sender)
+  const pooled = (await pooledOf(context, [sender])).get(sender) ?? 0
   const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
   const since = await heldStore.unsentSince(sql, network.id, sender)
   const sinceMs = (since?.getTime() ?? 0) - clockSkewMs
@@ -166,7 +212,8 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
       throw new RpcFailure('transient', 'another transaction has the nonce of one that was found')
     return isKnown
   })
-  if (isKnown) knownNonces.add(sender)
+  // With more of it in a pool, it is looked at again as one whose nonces are even.
+  if (isKnown && pooled <= Math.max(next, count)) knownNonces.set(sender, server)
   if (adopted.size + held.size === 0) return
   const told = { network: network.id, sender, found: adopted.size, held: held.size }
   logger.error(told, 'transactions were sent that this database did not know of')
@@ -178,13 +225,13 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
  * @throws RpcFailure if no node tells them
  */
 export const compareNow = async (context: EngineContext, sender: Hex): Promise<boolean> => {
-  const { network, knownNonces, rpc, sql } = context
-  const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
-  if (lane?.doubt === undefined) {
-    if (knownNonces.has(sender)) return true
-    const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
-    if (count <= (lane?.next ?? 0)) return true
-  }
+  const { knownNonces, rpc } = context
+  const lane = await laneOf(context, sender)
+  if (isStillKnown(context, sender, lane)) return true
+  const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
+  if (lane.doubt === undefined && count <= (lane.next ?? 0))
+    return !(await pooledBeyond(context, [sender])).has(sender)
+  knownNonces.delete(sender)
   await compareOnce(context, sender)
   return knownNonces.has(sender)
 }

@@ -147,11 +147,11 @@ export const signRemotely = async (
   await store.defer(sql, idsOf(allowed.slice(remoteMax)), 0)
   if (offers.length === 0) return []
   const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
-  if (lane === undefined || lane.doubt !== undefined) {
+  const first = lane?.next
+  if (first === undefined || lane?.doubt !== undefined) {
     await compareFirst(context, offers)
     return []
   }
-  const first = lane.next
   const answers = await Promise.allSettled(
     offers.map(async (offer, i) =>
       signedRow(

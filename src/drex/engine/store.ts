@@ -109,6 +109,12 @@ export const insertTransactions = async (
       created_by, expires_at)`
 }
 
+/** With the server of the database that has told of it. */
+export type Taken = OpenTransaction & { readonly server: string }
+
+/** Another one after a failover, or once the same one began anew: what this process remembers may be of a later state. */
+export const serverOf = (sql: Queryable) => sql`pg_postmaster_start_time()::text as server`
+
 /** Pending ones whose turn it is, oldest first; other processes leave them alone for a while. */
 export const takePending = async (
   sql: Client,
@@ -119,7 +125,7 @@ export const takePending = async (
     /** Senders that have to wait. */
     readonly except: readonly Hex[]
   },
-): Promise<readonly OpenTransaction[]> => {
+): Promise<readonly Taken[]> => {
   const rows = await sql`
     with taken as (
       select t.id
@@ -132,8 +138,8 @@ export const takePending = async (
     update drex_transactions t
     set due_at = now() + ${options.claimMs} * interval '1 millisecond'
     from taken where t.id = taken.id
-    returning ${columns(sql)}`
-  return rows.map(read).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    returning ${columns(sql)}, ${serverOf(sql)}`
+  return rows.map((row) => read(row) as Taken).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Taken by a node, without a receipt. What no node has taken yet is in nobody's pool. */
@@ -208,7 +214,7 @@ export const retryMs = 500
 
 /** Delays the next look, and stores an error for the reader. */
 export const defer = async (
-  sql: Client,
+  sql: Queryable,
   ids: readonly string[],
   dueInMs: number,
   error?: TransactionError,

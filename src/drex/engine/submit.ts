@@ -47,7 +47,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void) => {
     return signLocally(context, inOrder(local))
   }
 
-  const takeUp = async (): Promise<readonly OpenTransaction[]> => {
+  const takeUp = async (): Promise<readonly store.Taken[]> => {
     const [told, stuck] = await Promise.all([
       store.countInFlight(sql, network.id),
       lanes.stuck(sql, network.id),
@@ -79,7 +79,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void) => {
         )
         await signing.enter(taken, async () => {
           const signed = await sign(passed)
-          await sending.enter(taken, () => send(context, signed))
+          await sending.enter(taken, () => sendFresh(context, signed))
         })
       }
       return taken.length
@@ -159,7 +159,7 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
     [...running.values()].filter(({ kind }) => kind === wanted).length
   const run = async (sender: Hex, offers: readonly Offer[]): Promise<void> => {
     try {
-      await send(context, await signRemotely(context, sender, offers))
+      await sendFresh(context, await signRemotely(context, sender, offers))
     } catch (error) {
       context.knownNonces.delete(sender)
       context.logger.warn({ sender, err: error }, 'not signed')
@@ -191,9 +191,9 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
 const unsent = async (
   context: EngineContext,
   reckoner: Reckoner,
-  taken: readonly OpenTransaction[],
+  taken: readonly store.Taken[],
 ): Promise<readonly OpenTransaction[]> => {
-  const fresh = taken.filter(({ sender }) => !context.knownNonces.has(sender))
+  const fresh = taken.filter(({ sender, server }) => context.knownNonces.get(sender) !== server)
   if (fresh.length === 0) return taken
   const waiting = await reckonedAmong(context, reckoner, fresh)
   const unknown = fresh.filter(({ sender }) => !context.knownNonces.has(sender))
@@ -256,6 +256,20 @@ export type Sendable = { readonly id: string; readonly raw: Hex }
 const unpaid: TransactionError = {
   code: 'INSUFFICIENT_FUNDS',
   message: 'It is signed, but the wallet has not enough of the network’s coin to pay for the gas.',
+}
+
+/**
+ * Sends what was signed just now. Whatever has used a nonce of it is not of this database, which may lack more: its sender
+ * is compared with the chain before anything else of it is looked at.
+ */
+const sendFresh = async (context: EngineContext, signed: readonly Signed[]): Promise<void> => {
+  const refused = await send(context, signed)
+  const senders = signed.flatMap(({ id, sender }) =>
+    refused.get(id)?.kind === 'nonce_too_low' ? [sender] : [],
+  )
+  if (senders.length === 0) return
+  for (const sender of senders) context.knownNonces.delete(sender)
+  await context.sql.begin((tx) => lanes.doubt(tx, context.network.id, senders))
 }
 
 /**
