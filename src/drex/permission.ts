@@ -3,6 +3,7 @@ import type { Hex } from './evm/hex.ts'
 import { encodeTransactionAllowed } from './evm/token-call.ts'
 import type { RpcClient, RpcOutcome } from './rpc/client.ts'
 import { isRetryable } from './rpc/errors.ts'
+import type { RpcRequest } from './rpc/exchange.ts'
 
 export type Asked = {
   readonly sender: Hex
@@ -15,6 +16,8 @@ export type Asked = {
 export type Verdict = 'allowed' | 'refused' | 'unknown'
 
 export type Permission = {
+  /** What the rules are asked of one, for whoever asks it together with something else. */
+  readonly question: (asked: Asked) => RpcRequest<'eth_call'>
   /** One verdict per question, in order; immediate if the network has no rules. */
   readonly ask: (asked: readonly Asked[]) => Promise<readonly Verdict[]>
 }
@@ -45,22 +48,22 @@ export const createPermission = (
     }
     allowedUntilMs.set(name, nowMs() + allowedMs)
   }
+  const questionOf = ({ sender, target, payload }: Asked): RpcRequest<'eth_call'> => ({
+    method: 'eth_call',
+    params: [
+      { to: rules, data: encodeTransactionAllowed(sender, target ?? none, payload) },
+      'latest',
+    ],
+  })
   return {
+    question: questionOf,
     async ask(asked) {
       const open = new Map(
         asked.filter((each) => !isKnown(each)).map((each) => [nameOf(each), each]),
       )
       if (open.size === 0) return asked.map(() => 'allowed')
       const names = [...open.keys()]
-      const outcomes = await rpc.batch<'eth_call'>(
-        [...open.values()].map(({ sender, target, payload }) => ({
-          method: 'eth_call',
-          params: [
-            { to: rules, data: encodeTransactionAllowed(sender, target ?? none, payload) },
-            'latest',
-          ],
-        })),
-      )
+      const outcomes = await rpc.batch([...open.values()].map(questionOf))
       const verdicts = new Map<string, Verdict>()
       for (const [i, name] of names.entries()) {
         const outcome = outcomes[i]
@@ -76,7 +79,7 @@ export const createPermission = (
 const nameOf = ({ sender, target }: Asked): string => `${sender}${target ?? ''}`
 
 /** Only a plain no refuses. Rules without this question leave the decision to the node. */
-const verdictOf = (outcome: RpcOutcome<Hex>): Verdict => {
+export const verdictOf = (outcome: RpcOutcome<Hex>): Verdict => {
   if ('failure' in outcome) return isRetryable(outcome.failure.kind) ? 'unknown' : 'allowed'
   return refused.test(outcome.result) ? 'refused' : 'allowed'
 }

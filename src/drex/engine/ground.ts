@@ -4,7 +4,10 @@
  */
 import type { Client } from '#src/platform/database/index.ts'
 import { isFinal, type TransactionStatus } from '../domain.ts'
-import type { Hex } from '../evm/hex.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
+import type { RpcOutcome } from '../rpc/client.ts'
+import { passing } from '../rpc/errors.ts'
+import { type RpcRequest, toldIn } from '../rpc/exchange.ts'
 import { hashesOf } from './blocks.ts'
 import type { EngineContext } from './context.ts'
 import { defer, retryMs } from './store.ts'
@@ -36,6 +39,68 @@ export const onGround = async <T extends { readonly transaction: Pick<OpenTransa
   const shaken = new Set(grounds.filter(isShaken).map(({ id }) => id))
   await defer(sql, [...shaken], retryMs)
   return judged.filter(({ transaction }) => !shaken.has(transaction.id))
+}
+
+/** What one node is asked once more of a step. */
+export type Again = {
+  readonly requests: readonly RpcRequest[]
+  /** Whether what was judged is so by these answers, too. */
+  readonly isSo: (answers: readonly RpcOutcome<never>[]) => boolean | Promise<boolean>
+}
+
+type Judged = {
+  readonly transaction: Pick<OpenTransaction, 'id'>
+  /** Absent where it does not hang on what the step stands on. */
+  readonly again?: Again | undefined
+}
+
+/** Steps that are asked of once more in one turn; the others have theirs. */
+const againMax = 32
+
+/**
+ * Leaves to a later turn those whose ground is off the chain, or of which no node that has it says the same once more: one
+ * address may lead to several nodes, and one of them be behind.
+ * @returns the others
+ */
+export const againOnGround = async <T extends Judged>(
+  context: EngineContext,
+  judged: readonly T[],
+): Promise<readonly T[]> => {
+  const { sql } = context
+  const ids = judged.map(({ transaction }) => transaction.id)
+  const grounds = Map.groupBy(await groundsOf(sql, ids), ({ id }) => id)
+  let asked = 0
+  const standing = await Promise.all(
+    judged.map(async ({ transaction, again }) => {
+      const own = grounds.get(transaction.id) ?? []
+      if (!own.every(({ status }) => isFinal(status))) return false
+      const ended = own.filter(({ status }) => status === 'confirmed')
+      if (ended.length === 0) return true
+      return asked++ < againMax && isSoOn(context, ended, again)
+    }),
+  )
+  const shaken = ids.filter((_, i) => standing[i] !== true)
+  await defer(sql, shaken, retryMs)
+  return judged.filter((_, i) => standing[i])
+}
+
+const nothing: Again = { requests: [], isSo: () => true }
+
+const isSoOn = async (
+  { rpc }: EngineContext,
+  grounds: readonly Ground[],
+  { requests, isSo }: Again = nothing,
+): Promise<boolean> => {
+  const blocks = grounds.map(
+    ({ number }): RpcRequest => ({
+      method: 'eth_getBlockByNumber',
+      params: [quantity(number), false],
+    }),
+  )
+  const answers = await rpc.together([...blocks, ...requests]).catch(passing)
+  const told = (answers ?? []) as readonly RpcOutcome<never>[]
+  const hashAt = (i: number) => (toldIn(told[i]) as { readonly hash: Hex } | null | undefined)?.hash
+  return grounds.every(({ hash }, i) => hashAt(i) === hash) && isSo(told.slice(grounds.length))
 }
 
 type Ground = {

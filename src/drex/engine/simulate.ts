@@ -1,21 +1,24 @@
 /** What would happen: asked before anything is signed. What would fail, or move nothing, fails here and uses no nonce. */
 import { type Hex, quantity } from '../evm/hex.ts'
-import { addressArgument, encodeAllowance } from '../evm/token-call.ts'
-import type { Verdict } from '../permission.ts'
+import { type Asked, type Verdict, verdictOf } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
-import { toldIn, transactionGasMax } from '../rpc/exchange.ts'
-import { nodesNeeded } from './agreement.ts'
+import { type RpcRequest, toldIn, transactionGasMax } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
-import { onGround } from './ground.ts'
+import { type Again, againOnGround, onGround } from './ground.ts'
+import { withoutIdle } from './idle.ts'
 import { storeEnds } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
 export type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
 
-type Refusal = { readonly transaction: OpenTransaction; readonly error: TransactionError }
+type Refusal = {
+  readonly transaction: OpenTransaction
+  readonly error: TransactionError
+  readonly again?: Again | undefined
+}
 
 const notPermitted: TransactionError = {
   code: 'NOT_PERMITTED',
@@ -83,42 +86,18 @@ const untoldMaxSeconds = 5
 export type Simulator = (taken: readonly OpenTransaction[]) => Promise<readonly Passed[]>
 
 export const createSimulator = (context: EngineContext): Simulator => {
-  const { network, rpc, sql } = context
-  const isFree = network.gasPolicy === 'zero'
-
-  const callOf = (
-    { sender, recipient, data, value }: OpenTransaction,
-    gas: bigint | undefined,
-  ) => ({
-    from: sender,
-    ...(recipient === undefined ? {} : { to: recipient }),
-    data,
-    ...(value === 0n ? {} : { value: quantity(value) }),
-    ...(isFree ? { gasPrice: '0x0' } : {}),
-    ...(gas === undefined ? {} : { gas: quantity(gas) }),
-  })
-
+  const { rpc, sql } = context
   return async (taken) => {
     const permitted = await permittedOf(context, await withoutIdle(context, taken))
-    const gas = new Map(permitted.map(({ id, kind }) => [id, isFree ? fixedGas(kind) : undefined]))
+    const gas = new Map(permitted.map((each) => [each.id, givenGas(context, each)]))
     const code = await codeOf(context, permitted)
     // Some nodes estimate with all the gas of a block, whatever they are given, and some say less of why it fails.
-    const calls = await rpc.batch(
-      permitted.map((each) => ({
-        method: 'eth_call',
-        params: [callOf(each, gas.get(each.id)), 'latest'],
-      })),
-    )
+    const calls = await rpc.batch(permitted.map((each) => callOf(context, each)))
     const callOutcomes = new Map(permitted.map(({ id }, i) => [id, calls[i]!]))
     const estimated = permitted.filter(
       ({ id }) => gas.get(id) === undefined && 'result' in callOutcomes.get(id)!,
     )
-    const estimates = await rpc.batch(
-      estimated.map((each) => ({
-        method: 'eth_estimateGas',
-        params: [callOf(each, undefined)],
-      })),
-    )
+    const estimates = await rpc.batch(estimated.map((each) => estimateOf(context, each)))
     const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
     // What hangs beside others that were answered is its own trouble; where nothing was, the node's.
     const isAnswering = permitted.length === 1 || [...calls, ...estimates].some(isAnswer)
@@ -138,7 +117,8 @@ export const createSimulator = (context: EngineContext): Simulator => {
       if (judged === 'later') later.push(id)
       else if (judged === 'untold' || (judged === 'hung' && !isAnswering)) untold.push(id)
       else if (judged === 'hung') hung.push(id)
-      else if (typeof judged === 'object') refused.push({ transaction, error: judged })
+      else if (typeof judged === 'object')
+        refused.push({ transaction, error: judged, again: simulated(context, transaction) })
       else
         passed.push({
           transaction,
@@ -151,6 +131,58 @@ export const createSimulator = (context: EngineContext): Simulator => {
     await store.deferLonger(sql, hung, hungMaxSeconds)
     const standing = new Set(await onGround(context, passed.filter(isStep)))
     return passed.filter((each) => !isStep(each) || standing.has(each))
+  }
+}
+
+const givenGas = ({ network }: EngineContext, { kind }: OpenTransaction): bigint | undefined =>
+  network.gasPolicy === 'zero' ? fixedGas(kind) : undefined
+
+const callOf = (context: EngineContext, transaction: OpenTransaction): RpcRequest<'eth_call'> => ({
+  method: 'eth_call',
+  params: [paramsOf(context, transaction, givenGas(context, transaction)), 'latest'],
+})
+
+const estimateOf = (
+  context: EngineContext,
+  transaction: OpenTransaction,
+): RpcRequest<'eth_estimateGas'> => ({
+  method: 'eth_estimateGas',
+  params: [paramsOf(context, transaction, undefined)],
+})
+
+const paramsOf = (
+  { network }: EngineContext,
+  { sender, recipient, data, value }: OpenTransaction,
+  gas: bigint | undefined,
+) => ({
+  from: sender,
+  ...(recipient === undefined ? {} : { to: recipient }),
+  data,
+  ...(value === 0n ? {} : { value: quantity(value) }),
+  ...(network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}),
+  ...(gas === undefined ? {} : { gas: quantity(gas) }),
+})
+
+/** The simulation of one, for a node that is asked of what it stands on, too. */
+const simulated = (context: EngineContext, transaction: OpenTransaction): Again => {
+  const { recipient } = transaction
+  const isEstimated = givenGas(context, transaction) === undefined
+  return {
+    requests: [
+      ...(recipient === undefined ? [] : [codeAt(recipient)]),
+      callOf(context, transaction),
+      ...(isEstimated ? [estimateOf(context, transaction)] : []),
+    ],
+    isSo: async (answers) => {
+      const [code, call, estimate] = recipient === undefined ? [undefined, ...answers] : answers
+      const judged = await judge(context, {
+        transaction,
+        code: recipient === undefined || hasCode(code),
+        call: call!,
+        estimate,
+      })
+      return typeof judged === 'object'
+    },
   }
 }
 
@@ -232,25 +264,36 @@ const permittedOf = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
 ): Promise<readonly OpenTransaction[]> => {
-  const verdicts = await context.permission.ask(
-    taken.map(({ sender, recipient, data }) => ({ sender, target: recipient, payload: data })),
-  )
+  const verdicts = await context.permission.ask(taken.map(askedOf))
   const those = (wanted: Verdict) => taken.filter((_, i) => verdicts[i] === wanted)
   const unknown = those('unknown').map(({ id }) => id)
   await refuseAll(
     context,
-    those('refused').map((transaction) => ({ transaction, error: notPermitted })),
+    those('refused').map((transaction) => ({
+      transaction,
+      error: notPermitted,
+      again: {
+        requests: [context.permission.question(askedOf(transaction))],
+        isSo: ([rules]) => rules !== undefined && verdictOf(rules) === 'refused',
+      },
+    })),
   )
   await store.deferLonger(context.sql, unknown, untoldMaxSeconds)
   return those('allowed')
 }
+
+const askedOf = ({ sender, recipient, data }: OpenTransaction): Asked => ({
+  sender,
+  target: recipient,
+  payload: data,
+})
 
 /** Ends transactions that have no nonce yet, as far as what was said of them is true of the chain as it stays. */
 export const refuseAll = async (
   context: EngineContext,
   refusals: readonly Refusal[],
 ): Promise<void> => {
-  const standing = await onGround(context, refusals)
+  const standing = await againOnGround(context, refusals)
   await storeEnds(
     context,
     standing.map(({ transaction: { id }, error }) => ({ id, error })),
@@ -259,6 +302,17 @@ export const refuseAll = async (
 }
 
 const knownCodeMax = 10_000
+
+const codeAt = (address: Hex): RpcRequest<'eth_getCode'> => ({
+  method: 'eth_getCode',
+  params: [address, 'latest'],
+})
+
+/** @returns undefined if it is not told */
+const hasCode = (outcome: RpcOutcome<Hex> | undefined): boolean | undefined => {
+  const code = toldIn(outcome)
+  return code && code !== '0x'
+}
 
 /** A call to an address without code succeeds and does nothing. Code that was seen is not asked for again. */
 const codeOf = async (
@@ -270,64 +324,12 @@ const codeOf = async (
     if (recipient !== undefined && !knownCode.has(recipient)) called.add(recipient)
   }
   const addresses = [...called]
-  const codes = await rpc.batch(
-    addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-  )
-  const found = new Map<Hex, boolean>()
-  for (const [i, address] of addresses.entries()) {
-    const code = codes[i]!
-    if ('failure' in code) continue
-    found.set(address, code.result !== '0x')
-    if (code.result !== '0x' && knownCode.size < knownCodeMax) knownCode.add(address)
-  }
+  const codes = await rpc.batch(addresses.map(codeAt))
+  const found = new Map(addresses.map((address, i) => [address, hasCode(codes[i])]))
+  for (const [address, isThere] of found)
+    if (isThere && knownCode.size < knownCodeMax) knownCode.add(address)
   return ({ recipient }) => {
     if (recipient === undefined || knownCode.has(recipient)) return true
     return found.get(recipient)
   }
 }
-
-/**
- * Ends those that take back what every node that answers says is zero, and as many as an end takes do: an allowance that
- * is used up needs no taking back. For a node that hangs nobody waits: taking back nothing harms nobody.
- * @returns the others
- */
-const withoutIdle = async (
-  context: EngineContext,
-  transactions: readonly OpenTransaction[],
-): Promise<readonly OpenTransaction[]> => {
-  const { rpc } = context
-  const revokes = transactions.filter(({ kind }) => kind === 'revoke')
-  if (revokes.length === 0) return transactions
-  const answers = await rpc.pollBatch(
-    revokes.map(({ sender, recipient, data }) => ({
-      method: 'eth_call',
-      params: [
-        { to: recipient, data: encodeAllowance(sender, addressArgument(data, 0)) },
-        'latest',
-      ],
-    })),
-    { enough: 1 },
-  )
-  const needed = nodesNeeded(context)
-  const idle = revokes.filter((_, i) => {
-    const told = answers.flatMap((node) => toldIn(node[i]) ?? [])
-    return told.length >= needed && told.every((each) => zeroWord.test(each))
-  })
-  if (idle.length === 0) return transactions
-  const standing = await onGround(
-    context,
-    idle.map((transaction) => ({ transaction })),
-  )
-  await storeEnds(
-    context,
-    standing.map(({ transaction }) => transaction),
-    (tx, part) =>
-      endings.withdraw(
-        tx,
-        part.map(({ id }) => id),
-      ),
-  )
-  return transactions.filter((each) => !idle.includes(each))
-}
-
-const zeroWord = /^0x0{64}$/

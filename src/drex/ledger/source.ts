@@ -164,7 +164,8 @@ const rangeOf = async (
     { method: 'eth_getBlockByNumber', params: [filter.toBlock, false] },
     { method: 'eth_getLogs', params: [filter] },
   ])
-  return [logs as readonly Log[], (block as Block | null)?.hash]
+  const last = resultOf(block) as Block | null
+  return [resultOf(logs) as readonly Log[], last?.hash]
 }
 
 const failureOf = (error: unknown): RpcFailure => {

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import { createChoice } from './choice.ts'
-import { passing, RpcFailure, type RpcFailureKind } from './errors.ts'
+import { isRetryable, passing, RpcFailure, type RpcFailureKind } from './errors.ts'
 import { failing, type RpcOutcome, type RpcRequest } from './exchange.ts'
 import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
@@ -51,12 +51,12 @@ export type RpcClient = {
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
    * All of one node, each asked after the one before it, and each node once at most: a node that leaves one of them out
-   * has told none.
+   * has told none. What it refuses for good is an answer.
    * @throws RpcFailure
    */
   readonly together: <M extends Method>(
     requests: readonly RpcRequest<M>[],
-  ) => Promise<readonly ResultOf<M>[]>
+  ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /** The same question to every node of the right chain, in no order. */
   readonly poll: <M extends Method>(
     method: M,
@@ -168,7 +168,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     },
     together: (requests) =>
       once(patience.forCallsMs(requests.length), async (node) =>
-        (await identified(node)).askTogether(requests),
+        (await (await identified(node)).askTogether(requests)).map(answerIn),
       ),
     call: (method, ...params) =>
       withNode(1, async (node) => resultOf((await asked(node, [{ method, params }]))[0])),
@@ -204,6 +204,12 @@ const nodesOf = (options: RpcClientOptions): readonly Node[] =>
       onWrongChain: options.onWrongChain ?? (() => {}),
     }),
   )
+
+/** @throws RpcFailure if it is none: asked again, another may come */
+const answerIn = <T>(outcome: RpcOutcome<T>): RpcOutcome<T> => {
+  if ('failure' in outcome && isRetryable(outcome.failure.kind)) throw outcome.failure
+  return outcome
+}
 
 const oddKinds: ReadonlySet<RpcFailureKind> = new Set(['malformed', 'too_large', 'transient'])
 

@@ -39,11 +39,12 @@ export type Node = {
   /**
    * Asks all in this order, in one exchange if the node takes that many. What one of them costs says nothing of how much
    * the node takes at once of others.
-   * @throws RpcFailure what it says of the first that has no result
+   * @returns one outcome for each
+   * @throws RpcFailure if the node is away
    */
   readonly askTogether: <M extends Method>(
     requests: readonly RpcRequest<M>[],
-  ) => Promise<readonly ResultOf<M>[]>
+  ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
    * Compares the node's chain with the network's, if that was not done just now.
    * @returns its genesis block
@@ -209,17 +210,17 @@ const together = async <M extends Method>(
   requests: readonly RpcRequest<M>[],
   limits: Limits,
   callsMax: number,
-): Promise<readonly ResultOf<M>[]> => {
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
   try {
     const whole =
       requests.length <= callsMax
         ? await exchange(url, requests, limits).catch(refusedSize)
         : undefined
-    if (whole?.size === requests.length) return requests.map((_, i) => resultOf(whole.get(i)))
-    const results: ResultOf<M>[] = []
+    if (whole?.size === requests.length) return requests.map((_, i) => whole.get(i)!)
+    const outcomes: RpcOutcome<ResultOf<M>>[] = []
     for (const each of requests)
-      results.push(resultOf((await exchange(url, [each], limits)).get(0)))
-    return results
+      outcomes.push((await exchange(url, [each], limits)).get(0) ?? unanswered())
+    return outcomes
   } catch (error) {
     if (error instanceof RpcFailure && error.kind === 'timed_out') await alive(url, limits)
     throw error

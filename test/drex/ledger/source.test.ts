@@ -5,7 +5,6 @@ import { lastOnChain } from '../../../src/drex/ledger/following.ts'
 import { createSource } from '../../../src/drex/ledger/source.ts'
 import type { RpcOutcome } from '../../../src/drex/rpc/client.ts'
 import { RpcFailure } from '../../../src/drex/rpc/errors.ts'
-import { resultOf } from '../../../src/drex/rpc/node.ts'
 
 const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
 const topic = hashOf(7)
@@ -73,10 +72,10 @@ const rangesOf = (
     readonly rpc: { readonly batch: (questions: readonly Question[]) => Promise<RpcOutcome[]> }
   }
   const { batch } = context.rpc
-  const together = async ([block, logs]: readonly Question[]): Promise<unknown[]> => {
+  const together = async ([block, logs]: readonly Question[]): Promise<RpcOutcome[]> => {
     const filter = logs?.params[0] as { readonly fromBlock: Hex; readonly toBlock: Hex }
-    const told = (await batch([block!])).map(resultOf)
-    return [Number(filter.toBlock) > head ? null : told[0], range(filter)]
+    const [told] = await batch([block!])
+    return [Number(filter.toBlock) > head ? { result: null } : told!, { result: range(filter) }]
   }
   const source = createSource({ ...context, rpc: { batch, together } } as never)
   return { source, asked }
