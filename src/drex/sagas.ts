@@ -4,6 +4,7 @@
  */
 import type { Transaction } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { isFinal, type TransactionStatus } from './domain.ts'
 import type { EngineContext } from './engine/context.ts'
 import * as endings from './engine/ending-store.ts'
 import * as sagaStore from './engine/saga-store.ts'
@@ -117,6 +118,12 @@ export const endSagas = async (
     network.id,
     given.map(({ subject }) => subject),
   )
+  const lost = failed.filter(({ kind, status }) => kind === 'revoke' && isLost(status))
+  await revokeAgain(
+    sql,
+    network.id,
+    lost.map(({ subject }) => subject),
+  )
   if (ended.length > 0) await onEnded(sql, network.id, [...ended, ...followers])
 }
 
@@ -128,6 +135,14 @@ const usesAllowance: ReadonlySet<TransactionKind> = new Set<TransactionKind>([
 ])
 
 const revokeExpiryMs = 7 * 24 * 3_600_000
+/** How often one allowance is taken back, where that does not succeed. */
+export const takeBacksMax = 5
+/** What was to take an allowance back and did not is followed by another after this time. */
+export const takeBackRestMs = 60_000
+
+/** It has ended, and takes back nothing. What was withdrawn had nothing left to take back. */
+export const isLost = (status: TransactionStatus): boolean =>
+  isFinal(status) && status !== 'confirmed' && status !== 'cancelled'
 
 /** Sets what these transfers allowed back to zero, each as soon as it is confirmed: a step of the same transfer. */
 export const revokeAllowances = async (
@@ -136,11 +151,31 @@ export const revokeAllowances = async (
   subjects: readonly string[],
 ): Promise<void> => {
   if (subjects.length === 0) return
+  await revoke(sql, await sagaStore.openAllowances(sql, network, subjects))
+}
+
+/** One more try for what was not taken back, unless there were too many. */
+const revokeAgain = async (
+  sql: Transaction,
+  network: string,
+  subjects: readonly string[],
+): Promise<void> => {
+  if (subjects.length === 0) return
   const given = await sagaStore.openAllowances(sql, network, subjects)
-  if (given.length === 0) return
+  // What is not given yet is taken back once it is.
+  const left = given.filter(({ isGiven, lost }) => isGiven && lost < takeBacksMax)
+  await store.defer(sql, await revoke(sql, left), takeBackRestMs)
+}
+
+/** @returns the steps that do it */
+const revoke = async (
+  sql: Transaction,
+  given: Awaited<ReturnType<typeof sagaStore.openAllowances>>,
+): Promise<readonly string[]> => {
+  if (given.length === 0) return []
   const expiresAt = new Date(Date.now() + revokeExpiryMs)
   const rows = given.map(
-    ({ id, data, ...terms }): NewTransaction => ({
+    ({ id, data, isGiven: _, lost: __, ...terms }): NewTransaction => ({
       ...terms,
       id: newId('dtx'),
       kind: 'revoke',
@@ -150,4 +185,5 @@ export const revokeAllowances = async (
     }),
   )
   await store.insertTransactions(sql, rows)
+  return rows.map(({ id }) => id)
 }

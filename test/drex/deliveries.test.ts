@@ -1,8 +1,10 @@
 /** Deliveries against payment as a resource: both sides here, either first, amid restarts and tokens that lie. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
+import { advance } from '../../src/drex/agreements/advance.ts'
 import { isCodeOf } from '../../src/drex/agreements/template-code.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { takeBacksMax } from '../../src/drex/sagas.ts'
 import deliveryArtifact from '../../src/drex/templates/bond-delivery/generated/BondDelivery.json'
 import defaultsArtifact from '../../src/drex/templates/default-accounts/generated/DefaultAccounts.json'
 import directoryArtifact from '../../src/simulators/chain/contracts/generated/SandboxDirectory.json'
@@ -190,6 +192,26 @@ test('a command that the chain refuses has failed, and what was allowed for it i
   expect((await reached(ours, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
   await bench.until(async () => (await allowance(buyer)) === 0n)
   expect(told(ours)).toEqual(['failed'])
+}, 60_000)
+
+test('what was to take an allowance back and did not is followed by another, after a while and not for ever', async () => {
+  const { sql } = bench.database
+  const ours = await made('buyer', ++number)
+  await reached(ours, 'commanded')
+  await bench.call('POST', `${path}/${ours}/cancel`, { reason: 'no more' })
+  const back = () =>
+    sql<{ status: string; isLater: boolean }[]>`
+      select status, due_at > now() + interval '30 seconds' as "isLater" from drex_transactions
+      where subject = ${ours} and kind = 'disallow' order by id`
+  await bench.until(async () => (await back())[0]?.status === 'confirmed')
+  for (let tries = 1; tries <= takeBacksMax; tries++) {
+    await sql`
+      update drex_transactions set status = 'failed' where subject = ${ours} and kind = 'disallow'`
+    await sql.begin((tx) => advance(tx, async () => {}, [ours]))
+    const all = await back()
+    expect(all.length).toBe(Math.min(tries + 1, takeBacksMax))
+    if (tries < takeBacksMax) expect(all.at(-1)).toEqual({ status: 'pending', isLater: true })
+  }
 }, 60_000)
 
 test('a reason that the database cannot store holds up nobody’s deliveries', async () => {

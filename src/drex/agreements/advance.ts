@@ -6,12 +6,12 @@
 import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
 import { begunStatuses, formatUnits } from '../domain.ts'
-import { insertTransactions } from '../engine/store.ts'
+import { defer, insertTransactions } from '../engine/store.ts'
 import { abbreviateAddress, checksumAddress } from '../evm/address.ts'
 import { encodeApprove } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
 import { callStep } from '../operations/definition.ts'
-import { type Step, sagaOf } from '../sagas.ts'
+import { isLost, type Step, sagaOf, takeBackRestMs, takeBacksMax } from '../sagas.ts'
 import { deliveryEnds, deliveryState, lienState, type State } from './domain.ts'
 import type { Agreement } from './store.ts'
 import * as store from './store.ts'
@@ -117,7 +117,8 @@ const takeBack = async (
   if (!deliveryEnds.includes(status) || status === 'settled' || status === 'mismatched') return
   const given = steps.find(({ kind }) => kind === 'allow')
   if (given === undefined || !begunStatuses.includes(given.status)) return
-  if (steps.some(({ kind }) => kind === 'disallow')) return
+  const tried = steps.filter(({ kind }) => kind === 'disallow')
+  if (tried.length >= takeBacksMax || !tried.every(({ status }) => isLost(status))) return
   const { contract, terms, wallet } = agreement
   const args = [contract, BigInt(terms.price)]
   const step = await callStep(
@@ -126,9 +127,11 @@ const takeBack = async (
     'decreaseAllowance',
     args,
   )
+  const id = newId('dtx')
   await insertTransactions(tx, [
-    { id: newId('dtx'), ...termsOf(agreement), ...step, kind: 'disallow', afterId: given.id },
+    { id, ...termsOf(agreement), ...step, kind: 'disallow', afterId: given.id },
   ])
+  if (tried.length > 0) await defer(tx, [id], takeBackRestMs)
 }
 
 /** What is told of agreements whose state has changed. */

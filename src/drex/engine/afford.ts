@@ -6,7 +6,7 @@ import { currentFees, offerOf } from './fees.ts'
 import { supplyGas } from './gas-supply.ts'
 import * as lanes from './lane-store.ts'
 import { idsOf, type Offer, sendersOf } from './sign.ts'
-import { type Passed, refuseAll } from './simulate.ts'
+import { insufficientFunds, type Passed, refuseAll } from './simulate.ts'
 import * as store from './store.ts'
 import type { TransactionError } from './transaction.ts'
 
@@ -15,11 +15,6 @@ const feeRetryMs = 5_000
 const feeTooHigh: TransactionError = {
   code: 'FEE_TOO_HIGH',
   message: 'The network asks for a higher fee than the settings allow; it waits for a lower one.',
-}
-
-const insufficientFunds: TransactionError = {
-  code: 'INSUFFICIENT_FUNDS',
-  message: 'The wallet has not enough of the network’s coin to pay for the gas.',
 }
 
 /** @returns those that may be signed now; the others wait, or have failed, and say why */

@@ -13,6 +13,10 @@ type Allowance = {
   readonly data: Hex
   readonly requestAttempt: number
   readonly createdBy: string
+  /** It is on the chain, deep enough. */
+  readonly isGiven: boolean
+  /** How many steps were to take it back, and did not. */
+  readonly lost: number
 }
 
 /**
@@ -26,7 +30,9 @@ export const openAllowances = (
   subjects: readonly string[],
 ): Promise<readonly Allowance[]> => sql<Allowance[]>`
     select given.id, network, subject, sender, recipient, data, request_attempt as "requestAttempt",
-      created_by as "createdBy"
+      created_by as "createdBy", given.status = 'confirmed' as "isGiven",
+      (select count(*)::int from drex_transactions l where l.after_id = given.id and l.kind = 'revoke'
+        and l.status in ('failed', 'reverted')) as lost
     from (
       select distinct on (subject, sender, recipient, left(data, 74)) *
       from drex_transactions

@@ -288,12 +288,29 @@ const askedOf = ({ sender, recipient, data }: OpenTransaction): Asked => ({
   payload: data,
 })
 
-/** Ends transactions that have no nonce yet, as far as what was said of them is true of the chain as it stays. */
+export const insufficientFunds: TransactionError = {
+  code: 'INSUFFICIENT_FUNDS',
+  message: 'The wallet has not enough of the network’s coin to pay for the gas.',
+}
+
+/** What takes an allowance back is looked at again after so long while its wallet cannot pay. */
+const poorRetryMs = 60_000
+
+const waitsForCoin = ({ transaction: { kind }, error }: Refusal): boolean =>
+  error.code === 'INSUFFICIENT_FUNDS' && (kind === 'revoke' || kind === 'disallow')
+
+/**
+ * Ends transactions that have no nonce yet, as far as what was said of them is true of the chain as it stays. What takes
+ * an allowance back is needed above all where the coin for what was to use it is gone: it waits for more.
+ */
 export const refuseAll = async (
   context: EngineContext,
   refusals: readonly Refusal[],
 ): Promise<void> => {
-  const standing = await againOnGround(context, refusals)
+  const waiting = refusals.filter(waitsForCoin).map(({ transaction }) => transaction.id)
+  await store.defer(context.sql, waiting, poorRetryMs, insufficientFunds)
+  const ending = refusals.filter((each) => !waitsForCoin(each))
+  const standing = await againOnGround(context, ending)
   await storeEnds(
     context,
     standing.map(({ transaction: { id }, error }) => ({ id, error })),
