@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
@@ -38,13 +39,20 @@ export type KeyFileEntry = KeyFile['keys'][number]
 
 const checkEveryMs = 1_000
 
+/** A change takes milliseconds: whoever made a lock that stays as it is for so long has died. */
+const lockMsMax = 5_000
+const lockedLookMs = 20
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
+
 /** Reads the file; an absent one counts as empty. Throws with a path into the JSON when it is malformed. */
 export const readKeyFile = async (path: string): Promise<KeyFile> => {
   let content: string
   try {
     content = await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { keys: [] }
+    if (hasCode(error, 'ENOENT')) return { keys: [] }
     throw error
   }
   const parsed = fileSchema.safeParse(JSON.parse(content))
@@ -53,12 +61,87 @@ export const readKeyFile = async (path: string): Promise<KeyFile> => {
   throw new Error(`the key file is malformed at ${issue?.path.join('.') ?? ''}: ${issue?.message}`)
 }
 
-/** Replaces the file in one step, readable by its owner only. */
-export const writeKeyFile = async (path: string, file: KeyFile): Promise<void> => {
-  const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-  await chmod(temporary, 0o600)
-  await rename(temporary, path)
+/**
+ * Reads the file and replaces it in one step, one command after the other. Who could read it still can: a gateway that no
+ * longer could would go on taking a key that is revoked. A new file is readable by its owner only.
+ *
+ * @param change undefined: the file stays
+ * @returns whether it was replaced
+ */
+export const changeKeyFile = (
+  path: string,
+  change: (file: KeyFile) => KeyFile | undefined,
+): Promise<boolean> =>
+  whileLocked(path, async () => {
+    const stamp = await stampOf(path)
+    const file = change(await readKeyFile(path))
+    if (file === undefined) return false
+    const temporary = `${path}.${randomUUID()}`
+    try {
+      await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
+      if (stamp !== undefined) await giveAway(temporary, path)
+      if ((await stampOf(path)) !== stamp)
+        throw new Error(`${path} was changed meanwhile: try again`)
+      await rename(temporary, path)
+    } finally {
+      await rm(temporary, { force: true })
+    }
+    return true
+  })
+
+/** To the owner, the group and the readers of the file that it is to replace. */
+const giveAway = async (temporary: string, path: string): Promise<void> => {
+  const { uid, gid, mode } = await stat(path)
+  try {
+    await chown(temporary, uid, gid)
+  } catch (cause) {
+    const owner = `user ${uid}, group ${gid}`
+    throw new Error(`${path} is of ${owner}: run the command as that user or as root`, { cause })
+  }
+  await chmod(temporary, mode & 0o777)
+}
+
+/** Changes with the content. */
+const stampIn = ({ mtimeMs, size, ino }: Stats): string => `${mtimeMs}/${size}/${ino}`
+
+/** Undefined: it is not there. */
+const stampOf = async (path: string): Promise<string | undefined> => {
+  try {
+    return stampIn(await stat(path))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+const whileLocked = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
+  const lock = `${path}.lock`
+  let seen: string | undefined
+  let sinceMs = 0
+  while (!(await isMade(lock))) {
+    const current = await stampOf(lock)
+    if (current !== seen) {
+      seen = current
+      sinceMs = performance.now()
+    } else if (performance.now() - sinceMs > lockMsMax) await rm(lock, { force: true })
+    await Bun.sleep(lockedLookMs)
+  }
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
+}
+
+/** False: it was there. */
+const isMade = async (lock: string): Promise<boolean> => {
+  try {
+    await writeFile(lock, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
 }
 
 /**
@@ -86,8 +169,7 @@ export const createKeyFileSource = (options: {
 
   const read = async (): Promise<void> => {
     try {
-      const { mtimeMs, size, ino } = await stat(path)
-      const current = `${mtimeMs}/${size}/${ino}`
+      const current = stampIn(await stat(path))
       if (current === stamp) return
       const file = await readKeyFile(path)
       records = new Map(file.keys.map((entry) => [entry.id, recordOf(entry)]))

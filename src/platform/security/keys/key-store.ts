@@ -1,5 +1,5 @@
 import { generateKey, type KeyEnvironment } from './api-key.ts'
-import { type KeyFileEntry, readKeyFile, writeKeyFile } from './key-file.ts'
+import { changeKeyFile, type KeyFileEntry, readKeyFile } from './key-file.ts'
 import type { StoredRestrictions } from './restrictions.ts'
 
 export type NewKey = {
@@ -64,20 +64,15 @@ export type KeyStore = {
 /** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
 export const createKeyFileStore = (path: string, now: () => Date): KeyStore => {
   /** Replaces a key that is not revoked; false when there is none. */
-  const replace = async (
-    id: string,
-    changed: (entry: KeyFileEntry) => KeyFileEntry,
-  ): Promise<boolean> => {
-    const { keys } = await readKeyFile(path)
-    const found = keys.find((entry) => entry.id === id)
-    if (found === undefined || typeof found.revoked_at === 'string') return false
-    const next = changed(found)
-    await writeKeyFile(path, { keys: keys.map((entry) => (entry === found ? next : entry)) })
-    return true
-  }
+  const replace = (id: string, changed: (entry: KeyFileEntry) => KeyFileEntry): Promise<boolean> =>
+    changeKeyFile(path, ({ keys }) => {
+      const found = keys.find((entry) => entry.id === id)
+      if (found === undefined || typeof found.revoked_at === 'string') return undefined
+      const next = changed(found)
+      return { keys: keys.map((entry) => (entry === found ? next : entry)) }
+    })
   return {
     create: async ({ name, account, environment, grants, restrictions, expiresAt }) => {
-      const file = await readKeyFile(path)
       const { key, id, hash } = generateKey(environment)
       const entry: KeyFileEntry = {
         id,
@@ -91,7 +86,7 @@ export const createKeyFileStore = (path: string, now: () => Date): KeyStore => {
         expires_at: expiresAt?.toISOString() ?? null,
         revoked_at: null,
       }
-      await writeKeyFile(path, { keys: [...file.keys, entry] })
+      await changeKeyFile(path, ({ keys }) => ({ keys: [...keys, entry] }))
       return { id, key }
     },
     list: async () => (await readKeyFile(path)).keys.map(listed),

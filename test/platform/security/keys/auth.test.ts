@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import {
   createAuthenticator,
@@ -213,6 +213,44 @@ describe('the key file', () => {
     const content = await Bun.file(file).text()
     expect(content).not.toContain(key.slice(-49))
     expect(await store.list()).toMatchObject([{ id, expires_at: '1970-01-02T00:00:00.000Z' }])
+  })
+
+  const newKey = {
+    name: 'shop',
+    account: 'default',
+    environment: 'live',
+    grants: ['spi:send'],
+    expiresAt: undefined,
+  } as const
+
+  const isRoot = process.getuid?.() === 0
+  test.skipIf(!isRoot)('stays with whom it belongs to when another changes it', async () => {
+    const file = path()
+    const store = createKeyFileStore(file, () => new Date(0))
+    const { id } = await store.create(newKey)
+    chownSync(file, 4_711, 4_712)
+    chmodSync(file, 0o640)
+    expect(await store.revoke(id)).toBe(true)
+    const { uid, gid, mode } = statSync(file)
+    expect([uid, gid, mode & 0o777]).toEqual([4_711, 4_712, 0o640])
+    expect(readdirSync(dirname(file))).toEqual(['keys.json'])
+  })
+
+  test('takes the changes of commands that run at once', async () => {
+    const file = path()
+    const create = () => createKeyFileStore(file, () => new Date(0)).create(newKey)
+    const made = await Promise.all(Array.from({ length: 8 }, create))
+    const { keys } = await readKeyFile(file)
+    expect(keys.map(({ id }) => id).sort()).toEqual(made.map(({ id }) => id).sort())
+    expect(readdirSync(dirname(file))).toEqual(['keys.json'])
+  })
+
+  test('is changed though a command died with the lock', async () => {
+    const file = path()
+    writeFileSync(`${file}.lock`, '')
+    const { id } = await createKeyFileStore(file, () => new Date(0)).create(newKey)
+    expect((await readKeyFile(file)).keys).toMatchObject([{ id }])
+    expect(readdirSync(dirname(file))).toEqual(['keys.json'])
   })
 
   test('is read again when it changes; a broken one leaves the last good in force', async () => {
