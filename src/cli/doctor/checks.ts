@@ -3,7 +3,7 @@ import type { Environment, ListenAddress, PlatformSettings } from '#src/platform
 import { openDatabase } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { readKeyFile } from '#src/platform/security/index.ts'
+import { type KeyEnvironment, readKeyFile } from '#src/platform/security/index.ts'
 import { reasonOf } from './reason.ts'
 
 /** The ports are free, or something of ours may be running on them. */
@@ -45,12 +45,13 @@ const checkPort = ({
 
 /** Keys can be read, and there is one that works now: in the file, or in the database. */
 export const checkKeys = async (
-  { apiKeysFile }: PlatformSettings,
+  { apiKeysFile, environment }: PlatformSettings,
   dsn: string | undefined,
   logger: Logger,
 ): Promise<Check> => {
   const check = checkOf('API keys')
-  if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, logger)
+  const taken = environment === 'production' ? 'live' : 'test'
+  if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, taken, logger)
   if (apiKeysFile === undefined) {
     return check.warning(
       'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
@@ -64,29 +65,47 @@ export const checkKeys = async (
         typeof key.revoked_at !== 'string' &&
         (typeof key.expires_at !== 'string' || Date.parse(key.expires_at) > Date.now()),
     )
+    // One that was stored before its environment was is of that which its text says.
+    const fitting = alive.filter((key) => (key.environment ?? taken) === taken).length
     const absent = existsSync(apiKeysFile) ? '' : `; ${apiKeysFile} does not exist`
     const detail = `${alive.length} of ${keys.length} keys are active${absent}`
-    return alive.length > 0
-      ? check.ok(detail)
-      : check.warning(detail, 'create one with trilho keys create')
+    return checkOfKeys(detail, fitting, alive.length - fitting, taken)
   } catch (error) {
     return check.failed(reasonOf(error), `correct ${apiKeysFile} or its rights`)
   }
 }
 
-const checkKeyTable = async (dsn: string, logger: Logger): Promise<Check> => {
+/** A key of the other environment is refused, however active it is. */
+const checkOfKeys = (
+  detail: string,
+  fitting: number,
+  others: number,
+  taken: KeyEnvironment,
+): Check => {
+  const check = checkOf('API keys')
+  const refused = others === 0 ? '' : `; refused here, where keys are trl_${taken}_: ${others}`
+  return fitting > 0
+    ? check.ok(`${detail}${refused}`)
+    : check.warning(`${detail}${refused}`, 'create one with trilho keys create')
+}
+
+const checkKeyTable = async (
+  dsn: string,
+  taken: KeyEnvironment,
+  logger: Logger,
+): Promise<Check> => {
   const check = checkOf('API keys')
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   try {
-    const [row] = await database.sql<{ alive: number; all: number }[]>`
-      select count(*)::int as all, count(*) filter (
-          where revoked_at is null and (expires_at is null or expires_at > now())
-        )::int as alive
-      from api_keys`
-    const detail = `${row?.alive ?? 0} of ${row?.all ?? 0} keys in the database are active`
-    return (row?.alive ?? 0) > 0
-      ? check.ok(detail)
-      : check.warning(detail, 'create one with trilho keys create')
+    const [row = { all: 0, alive: 0, fitting: 0 }] = await database.sql<
+      { all: number; alive: number; fitting: number }[]
+    >`
+      select count(*)::int as all, count(*) filter (where is_alive)::int as alive,
+        count(*) filter (where is_alive and coalesce(environment, ${taken}) = ${taken})::int as fitting
+      from api_keys cross join lateral (
+        select revoked_at is null and (expires_at is null or expires_at > now()) as is_alive) as state`
+    const detail = `${row.alive} of ${row.all} keys in the database are active`
+    return checkOfKeys(detail, row.fitting, row.alive - row.fitting, taken)
   } catch (error) {
     const detail = `those of the database cannot be read: ${reasonOf(error)}`
     return check.warning(detail, 'see what is said of the database')

@@ -1,0 +1,43 @@
+/** A key that is active, and refused because it is of the other environment, lets nobody in. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { PlatformSettings } from '#src/platform/config/index.ts'
+import { checkKeys } from '../../src/cli/doctor/checks.ts'
+import { commandHere } from '../support/command-here.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const settings = (environment: string, apiKeysFile?: string) =>
+  ({ environment, apiKeysFile }) as unknown as PlatformSettings
+const create = ['keys', 'create', '--name', 'shop', '--scopes', '*']
+
+test('in the file', async () => {
+  const file = join(temporaryDirectory(), 'keys.json')
+  await commandHere([...create, '--file', file], {})
+  const check = (environment: string) =>
+    checkKeys(settings(environment, file), undefined, quietLogger)
+  expect(await check('sandbox')).toMatchObject({
+    status: 'ok',
+    detail: '1 of 1 keys are active',
+  })
+  expect(await check('production')).toMatchObject({
+    status: 'warning',
+    detail: '1 of 1 keys are active; refused here, where keys are trl_live_: 1',
+  })
+  await commandHere([...create, '--file', file, '--live'], {})
+  expect((await check('production')).status).toBe('ok')
+})
+
+test('in the database, where one that says none is of either', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const check = (environment: string) => checkKeys(settings(environment), dsn, quietLogger)
+  await commandHere(create, { DATABASE_DSN: dsn })
+  expect((await check('sandbox')).status).toBe('ok')
+  expect(await check('production')).toMatchObject({
+    status: 'warning',
+    detail: '1 of 1 keys in the database are active; refused here, where keys are trl_live_: 1',
+  })
+  await sql`update api_keys set environment = null`
+  expect((await check('production')).status).toBe('ok')
+  await close()
+})
