@@ -138,6 +138,7 @@ import m134 from './0134_pix_received_unended.sql' with { type: 'text' }
 import m135 from './0135_pix_returns_unended.sql' with { type: 'text' }
 import m136 from './0136_pix_begun_dropped.sql' with { type: 'text' }
 import m137 from './0137_uploading.sql' with { type: 'text' }
+import m138 from './0138_broker_lanes_low.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -278,4 +279,5 @@ export const migrations: readonly Migration[] = [
   { name: '0135_pix_returns_unended', sql: m135 },
   { name: '0136_pix_begun_dropped', sql: m136 },
   { name: '0137_uploading', sql: m137 },
+  { name: '0138_broker_lanes_low', sql: m138 },
 ]

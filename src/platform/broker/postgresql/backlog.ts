@@ -3,6 +3,7 @@ import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import { type Backlog, laneDepthMax, type QueueState } from '../types.ts'
 import { isUnread } from '../unread.ts'
+import { beginning } from './lanes.ts'
 
 /** A sample that is older says nothing of now. */
 const sampleSecondsMax = 60
@@ -28,7 +29,7 @@ const waiting = (sql: Client) => sql`
   lateral (
     select count(*) as depth, min(published_at) as oldest from (
       select published_at from broker_queue
-      where id > lane::bigint << 44 and id < (lane + 1)::bigint << 44
+      where id > (lane::bigint << 44) + ${beginning(sql)} and id < (lane + 1)::bigint << 44
       order by id limit ${laneDepthMax}
     ) first
   ) waiting`

@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/feature.ts'
+import { beginning } from './lanes.ts'
 
 const check = checkOf('broker')
 
@@ -9,7 +10,7 @@ export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
     select (select last_value - 1 + is_called::int from broker_queue_order) as last, coalesce(max(place), 0) as largest
     from broker_lanes cross join lateral (
       select id & ((1::bigint << 44) - 1) as place from broker_queue
-      where id > lane::bigint << 44 and id < (lane + 1)::bigint << 44
+      where id > (lane::bigint << 44) + ${beginning(sql)} and id < (lane + 1)::bigint << 44
       order by id desc limit 1
     ) newest`
   const { last = 0n, largest = 0n } = row ?? {}

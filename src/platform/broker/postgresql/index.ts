@@ -39,6 +39,8 @@ export type BrokerTimes = {
   readonly searchEveryMs: number
   /** And while they are not. */
   readonly deafSearchEveryMs: number
+  /** How often we look for what committed very late. */
+  readonly sweepEveryMs: number
   readonly sampleEveryMs: number
 }
 
@@ -68,6 +70,7 @@ const timesDefault: BrokerTimes = {
   leaseMs: 6_000,
   searchEveryMs: 2_000,
   deafSearchEveryMs: 250,
+  sweepEveryMs: 60_000,
   sampleEveryMs: 10_000,
 }
 

@@ -10,6 +10,13 @@ export const laneOf = (id: bigint): number => Number(id >> orderBits)
 export const lowOf = (lane: number): bigint => BigInt(lane) << orderBits
 export const highOf = (lane: number): bigint => lowOf(lane + 1)
 
+/**
+ * The order above which what waits in a row of `broker_lanes` begins, but for what commits very late. A sequence that a
+ * replica left behind draws ids below it: then it is the lane's start.
+ */
+export const beginning = (sql: Queryable) => sql`
+  case when low > (select last_value from broker_queue_order) then 0 else low end`
+
 export type Lanes = {
   /** The lane of each partition of each topic. */
   readonly of: (

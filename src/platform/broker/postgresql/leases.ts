@@ -1,33 +1,7 @@
-import { type Client, textArray } from '#src/platform/database/index.ts'
-import { type Lanes, lowOf } from './lanes.ts'
+import { type Client, looksLikeOne, textArray } from '#src/platform/database/index.ts'
+import { beginning, type Lanes, lowOf } from './lanes.ts'
+import { type Claimed, lowWaterOf, newLane, type OwnedLane } from './owned-lane.ts'
 import type { Session } from './session.ts'
-
-/** A lane that this process reads, and how far. Positions are kept in memory only: a row that exists is not done. */
-export type OwnedLane = {
-  readonly lane: number
-  readonly topic: string
-  readonly partition: number
-  /** Aborted when another process may have the lane. */
-  readonly gone: AbortController
-  /** `lost`, as the engine reads it. */
-  readonly lost: AbortSignal
-  /** On `performance.now()`, counted from before the statement that renewed it was sent. */
-  untilMs: number
-  /** The last id handed out. */
-  cursor: bigint
-  /** Something may have appeared above this id, below the cursor. */
-  back: bigint | undefined
-  /** Where the cursor was, a second apart: what commits late appears above the lowest. */
-  readonly floors: bigint[]
-  /** Something may wait. */
-  hasNews: boolean
-  /** The ids of the batch that is handed out and not settled; empty while it is fetched. */
-  inHand: readonly bigint[] | undefined
-  /** Its reader before did not give it back: what it had in hand may have ended it. */
-  isInherited: boolean
-  /** More than this process's share: its batch is the last. */
-  isSurplus: boolean
-}
 
 export type Leases = {
   /** Those of a topic. */
@@ -40,14 +14,6 @@ export type Leases = {
   readonly retire: (topic: string) => void
   /** Gives the lanes of a topic back. */
   readonly leave: (topic: string) => Promise<void>
-}
-
-type Claimed = {
-  readonly lane: number
-  readonly topic: string
-  readonly partition: number
-  /** Who had it and did not give it back. */
-  readonly before: string | null
 }
 
 /** How one topic is shared at present. */
@@ -94,7 +60,7 @@ export const createLeases = (deps: {
   const renew = async (sql: Client): Promise<readonly Sharing[]> => {
     const askedMs = performance.now()
     const before = [...owned.values()]
-    const [row] = await renewAll(sql, me, [...joined], seconds)
+    const [row] = await renewAll(sql, me, [...joined], before, seconds)
     const renewed = new Set(row?.renewed)
     for (const lane of before) {
       if (renewed.has(lane.lane)) lane.untilMs = askedMs + leaseMs
@@ -175,26 +141,14 @@ const shareOf = (
 
 const isIdle = ({ inHand }: OwnedLane): boolean => inHand === undefined
 
-const newLane = ({ before, ...place }: Claimed, me: string, untilMs: number): OwnedLane => {
-  const gone = new AbortController()
-  const cursor = lowOf(place.lane)
-  return {
-    ...place,
-    gone,
-    lost: gone.signal,
-    untilMs,
-    cursor,
-    floors: [cursor],
-    back: undefined,
-    inHand: undefined,
-    hasNews: true,
-    isSurplus: false,
-    // A process that lost its lease and lives knows that nothing of it ended it.
-    isInherited: before !== null && before !== me,
-  }
-}
-
-const renewAll = (sql: Client, me: string, topics: readonly string[], seconds: number) =>
+/** A lane that is ours in its row alone, because an answer was lost, is not renewed: its lease ends. */
+const renewAll = (
+  sql: Client,
+  me: string,
+  topics: readonly string[],
+  held: readonly OwnedLane[],
+  seconds: number,
+) =>
   sql<{ renewed: number[]; sharing: Sharing[] }[]>`
     with me as (
       insert into broker_members (member, topics, until)
@@ -203,8 +157,11 @@ const renewAll = (sql: Client, me: string, topics: readonly string[], seconds: n
     ), forgotten as (
       delete from broker_members where until < now() - make_interval(secs => ${forgetSeconds})
     ), renewed as (
-      update broker_lanes set until = now() + make_interval(secs => ${seconds})
-      where owner = ${me} and until > now() returning lane
+      update broker_lanes set until = now() + make_interval(secs => ${seconds}), low = reached
+      from unnest(${textArray(held.map(({ lane }) => lane))}::text::int[],
+        ${textArray(held.map((one) => lowWaterOf(one) - lowOf(one.lane)))}::text::bigint[],
+        null::text[]) as mine(held, reached, nothing)
+      where ${looksLikeOne(sql)} and lane = held and owner = ${me} and until > now() returning lane
     ), sharing as (
       select topic, count(*)::int as lanes,
         count(*) filter (where until is null
@@ -237,4 +194,4 @@ const claimLanes = (
   )
   update broker_lanes set owner = ${me}, until = now() + make_interval(secs => ${seconds})
   from free where broker_lanes.lane = free.lane
-  returning broker_lanes.lane, topic, partition, free.owner as before`
+  returning broker_lanes.lane, topic, partition, ${beginning(sql)} as low, free.owner as before`

@@ -3,8 +3,9 @@ import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { DeliveryLostError } from '../errors.ts'
 import { pause } from '../retry.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'
-import { type Lanes, laneOf } from './lanes.ts'
-import type { Leases, OwnedLane } from './leases.ts'
+import { highOf, type Lanes, laneOf } from './lanes.ts'
+import type { Leases } from './leases.ts'
+import { lookAgain, type OwnedLane, spanMax } from './owned-lane.ts'
 import { insertMessages } from './publish.ts'
 import {
   countAttempts,
@@ -13,6 +14,7 @@ import {
   fetchRows,
   findRemaining,
   type QueuedRow,
+  type Range,
   setAttempt,
 } from './queue.ts'
 import type { Session } from './session.ts'
@@ -60,15 +62,16 @@ export const joinTopic = (
     assigned: () => readable().map(({ partition }) => partition),
     fetch: async (partitions, messagesMax) => {
       const wanted = readable().filter(({ partition }) => partitions.includes(partition))
-      for (const lane of wanted) lookAbove(lane)
+      const ranges = new Map(wanted.map((lane) => [lane, takeRange(lane)]))
       try {
-        const fetched = await reader.ask((own) => fetchRows(own, wanted, messagesMax))
+        const fetched = await reader.ask((own) => fetchRows(own, [...ranges.values()], messagesMax))
         const rows = await countInherited(sql, wanted, fetched)
-        return wanted.flatMap((lane) => handOut(lane, rows, messagesMax))
+        return [...ranges].flatMap(([lane, range]) => handOut(lane, range, rows, messagesMax))
       } catch (error) {
-        for (const lane of wanted) {
+        for (const [lane, { low }] of ranges) {
           lane.hasNews = true
           lane.inHand = undefined
+          if (low < lane.cursor) lookAgain(lane, low + 1n)
         }
         throw error
       }
@@ -77,6 +80,9 @@ export const joinTopic = (
       const ids = settled.map(({ offset }) => offset).filter((id) => !settledWithin.has(id))
       if (ids.length > 0) await persist(lane, () => deleteRows(sql, ids))
       for (const id of lane.inHand ?? []) settledWithin.delete(id)
+      const done = new Set(settled.map(({ offset }) => offset))
+      const left = lane.inHand?.find((id) => !done.has(id))
+      if (left !== undefined) lookAgain(lane, left)
       lane.inHand = undefined
     },
     remaining: async (lane, messages) => {
@@ -96,12 +102,22 @@ export const joinTopic = (
   }
 }
 
-/** Begins where something appeared late, if it did. */
-const lookAbove = (lane: OwnedLane): void => {
+/**
+ * What to read of a lane now: from where something appeared late, if it did, and all above. Where that is far below, a
+ * span of it alone, and what is above the cursor the next time.
+ */
+const takeRange = (lane: OwnedLane): Range => {
+  const { far } = lane
+  lane.hasNews = false
+  if (far !== undefined) {
+    lane.far = undefined
+    lane.inHand = [far + 1n]
+    return { low: far, high: far + spanMax + 1n }
+  }
   if (lane.back !== undefined && lane.back < lane.cursor) lane.cursor = lane.back
   lane.back = undefined
-  lane.hasNews = false
   lane.inHand = []
+  return { low: lane.cursor, high: highOf(lane.lane) }
 }
 
 const rowsOf = ({ lane }: OwnedLane, rows: readonly QueuedRow[]): readonly QueuedRow[] =>
@@ -131,6 +147,7 @@ const countInherited = async (
 /** Those of a lane that may go together. */
 const handOut = (
   lane: OwnedLane,
+  { low, high }: Range,
   rows: readonly QueuedRow[],
   messagesMax: number,
 ): readonly FetchedBatch<OwnedLane, Delivery>[] => {
@@ -140,10 +157,15 @@ const handOut = (
   const end = isSuspect(first) ? 1 : own.findIndex(isSuspect)
   const given = end === -1 ? own : own.slice(0, end)
   const last = given.at(-1)
+  const isFar = low < lane.cursor
   lane.inHand = undefined
+  lane.hasNews ||= isFar
   if (last === undefined || lane.lost.aborted) return []
-  lane.cursor = last.id
-  lane.hasNews ||= given.length < own.length || own.length === messagesMax
+  const isCut = given.length < own.length || own.length === messagesMax
+  // Where one was, more may follow.
+  if (isFar) lookAgain(lane, isCut ? last.id + 1n : high)
+  else lane.cursor = last.id
+  lane.hasNews ||= isCut
   lane.inHand = given.map(({ id }) => id)
   const messages = given.map((row) => deliveryOf(row, lane))
   return [{ lease: lane, messages, isSuspect: isSuspect(first) }]

@@ -34,7 +34,7 @@ export const createNotifier = (
     logger,
   }: {
     readonly hear: (ids: readonly bigint[]) => void
-    /** Nobody else reads this lane now, and who takes it over begins at its start. */
+    /** Nobody else reads this lane now, and who takes it over begins below what waits. */
     readonly isOurs: (lane: number) => boolean
     readonly logger: Logger
   },

@@ -1,8 +1,7 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Delivery } from '../types.ts'
 import { publishedOf } from './kept.ts'
-import { highOf } from './lanes.ts'
-import type { OwnedLane } from './leases.ts'
+import type { OwnedLane } from './owned-lane.ts'
 
 /*
  * Every statement names its rows by ranges or values of the primary key, one lane at a time in its order and up to a
@@ -19,16 +18,19 @@ export type QueuedRow = {
   readonly attempt: number
 }
 
+/** Ids of a lane between these, both excluded. */
+export type Range = { readonly low: bigint; readonly high: bigint }
+
 const idsOf = (ids: readonly bigint[]): string => textArray(ids)
 
-/** The next rows of each lane, in order, above its cursor. */
+/** The first rows of each range, in order. */
 export const fetchRows = (
   sql: Queryable,
-  lanes: readonly OwnedLane[],
+  ranges: readonly Range[],
   limit: number,
 ): Promise<readonly QueuedRow[]> => sql<QueuedRow[]>`
-  select row.* from unnest(${idsOf(lanes.map(({ cursor }) => cursor))}::text::bigint[],
-    ${idsOf(lanes.map(({ lane }) => highOf(lane)))}::text::bigint[]) as lane(low, high)
+  select row.* from unnest(${idsOf(ranges.map(({ low }) => low))}::text::bigint[],
+    ${idsOf(ranges.map(({ high }) => high))}::text::bigint[]) as lane(low, high)
   cross join lateral (
     select id, topic, key, headers, value, published_at as "publishedAt", attempt from broker_queue
     where id > lane.low and id < lane.high order by id limit ${limit}
@@ -37,7 +39,7 @@ export const fetchRows = (
 /** The first row of each range that has one. */
 export const findFirst = async (
   sql: Queryable,
-  ranges: readonly { readonly low: bigint; readonly high: bigint }[],
+  ranges: readonly Range[],
 ): Promise<readonly bigint[]> => {
   const rows = await sql<{ id: bigint }[]>`
     select row.id from unnest(${idsOf(ranges.map(({ low }) => low))}::text::bigint[],

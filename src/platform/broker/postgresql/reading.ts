@@ -12,6 +12,7 @@ import { joinTopic } from './member.ts'
 import type { Notifier } from './notifier.ts'
 import { createSearch, notice } from './search.ts'
 import { openSession, type Session } from './session.ts'
+import { createSweep } from './sweep.ts'
 
 export type ReadingParts = {
   readonly times: BrokerTimes
@@ -36,8 +37,8 @@ const renewalsOfLease = 3
 const readTimeoutMs = 40_000
 
 /**
- * How messages get out. All consumers of the process share one connection that keeps its leases and searches, and one
- * that reads.
+ * How messages get out. All consumers of the process share one connection that keeps its leases, and nothing else, since
+ * they are lost if it waits; and one that reads and searches.
  */
 export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Reading => {
   const { sql, dsn, gate, logger } = deps
@@ -74,7 +75,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
       },
     }
   }
-  const jobs = createJobs(deps, parts, { leases, keeper, owned, hear })
+  const jobs = createJobs(deps, parts, { leases, reader, owned, hear })
   const [renewing] = jobs
 
   const consume = (options: ConsumeOptions): Engine => {
@@ -117,16 +118,17 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
 
 /** What a process that consumes does without being asked: at rest, two statements in two seconds. */
 const createJobs = (
-  { logger }: PostgresBrokerDeps,
+  { sql, logger }: PostgresBrokerDeps,
   { times, lanes, notifier }: ReadingParts,
   of: {
     readonly leases: Leases
-    readonly keeper: Session
+    readonly reader: Session
     readonly owned: () => ReturnType<Leases['of']>
     readonly hear: Reading['hear']
   },
 ) => {
-  const search = createSearch(of.keeper)
+  const search = createSearch(of.reader)
+  const sweep = createSweep(sql)
   let searchedMs = Number.NEGATIVE_INFINITY
   const vital = { isVital: true, logger }
   return [
@@ -146,6 +148,12 @@ const createJobs = (
         searchedMs = nowMs
         if (of.hear(await search.look(of.owned()))) notifier.missed()
       },
+    }),
+    createJob({
+      name: 'late messages of the queues',
+      everyMs: times.sweepEveryMs,
+      logger,
+      run: async () => of.hear(await sweep.look(of.owned())),
     }),
   ] as const
 }

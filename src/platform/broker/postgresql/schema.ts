@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   index,
@@ -38,6 +39,8 @@ export const brokerLanes = pgTable(
     /** Null: given back. Otherwise the process that has it until then, or had it. */
     owner: text(),
     until: instant('until'),
+    /** Order that its readers have come to: below it nothing waits, but for what commits very late. */
+    low: bigint({ mode: 'bigint' }).notNull().default(sql`0`),
   },
   (table) => [unique('broker_lanes_place').on(table.topic, table.partition)],
 )

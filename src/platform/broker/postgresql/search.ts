@@ -1,5 +1,6 @@
-import { highOf, laneOf, lowOf } from './lanes.ts'
-import type { Leases, OwnedLane } from './leases.ts'
+import { highOf, laneOf } from './lanes.ts'
+import type { Leases } from './leases.ts'
+import { floorOf, lookAgain, type OwnedLane } from './owned-lane.ts'
 import { findFirst } from './queue.ts'
 import type { Session } from './session.ts'
 
@@ -7,10 +8,6 @@ import type { Session } from './session.ts'
 const lateMs = 15_000
 const floorEveryMs = 1_000
 const floorsMax = lateMs / floorEveryMs
-/** How often the lanes are searched from their start, for those. */
-const fullEveryMs = 60_000
-/** A full search may take this part of the time: dead rows make it long while vacuum is held up. */
-const fullShare = 0.01
 
 export type Search = {
   /** Looks for what nobody told of. @returns the first of it in each lane */
@@ -19,34 +16,27 @@ export type Search = {
 
 /**
  * Finds messages in the lanes of this process without being told. Ids commit out of order: one below a cursor is late,
- * not lost, because its row exists. So each search begins at a floor, where the cursor was some time ago; a longer one,
- * now and then, at the start of the lane.
+ * not lost, because its row exists. So each search begins at a floor, where the cursor was some time ago; what is below
+ * is swept.
  */
 export const createSearch = (session: Session): Search => {
-  let fullDueMs = performance.now() + fullEveryMs
   let flooredMs = Number.NEGATIVE_INFINITY
   return {
     look: async (lanes) => {
       if (lanes.length === 0) return []
-      const beganMs = performance.now()
-      const isFull = beganMs >= fullDueMs
-      if (beganMs - flooredMs >= floorEveryMs) {
-        flooredMs = beganMs
+      const nowMs = performance.now()
+      if (nowMs - flooredMs >= floorEveryMs) {
+        flooredMs = nowMs
         for (const lane of lanes) {
           lane.floors.push(lane.cursor)
           if (lane.floors.length > floorsMax) lane.floors.shift()
         }
       }
-      const ranges = lanes.map(({ lane, cursor, floors, inHand }) => ({
-        low: isFull ? lowOf(lane) : leastOf(floors, cursor),
-        high: inHand?.[0] ?? highOf(lane),
+      const ranges = lanes.map((lane) => ({
+        low: floorOf(lane),
+        high: lane.inHand?.[0] ?? highOf(lane.lane),
       }))
-      const found = await session.ask((sql) => findFirst(sql, ranges))
-      if (isFull) {
-        const endMs = performance.now()
-        fullDueMs = endMs + Math.max(fullEveryMs, (endMs - beganMs) / fullShare)
-      }
-      return found
+      return session.ask((sql) => findFirst(sql, ranges))
     },
   }
 }
@@ -59,13 +49,7 @@ export const notice = (leases: Leases, ids: readonly bigint[]): boolean => {
     if (lane === undefined) continue
     lane.hasNews = true
     if (id > lane.cursor) isNew = true
-    else if (lane.back === undefined || id <= lane.back) lane.back = id - 1n
+    else lookAgain(lane, id)
   }
   return isNew
-}
-
-const leastOf = (ids: readonly bigint[], first: bigint): bigint => {
-  let least = first
-  for (const id of ids) if (id < least) least = id
-  return least
 }

@@ -1,0 +1,187 @@
+/** Where the readers of a lane begin, what they may pass over, and that no search costs them their leases. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import {
+  type ConsumeOptions,
+  createPostgresBroker,
+  type TransactionalBroker,
+} from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import type { BrokerTimes } from '../../../src/platform/broker/postgresql/index.ts'
+import { createLanes, lowOf } from '../../../src/platform/broker/postgresql/lanes.ts'
+import { createLeases, type Leases } from '../../../src/platform/broker/postgresql/leases.ts'
+import { newLane, spanMax } from '../../../src/platform/broker/postgresql/owned-lane.ts'
+import { createSweep } from '../../../src/platform/broker/postgresql/sweep.ts'
+import { createTestDatabase, quietLogger as logger } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+
+const database = await createTestDatabase()
+afterAll(() => database.close())
+const { sql, dsn } = database
+const leaseMs = 900
+
+const open = (times: Partial<BrokerTimes> = {}): TransactionalBroker =>
+  createPostgresBroker({ sql, dsn, logger, times: { leaseMs, ...times } })
+
+const read = (broker: TransactionalBroker, topic: string, over: Partial<ConsumeOptions> = {}) => {
+  const seen: string[] = []
+  broker.consume({
+    topic,
+    group: 'g',
+    batchSizeMax: 2,
+    handler: async (batch) => {
+      seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+    },
+    ...over,
+  })
+  return seen
+}
+
+const textMessage = (topic: string, text: string) => ({ topic, key: 'k', value: Buffer.from(text) })
+
+const named = async (topic: string): Promise<readonly number[]> =>
+  (await createLanes().of([topic], sql)).get(topic) ?? []
+
+/** As one that commits now and was drawn long ago: nobody tells of it. */
+const commitLate = (lane: number, order: bigint, topic: string): Promise<unknown> => sql`
+  insert into broker_queue (id, topic, key, headers, value)
+  values (${lowOf(lane) + order}, ${topic}, 'k', '{}', ${Buffer.from(`late ${order}`)})`
+
+const session = {
+  ask: <T>(work: (own: Client) => Promise<T>) => work(sql),
+  close: async () => {},
+}
+
+describe('the lanes of a process', () => {
+  const lanes = createLanes()
+  const join = async (topic: string, by = session): Promise<Leases> => {
+    const leases = createLeases({ session: by, leaseMs, onClaimed: () => {} })
+    leases.join(topic)
+    await leases.turn(lanes).catch(() => {})
+    return leases
+  }
+
+  test('begin where their readers before had come to, but for what these had in hand or were to read again', async () => {
+    const topic = 'handed-over'
+    await sql`select setval('broker_queue_order', 10000)`
+    const before = await join(topic)
+    const lows = [9_000n, 8_000n, 7_000n, 6_000n, 5_000n, 4_000n]
+    for (const [place, one] of before.of(topic).entries()) {
+      const at = (order: bigint) => lowOf(one.lane) + order
+      one.cursor = at(9_000n)
+      one.floors.splice(0, 1, at(place === 1 ? 8_000n : 9_000n))
+      if (place === 2) one.inHand = [at(7_001n), at(9_000n)]
+      if (place === 3) one.back = at(6_000n)
+      if (place === 4) one.far = at(5_000n)
+      if (place === 5) one.floors.push(at(4_000n))
+    }
+    await before.turn(lanes)
+    for (const one of before.of(topic)) one.inHand = undefined
+    await before.leave(topic)
+    const after = await join(topic)
+    const begun = after.of(topic).map(({ lane, cursor }) => cursor - lowOf(lane))
+    expect(begun).toEqual([...lows, 9_000n, 9_000n])
+    await after.leave(topic)
+  })
+
+  test('begin at their start where the sequence was left behind', async () => {
+    const topic = 'left-behind'
+    const all = await named(topic)
+    await sql`update broker_lanes set low = 1000000 where topic = ${topic}`
+    const leases = await join(topic)
+    expect(leases.of(topic).map(({ cursor }) => cursor)).toEqual(all.map(lowOf))
+    await leases.leave(topic)
+  })
+
+  test('are claimed again where the answer to a claim was lost', async () => {
+    const topic = 'answer-lost'
+    await named(topic)
+    let isCut = true
+    const cut = new Proxy(sql, {
+      apply: (target, self, args: [readonly string[]]) => {
+        const answer: Promise<unknown> = Reflect.apply(target, self, args)
+        const isClaim = args[0].some((text) => text.includes('skip locked'))
+        if (!isCut || !isClaim) return answer
+        isCut = false
+        return answer.then(() => Promise.reject(new Error('the connection is cut')))
+      },
+    })
+    const leases = await join(topic, { ...session, ask: (work) => work(cut) })
+    expect(leases.of(topic)).toEqual([])
+    await until(async () => {
+      await leases.turn(lanes)
+      return leases.of(topic).length === 8
+    })
+    await leases.leave(topic)
+  })
+
+  test('stay its own while a search takes longer than a lease', async () => {
+    const topic = 'slow-search'
+    await named(topic)
+    const broker = open({ searchEveryMs: 50, deafSearchEveryMs: 50 })
+    const seen = read(broker, topic)
+    await broker.publish([textMessage(topic, 'before')])
+    await until(() => seen.length === 1)
+    const owners = async () => {
+      const rows = await sql<{ owner: string }[]>`
+        select lane, owner from broker_lanes where topic = ${topic} and until > now() order by lane`
+      return [...rows]
+    }
+    await until(async () => (await owners()).length === 8)
+    const before = await owners()
+    await sql.begin(async (tx) => {
+      await tx`lock table broker_queue in access exclusive mode`
+      await Bun.sleep(3 * leaseMs)
+      expect(await owners()).toEqual(before)
+    })
+    await broker.publish([textMessage(topic, 'after')])
+    await until(() => seen.length === 2)
+    expect(await owners()).toEqual(before)
+    await broker.stop()
+  })
+})
+
+test('a sweep that finds no time goes on where it stopped', async () => {
+  const topic = 'no-time'
+  const [lane = 0] = await named(topic)
+  await commitLate(lane, 5n, topic)
+  const owned = newLane({ lane, topic, partition: 0, low: 10n, before: null }, 'me', 0)
+  const sweep = createSweep(sql)
+  await sql.begin(async (tx) => {
+    await tx`lock table broker_queue in access exclusive mode`
+    expect(await sweep.look([owned])).toEqual([])
+  })
+  expect(await sweep.look([owned])).toEqual([lowOf(lane) + 5n])
+})
+
+test('what commits very late is found, in pieces, however far below; what is above goes on', async () => {
+  const topic = 'very-late'
+  const [lane = 0] = await named(topic)
+  const low = 40n * spanMax
+  await sql`select setval('broker_queue_order', ${low + 1n})`
+  await sql`update broker_lanes set low = ${low} where topic = ${topic}`
+  const broker = open({ sweepEveryMs: 100 })
+  const seen = read(broker, topic)
+  await broker.publish([textMessage(topic, 'first')])
+  await until(() => seen.length === 1)
+  const orders = [5n, 6n, 7n, 8n, 9n, spanMax + 100n, 5n * spanMax, low - 1n]
+  await sql.begin(async (tx) => {
+    for (const order of orders) {
+      await tx`
+        insert into broker_queue (id, topic, key, headers, value)
+        values (${lowOf(lane) + order}, ${topic}, 'k', '{}', ${Buffer.from(`late ${order}`)})`
+    }
+  })
+  await broker.publish([textMessage(topic, 'second')])
+  await until(() => seen.length === orders.length + 2)
+  const late = seen.filter((text) => text.startsWith('late'))
+  // Those that lie near each other in their order.
+  const near = orders.slice(0, 5).map((order) => `late ${order}`)
+  expect(late.filter((text) => near.includes(text))).toEqual(near)
+  expect(late.toSorted()).toEqual(orders.map((order) => `late ${order}`).toSorted())
+  expect(seen.filter((text) => !text.startsWith('late'))).toEqual(['first', 'second'])
+  await commitLate(lane, 77n, topic)
+  await until(() => seen.at(-1) === 'late 77')
+  await broker.publish([textMessage(topic, 'third')])
+  await until(() => seen.at(-1) === 'third')
+  await broker.stop()
+})
