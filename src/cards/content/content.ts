@@ -29,6 +29,7 @@ import {
   type Leaf,
   type LeafContext,
   lengthMaxOf,
+  messageBytesMax,
 } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
 import {
@@ -72,7 +73,6 @@ type Compiled = {
 }
 
 const messageNames = Object.keys(baseMessages) as readonly MessageName[]
-const messageBytesMax = 4_096
 const originalData = 90
 /** The layer of the gateway's own fields. */
 const gateway = 'gateway'

@@ -3,13 +3,14 @@ import {
   bytesOfHex,
   type Composite,
   type CompositeEntry,
+  createPacker,
   type Dialect,
   type ReadEntry,
   readComposite,
 } from '#codecs/iso8583'
 import { storable } from '../text.ts'
 import type { CompositeForm, ContentForm } from './form.ts'
-import { ContentError, lengthMaxOf } from './leaf.ts'
+import { ContentError, lengthMaxOf, messageBytesMax } from './leaf.ts'
 import { headBytes, writtenBytes } from './room.ts'
 import { type AcquirerNumbers, keptPrefix } from './sources.ts'
 
@@ -62,9 +63,31 @@ export const keptPlaces = (
         0,
         keptCharactersMax,
       )
-      return [name, { sample, takes: (text) => isOfPlace(text, form) }]
+      const isCarried = carrierOf(field, form, dialect)
+      return [name, { sample, takes: (text) => isOfPlace(text, form) && isCarried(text) }]
     }),
   )
+
+/** Whether a field carries the characters of a text: those of an answer are not checked when it is read. */
+const carrierOf = (
+  field: number,
+  { encoding }: Form,
+  dialect: Dialect,
+): ((text: string) => boolean) => {
+  const spec = dialect.fields[field]
+  if (spec === undefined || spec.type === 'b' || encoding !== 'ascii') return () => true
+  const packer = createPacker(dialect)
+  const out = new Uint8Array(messageBytesMax)
+  return (text) => {
+    try {
+      packer.pack('0100', { [field]: text }, out)
+      return true
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+      return false
+    }
+  }
+}
 
 type Form = {
   readonly encoding: Encoding

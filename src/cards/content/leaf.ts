@@ -11,6 +11,9 @@ import {
   sources,
 } from './sources.ts'
 
+/** No message is longer. */
+export const messageBytesMax = 4_096
+
 /** Text of a value; undefined leaves it out. Marks the inputs that went into it. */
 export type Leaf = (facts: Facts) => string | undefined
 

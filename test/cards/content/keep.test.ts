@@ -34,6 +34,43 @@ test('an amount with its sign is kept, and sent to a field of such amounts', () 
 })
 
 const of44 = { type: 'b', max: 25, prefixDigits: 2, encoding: 'binary' }
+const tlv = { shape: 'tlv', id_digits: 2, length_digits: 2 }
+
+test.each([
+  [{ field: 28 }, 'X00000100', 'D00000100'],
+  [{ field: 28 }, 'D0000010x', 'C00000001'],
+  [{ field: 44 }, 'AB\u0001', 'AB~'],
+  [{ field: 43 }, 'SHOP\tRECIFE', 'SHOP RECIFE'],
+  [{ field: 63, path: ['01'] }, 'AB\u0001', 'AB~'],
+  [{ field: 62, path: ['01'] }, 'AB\u0001', 'AB\u0001'],
+])('what comes in characters that its field does not carry is not kept: %j', (kept, bad, good) => {
+  const dialect = parseDialect(
+    { name: 'test', extends: 'ascii', fields: { 62: { ...of44, max: 99 } } },
+    dialects,
+  )
+  const { field } = kept
+  const isWhole = !('path' in kept)
+  const entries = [{ id: '01', from: 'kept.one' }]
+  const content = contentOf(
+    {
+      ...(isWhole ? {} : { composites: { [field]: { ...tlv, entries } } }),
+      keep: { one: kept },
+      messages: { capture: { fields: { [field]: isWhole ? { from: 'kept.one' } : 'composite' } } },
+    },
+    dialect,
+  )
+  const came = (text: string) =>
+    content.keeper?.keep(() =>
+      Buffer.from(isWhole ? text : `01${String(text.length).padStart(2, '0')}${text}`),
+    )
+  expect(came(good)).toEqual({ values: { one: good }, unread: [] })
+  hexOf(dialect, content.build('capture', facts({ one: good })))
+  if (bad === good) return
+  expect(came(bad)).toEqual({ values: undefined, unread: ['one'] })
+  // What an earlier version has kept.
+  hexOf(dialect, content.build('capture', facts({ one: bad })))
+})
+
 const bytesOf44 = parseDialect({ name: 'test', extends: 'ascii', fields: { 44: of44 } }, dialects)
 
 test.each([
