@@ -139,6 +139,8 @@ import m135 from './0135_pix_returns_unended.sql' with { type: 'text' }
 import m136 from './0136_pix_begun_dropped.sql' with { type: 'text' }
 import m137 from './0137_uploading.sql' with { type: 'text' }
 import m138 from './0138_broker_lanes_low.sql' with { type: 'text' }
+import m139 from './0139_webhook_events_told.sql' with { type: 'text' }
+import m140 from './0140_webhook_endpoints_inactive.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -280,4 +282,6 @@ export const migrations: readonly Migration[] = [
   { name: '0136_pix_begun_dropped', sql: m136 },
   { name: '0137_uploading', sql: m137 },
   { name: '0138_broker_lanes_low', sql: m138 },
+  { name: '0139_webhook_events_told', sql: m139 },
+  { name: '0140_webhook_endpoints_inactive', sql: m140 },
 ]

@@ -268,6 +268,7 @@ export const structure: readonly string[] = [
   'index webhook_deliveries_of_status on webhook_deliveries',
   'index webhook_deliveries_once on webhook_deliveries',
   'index webhook_endpoints_disabled on webhook_endpoints',
+  'index webhook_endpoints_inactive on webhook_endpoints',
   'index webhook_endpoints_listed on webhook_endpoints',
   'index webhook_endpoints_of_types on webhook_endpoints',
   'index webhook_endpoints_taking on webhook_endpoints',

@@ -33,7 +33,8 @@ export const markPublished = async (tx: Queryable, ids: readonly string[]): Prom
 }
 
 /**
- * Makes one delivery per event and subscribed endpoint; repeating it changes nothing.
+ * Makes one delivery per event and endpoint that was there and active when the event happened; repeating it changes
+ * nothing. Only what an endpoint subscribes to is asked as of now.
  *
  * @param institution accounts whose endpoints are told of what belongs to no account
  * @returns the endpoints for which there are new ones
@@ -55,12 +56,13 @@ export const fanOut = async (
         ) v
         cross join lateral (
           select id from webhook_endpoints
-          where topic is null and account = any(v.accounts) and active and events && v.patterns
+          where topic is null and account = any(v.accounts) and events && v.patterns
+            and ${wasActive(sql)}
           union all
           -- There is one for each Pix key, and none takes anything else.
           select p.id from unnest(v.patterns, null::text[]) as named(pattern, nothing)
-            join webhook_endpoints p on p.topic is not null and p.topic = named.pattern and p.active
-          where ${looksLikeOne(sql)} and p.account = any(v.accounts)
+            join webhook_endpoints p on p.topic is not null and p.topic = named.pattern
+          where ${looksLikeOne(sql)} and p.account = any(v.accounts) and ${wasActive(sql)}
         ) e
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing
@@ -70,17 +72,27 @@ export const fanOut = async (
   return rows.map(({ id }) => id)
 }
 
+/** Whether an endpoint was active when the event `v` happened; one that was inactive only meanwhile is told, too. */
+const wasActive = (sql: Queryable) => sql`
+  created_at <= v.created_at and (active or disabled_at > v.created_at)`
+
 type StoredEvent = Omit<
   typeof webhookEvents.$inferSelect,
-  'sequence' | 'dataFull' | 'publishedAt'
+  'sequence' | 'dataFull' | 'publishedAt' | 'createdAt'
 > & {
   readonly sequence: string
   readonly full: string | null
+  readonly ageSeconds: number
 }
 
+/** So many that were disabled last are asked whether they took an event of another database when it happened. */
+const inactiveMax = 100
+
 /**
- * Takes events out of a database without endpoints and writes those that an endpoint subscribes to into the database
- * that has the endpoints. If the removal of an event does not commit, it comes again, and we recognise its id.
+ * Takes events out of a database without endpoints and writes those that an endpoint takes, or took when they happened,
+ * into the database that has the endpoints. The moments of both are compared there: an event comes with its age, as the
+ * clock of the other database may be another. If the removal of an event does not commit, it comes again, and we
+ * recognise its id.
  *
  * @returns how many were taken
  */
@@ -92,15 +104,23 @@ export const bringEvents = (from: Client, to: Client, limit: number): Promise<nu
         order by created_at limit ${limit} for update skip locked), null::text[]) as gone(id, nothing)
       where ${looksLikeOne(tx)} and e.id = gone.id
       returning e.id, type, patterns, subject, account, sequence::text, data, data_full as "full",
-        traceparent, created_at as "createdAt"`
+        traceparent, extract(epoch from clock_timestamp() - created_at)::float8 as "ageSeconds"`
     if (taken.length > 0) {
       await to`
         insert into webhook_events (id, type, patterns, subject, account, sequence, data, data_full,
           traceparent, created_at)
-        select * from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
+        select e.id, type, patterns, subject, account, sequence, data, "full", traceparent,
+          now() - make_interval(secs => "ageSeconds")
+        from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
           type text, patterns text[], subject text, account text, sequence bigint, data text, "full" text,
-          traceparent text, "createdAt" timestamptz)
-        where ${isTakenBy(to, to`e.patterns`)}
+          traceparent text, "ageSeconds" float8)
+        where ${isTakenBy(to, to`e.patterns`)} or exists (
+          select from (
+            select events, disabled_at from webhook_endpoints where not active and disabled_at is not null
+            order by disabled_at desc limit (select ${inactiveMax}::int)
+          ) late
+          where late.disabled_at > now() - make_interval(secs => "ageSeconds") and late.events && e.patterns
+          offset 0)
         order by sequence
         on conflict (id) do nothing`
     }

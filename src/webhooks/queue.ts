@@ -210,21 +210,20 @@ export const judgeEndpoints = (
       where ${looksLikeOne(tx)}
     ), old as materialized (
       -- Locked first: of two with the same verdict, the second sees what the first has decided.
-      select e.id, e.active from verdict v join webhook_endpoints e on e.id = v.id
+      select e.id, e.active, v.succeeded, v.gone, v.gone or (not v.succeeded
+        and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})) as is_over
+      from verdict v join webhook_endpoints e on e.id = v.id
       -- A success of an endpoint that does not fail changes nothing, and locks nothing.
       where e.url = v.url and (v.gone or not v.succeeded or e.failing_since is not null)
       order by e.id for update of e
     ), changed as (
       update webhook_endpoints e set
-        failing_since = case when v.succeeded then null else coalesce(e.failing_since, now()) end,
-        active = e.active and not v.gone and (v.succeeded or coalesce(e.failing_since, now())
-          > now() - make_interval(secs => ${failingMaxSeconds})),
-        disabled_reason = case when not e.active then e.disabled_reason when v.gone then 'gone'
-          when not v.succeeded and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})
-          then 'failing' end
-      from verdict v join old on old.id = v.id
-      where e.id = v.id and e.url = v.url
-        and (v.gone or v.succeeded <> (e.failing_since is null) or not v.succeeded)
+        failing_since = case when not old.succeeded then coalesce(e.failing_since, now()) end,
+        active = e.active and old.is_over is not true,
+        disabled_reason = case when not e.active then e.disabled_reason when old.gone then 'gone'
+          when old.is_over then 'failing' end,
+        disabled_at = case when e.active and old.is_over then clock_timestamp() else e.disabled_at end
+      from old where e.id = old.id
       returning e.id, e.disabled_reason as reason, old.active as was_active, e.active as is_active
     )
     select id, reason from changed where was_active and not is_active`

@@ -29,6 +29,8 @@ export const webhookEndpoints = pgTable(
     active: boolean().notNull().default(true),
     /** Why it is inactive: `request`, `gone` or `failing`. */
     disabledReason: text('disabled_reason'),
+    /** When it last became inactive: it is told of what happened before. */
+    disabledAt: instant('disabled_at'),
     /** Null: WEBHOOK_SECRET signs. */
     secret: bytea(),
     previousSecret: bytea('previous_secret'),
@@ -53,6 +55,9 @@ export const webhookEndpoints = pgTable(
       .with({ fastupdate: false })
       .where(sql`case when active then events end = events`),
     index('webhook_endpoints_listed').on(table.account, table.createdAt, table.id, table.createdBy),
+    index('webhook_endpoints_inactive')
+      .on(table.disabledAt)
+      .where(sql`not active and disabled_at is not null`),
     index('webhook_endpoints_disabled')
       .on(table.account)
       .where(sql`disabled_reason in ('gone', 'failing')`),
@@ -84,7 +89,8 @@ export const webhookEvents = pgTable(
     dataFull: text('data_full'),
     /** Trace of the cause, which the deliveries join. */
     traceparent: text(),
-    createdAt: instant('created_at').notNull().defaultNow(),
+    /** After whatever the statement saw that writes it: an endpoint that it saw was made before. */
+    createdAt: instant('created_at').notNull().default(sql`clock_timestamp()`),
     publishedAt: instant('published_at'),
   },
   (table) => [

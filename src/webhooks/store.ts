@@ -12,7 +12,7 @@ import type { Visible } from './rights.ts'
 import type { webhookAttempts, webhookDeliveries, webhookEndpoints } from './schema.ts'
 
 /** The previous secret is null once it is no longer valid. */
-export type EndpointRow = Omit<typeof webhookEndpoints.$inferSelect, 'previousUntil'>
+export type EndpointRow = Omit<typeof webhookEndpoints.$inferSelect, 'previousUntil' | 'disabledAt'>
 
 export type EndpointChange = {
   readonly [Name in 'url' | 'events' | 'include' | 'active']?: EndpointRow[Name] | undefined
@@ -199,6 +199,7 @@ const endpointRows = (sql: Queryable) => ({
         include = coalesce(${change.include ?? null}, include), active = coalesce(${active}::boolean, active),
         disabled_reason = case when ${active}::boolean then null
           when not ${active}::boolean then 'request' else disabled_reason end,
+        disabled_at = case when active and not ${active}::boolean then clock_timestamp() else disabled_at end,
         failing_since = case when ${active}::boolean or url <> ${change.url ?? null} then null else failing_since end
       where id = ${id} returning ${endpointColumns(sql)}`
     return row

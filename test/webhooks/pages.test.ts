@@ -123,7 +123,15 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
   const since = new Date(Date.now() - 3_600_000)
   await store.replayFailed(endpoint, { since, before: new Date(), until: since })
   await forgetSequences(sql, 3_650)
-  await bringEvents(sql, sql, 1)
+  await sql`
+    insert into webhook_events (id, type, patterns, subject, sequence, data)
+    values (${`evt_${Bun.randomUUIDv7()}`}, 'pacs.004', '{pacs.004}', 'untaken', 1, '{}')`
+  await sql.begin(async (tx) => {
+    // One connection is both databases.
+    const both = tx as unknown as Client
+    const begin = (take: (from: Client) => unknown) => take(both)
+    await bringEvents({ begin } as unknown as Client, both, 1)
+  })
   await store.active(listed)
   await store.activeOf([...(await store.waiting()), endpoint])
 }
@@ -142,8 +150,9 @@ const store = async (sql: Client): Promise<Made> => {
         from generate_series(1, ${stored}) n
       ) moments
     ) ids;
-    insert into webhook_endpoints (id, url, events)
-    select 'whk_' || n, 'https://example.org', '{pacs.008}' from generate_series(1, 3) n;
+    insert into webhook_endpoints (id, url, events, created_at)
+    select 'whk_' || n, 'https://example.org', '{pacs.008}', now() - interval '31 days'
+    from generate_series(1, 3) n;
     insert into webhook_endpoints (id, url, topic, events)
     select 'whk_key_' || n, 'https://example.org/' || repeat('x', 400), 'api-pix/pix/' || n,
       array['api-pix/pix/' || n] from generate_series(1, ${topics}) n;
@@ -151,6 +160,10 @@ const store = async (sql: Client): Promise<Made> => {
     select 'whk_type_' || n, 'account ' || n, 'https://example.org/' || repeat('x', 400),
       case when n % 2 = 0 then '{pacs.008}'::text[] else '{camt.053,camt.054}' end
       from generate_series(1, ${2 * ofTypes}) n;
+    insert into webhook_endpoints (id, account, url, events, active, disabled_at)
+    select 'whk_off_' || n, 'of one inactive ' || n, 'https://example.org/' || repeat('x', 400), '{pacs.004}', false,
+      now() - make_interval(mins => n)
+    from generate_series(1, ${ofTypes}) n;
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
     select id, 'pacs.008', '{pacs.008}', case when n % 4 = 0 then 'wallet' else 's' || n end, 1, repeat('x', 200), at, at from made;
     insert into webhook_sequences (subject, last) select 's' || n, 1 from made;
