@@ -37,8 +37,10 @@ const pagesMax = 40 * listed
 const readPagesMax = 10 * listed
 /** One stores a charge with its location, which have seventeen indexes. */
 const storePagesMax = 70 * listed
-/** A list counts so many charges, and may look at the row of each. */
-const countPagesMax = 1.5 * itemsMax
+/** A list counts so many charges, and may look at the row of each: of few, many lie in one page. */
+const countPagesMax = isLong ? 1.5 * itemsMax : 600
+/** Locations are shorter. */
+const locationPagesMax = isLong ? countPagesMax : 450
 
 type Made = {
   readonly txids: readonly string[]
@@ -239,7 +241,9 @@ const budgetOf = (text: string): number => {
   if (text.includes('select id, agreement from pix_recurrences')) {
     return text.includes('from pix_collections') ? pagesMax : readPagesMax
   }
-  if (/offset \(select|counted/.test(text)) return countPagesMax
+  if (/offset \(select|counted/.test(text)) {
+    return text.includes('from pix_locations') ? locationPagesMax : countPagesMax
+  }
   if (text.includes('insert into pix_charges')) return storePagesMax
   return text.startsWith('select') ? readPagesMax : pagesMax
 }
@@ -251,6 +255,6 @@ holdPageBudgets<Made>({
   store,
   work,
   // What is stored here is less than what these may read.
-  walks: (text) => budgetOf(text) > pagesMax,
+  walks: (text) => text.includes('insert into pix_charges'),
   isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })
