@@ -141,6 +141,7 @@ import m137 from './0137_uploading.sql' with { type: 'text' }
 import m138 from './0138_broker_lanes_low.sql' with { type: 'text' }
 import m139 from './0139_webhook_events_told.sql' with { type: 'text' }
 import m140 from './0140_webhook_endpoints_inactive.sql' with { type: 'text' }
+import m141 from './0141_webhook_endpoints_last_failed.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -284,4 +285,5 @@ export const migrations: readonly Migration[] = [
   { name: '0138_broker_lanes_low', sql: m138 },
   { name: '0139_webhook_events_told', sql: m139 },
   { name: '0140_webhook_endpoints_inactive', sql: m140 },
+  { name: '0141_webhook_endpoints_last_failed', sql: m141 },
 ]

@@ -34,6 +34,8 @@ export const failingMaxMs = failingDaysMax * 24 * 3_600_000
 /** We replace a delay by a random one between these multiples of it. */
 const jitterFrom = 0.8
 const jitterTo = 1.2
+/** Failures further apart are not of one delivery: twice the longest wait for its next attempt. */
+export const failingGapMaxMs = 2 * Math.max(retryAfterMaxMs, ...retryDelaysMs) * jitterTo
 
 /**
  * `delivered`: 2xx. `gone`: 410, the receiver wants no more. `failed`: everything else, redirects too.

@@ -2,7 +2,7 @@ import type { AppEvent } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
 import type { Counter, Logger } from '#src/platform/observe/index.ts'
-import { type DeliveryStep, failingMaxMs } from './domain.ts'
+import { type DeliveryStep, failingGapMaxMs, failingMaxMs } from './domain.ts'
 import { emitEvents } from './events.ts'
 import {
   accountsOf,
@@ -91,7 +91,8 @@ const writeBatch = (
 ): Promise<readonly FinishedAttempt[]> =>
   sql.begin(async (tx) => {
     const decided = await writeOutcomes(tx, batch)
-    const disabled = await judgeEndpoints(tx, verdictsOf(decided), failingMaxMs / 1000)
+    const verdicts = verdictsOf(decided)
+    const disabled = await judgeEndpoints(tx, verdicts, failingMaxMs / 1000, failingGapMaxMs / 1000)
     const events: AppEvent[] = disabled.map(({ id, reason }) => ({
       type: 'webhook.endpoint.disabled',
       subject: id,

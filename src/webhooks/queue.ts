@@ -195,13 +195,16 @@ export type EndpointVerdict = {
 }
 
 /**
- * Notes successes and failures; disables an endpoint that is gone or has failed for too long.
- * Returns the endpoints disabled now.
+ * Notes successes and failures; disables an endpoint that is gone or has failed for too long. A failure after a longer
+ * gap than `failingGapMaxSeconds` is the first of new ones: nothing was sent meanwhile.
+ *
+ * @returns the endpoints disabled now
  */
 export const judgeEndpoints = (
   tx: Transaction,
   verdicts: readonly EndpointVerdict[],
   failingMaxSeconds: number,
+  failingGapMaxSeconds: number,
 ): Promise<readonly { readonly id: string; readonly reason: string }[]> =>
   tx<{ id: string; reason: string }[]>`
     with verdict as (
@@ -210,20 +213,26 @@ export const judgeEndpoints = (
       where ${looksLikeOne(tx)}
     ), old as materialized (
       -- Locked first: of two with the same verdict, the second sees what the first has decided.
-      select e.id, e.active, v.succeeded, v.gone, v.gone or (not v.succeeded
-        and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})) as is_over
+      select e.id, e.active, v.succeeded, v.gone,
+        case when e.last_failed_at > now() - make_interval(secs => ${failingGapMaxSeconds})
+          then e.failing_since end as since
       from verdict v join webhook_endpoints e on e.id = v.id
       -- A success of an endpoint that does not fail changes nothing, and locks nothing.
       where e.url = v.url and (v.gone or not v.succeeded or e.failing_since is not null)
       order by e.id for update of e
+    ), judged as (
+      select *, gone or (not succeeded and since is not null
+        and since <= now() - make_interval(secs => ${failingMaxSeconds})) as is_over
+      from old
     ), changed as (
       update webhook_endpoints e set
-        failing_since = case when not old.succeeded then coalesce(e.failing_since, now()) end,
-        active = e.active and old.is_over is not true,
+        failing_since = case when not old.succeeded then coalesce(old.since, now()) end,
+        last_failed_at = case when not old.succeeded then now() end,
+        active = e.active and not old.is_over,
         disabled_reason = case when not e.active then e.disabled_reason when old.gone then 'gone'
           when old.is_over then 'failing' end,
         disabled_at = case when e.active and old.is_over then clock_timestamp() else e.disabled_at end
-      from old where e.id = old.id
+      from judged old where e.id = old.id
       returning e.id, e.disabled_reason as reason, old.active as was_active, e.active as is_active
     )
     select id, reason from changed where was_active and not is_active`

@@ -37,8 +37,10 @@ export const webhookEndpoints = pgTable(
     previousUntil: instant('previous_until'),
     /** Whether the master key encrypts the secrets. */
     sealed: boolean().notNull().default(false),
-    /** Since when no attempt has succeeded; null after a success. */
+    /** Since when attempts have failed, none having succeeded; null after a success. */
     failingSince: instant('failing_since'),
+    /** Null after a success. */
+    lastFailedAt: instant('last_failed_at'),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [

@@ -12,7 +12,10 @@ import type { Visible } from './rights.ts'
 import type { webhookAttempts, webhookDeliveries, webhookEndpoints } from './schema.ts'
 
 /** The previous secret is null once it is no longer valid. */
-export type EndpointRow = Omit<typeof webhookEndpoints.$inferSelect, 'previousUntil' | 'disabledAt'>
+export type EndpointRow = Omit<
+  typeof webhookEndpoints.$inferSelect,
+  'previousUntil' | 'disabledAt' | 'lastFailedAt'
+>
 
 export type EndpointChange = {
   readonly [Name in 'url' | 'events' | 'include' | 'active']?: EndpointRow[Name] | undefined

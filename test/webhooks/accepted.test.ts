@@ -40,7 +40,7 @@ const told = async (): Promise<readonly string[]> => {
 
 const disableGone = (id: string) =>
   sql.begin(async (tx) => {
-    await judgeEndpoints(tx, [{ id, url, succeeded: false, gone: true }], 60)
+    await judgeEndpoints(tx, [{ id, url, succeeded: false, gone: true }], 60, 60)
   })
 const disablings: readonly (readonly [string, (id: string) => Promise<unknown>])[] = [
   ['request', (id) => store.change(id, { active: false })],

@@ -316,8 +316,11 @@ describe('failures', () => {
   test('an endpoint that has failed for five days is disabled, not a moment earlier', async () => {
     const down = receiver(() => new Response('', { status: 503 }))
     const id = await hooks.subscribe(down.url)
-    const failingFor = async (age: string) => {
-      await database.sql`update webhook_endpoints set failing_since = now() - ${age}::interval where id = ${id}`
+    const failingFor = async (age: string, lastAge = '0') => {
+      await database.sql`
+        update webhook_endpoints set failing_since = now() - ${age}::interval,
+          last_failed_at = now() - ${lastAge}::interval
+        where id = ${id}`
       const before = down.received.length
       await emit(database)
       await until(() => down.received.length > before)
@@ -329,7 +332,14 @@ describe('failures', () => {
       return json(hooks.call('GET', `/${id}`))
     }
     expect((await failingFor('4 days 23 hours')).active).toBe(true)
-    expect(await failingFor('5 days')).toMatchObject({ active: false, disabled_reason: 'failing' })
+    // Nothing was sent for longer than a delivery waits for its next attempt: its failures begin anew.
+    const quiet = await failingFor('9 days', '58 hours')
+    expect(quiet.active).toBe(true)
+    expect(Date.now() - Date.parse(quiet.failing_since)).toBeLessThan(60_000)
+    expect(await failingFor('5 days', '57 hours')).toMatchObject({
+      active: false,
+      disabled_reason: 'failing',
+    })
     const again = await json(hooks.call('PATCH', `/${id}`, { active: true }))
     expect(again).toMatchObject({ active: true, disabled_reason: null, failing_since: null })
   })

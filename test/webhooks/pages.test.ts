@@ -83,7 +83,7 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         tx,
         claimed.map((one) => ({ delivery: one, url, result, step: { state: 'delivered' } })),
       )
-      await judgeEndpoints(tx, [{ id: endpoint, url, succeeded: true, gone: false }], 60)
+      await judgeEndpoints(tx, [{ id: endpoint, url, succeeded: true, gone: false }], 60, 60)
       for (const one of [endpoint, awayEndpoint, oldEndpoint]) {
         await retryElsewhere(tx, { id: one }, 'https://b.example')
       }

@@ -76,7 +76,7 @@ test('an endpoint goes while an attempt of its is being written, and neither wai
     await writeOutcomes(tx, [failed('whk_1')])
     removed = store.remove('whk_1')
     await Promise.race([removed, Bun.sleep(100)])
-    await judgeEndpoints(tx, [{ id: 'whk_1', url, succeeded: false, gone: false }], 60)
+    await judgeEndpoints(tx, [{ id: 'whk_1', url, succeeded: false, gone: false }], 60, 60)
   })
   expect(await removed).toBe(true)
   expect(await store.find('whk_1')).toBeUndefined()
@@ -121,9 +121,10 @@ test('of two that find an endpoint gone at once, one disables it', async () => {
   await endpointWith('whk_1', 1)
   const { sql } = database
   const gone = [{ id: 'whk_1', url, succeeded: false, gone: true }]
-  const judge = () => sql.begin(async (tx) => ({ disabled: await judgeEndpoints(tx, gone, 60) }))
+  const judge = () =>
+    sql.begin(async (tx) => ({ disabled: await judgeEndpoints(tx, gone, 60, 60) }))
   const both = await sql.begin(async (tx) => {
-    const first = await judgeEndpoints(tx, gone, 60)
+    const first = await judgeEndpoints(tx, gone, 60, 60)
     const second = judge()
     await Promise.race([second, Bun.sleep(100)])
     return { first, second }
@@ -148,7 +149,7 @@ test('a success of an endpoint that does not fail waits for nobody who writes to
     await tx`select from webhook_endpoints where id = 'whk_1' for update`
     const judging = sql.begin(async (other) => {
       await other`set local lock_timeout = '1s'`
-      return { disabled: await judgeEndpoints(other, verdicts, 60) }
+      return { disabled: await judgeEndpoints(other, verdicts, 60, 60) }
     })
     return { disabled: (await judging).disabled }
   })

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "webhook_endpoints" ADD COLUMN "last_failed_at" timestamp with time zone;
