@@ -53,6 +53,7 @@ import {
   createOpenMessages,
   createRecurringSender,
   createRefunds,
+  createRefusals,
   createRsfn,
   createSchemas,
   createTransform,
@@ -79,7 +80,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const sealer = sealerOf(platform)
   const databases = openDatabases(values, roles, sealer, deps)
   const sql = databases.shared?.sql
-  const opened = openSharedBroker(values, databases.shared, deps)
+  const opened = openSharedBroker(values, databases.shared, deps, (...refused) => end(...refused))
   const certificates = certificatesOf(values, sql, deps)
   const readOutside = createOutsideReader(values.outside, version)
   const jose = createJose({ keys: certificates.keys, settings: values.jose, readOutside, logger })
@@ -101,6 +102,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     refunds: createRefunds(sending),
     mandates: createRecurringSender(sending),
   })
+  const end = createRefusals(emitEvents, pix.receivables, metrics)
   return tellOfUses(
     certificates,
     deps,
@@ -250,11 +252,13 @@ const openSharedBroker = (
   { platform, database: { dsn = '' }, broker: settings }: Values,
   database: Database | undefined,
   { logger, metrics }: PlatformDeps,
+  onRefused: ReturnType<typeof createRefusals>,
 ): OpenedBroker | undefined =>
   openBroker({
     addresses: platform.brokerAddresses,
     settings,
     database: database && { sql: database.sql, gate: database.gate, dsn },
+    onRefused,
     logger,
     metrics,
   })

@@ -41,6 +41,7 @@ export {
 export {
   createLetterSubjects,
   createOutbound,
+  createRefusals,
   type OutboundFeature,
   outboundSettings,
   type SendNow,

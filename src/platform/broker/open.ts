@@ -8,7 +8,7 @@ import {
 } from '#src/platform/security/index.ts'
 import type { BrokerSettings } from './config.ts'
 import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
-import { withOutbox } from './outbox.ts'
+import { type Refusals, withOutbox } from './outbox.ts'
 import {
   createPostgresBroker,
   type PostgresBrokerDeps,
@@ -23,6 +23,8 @@ export type OpenBrokerOptions = {
   readonly settings: BrokerSettings
   /** Undefined: this process publishes nothing within transactions. */
   readonly database: Pick<PostgresBrokerDeps, 'sql' | 'dsn' | 'gate'> | undefined
+  /** Called where Kafka refuses what a transaction published. */
+  readonly onRefused: Refusals['end']
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -60,7 +62,8 @@ export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined
     return { broker: tracedBroker(kafka), transactional: undefined, certificates }
   }
   const log = createPostgresBroker({ ...database, logger })
-  const broker = withOutbox({ broker: kafka, log, logger, metrics })
+  const refusals = { sql: database.sql, end: options.onRefused }
+  const broker = withOutbox({ broker: kafka, log, refusals, logger, metrics })
   return { broker, transactional: broker, certificates }
 }
 

@@ -12,6 +12,9 @@ export const addressed = ({ topic, headers, ...message }: OutgoingMessage): Outg
   headers: { ...headers, [topicHeader]: topic },
 })
 
+export const isAddressed = ({ headers }: Pick<Delivery, 'headers'>): boolean =>
+  headers[topicHeader] !== undefined
+
 /** The message of a delivery from the outbox. */
 export const unaddressed = ({
   key,

@@ -1,14 +1,17 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 import { ageOf, depthOf, gaugeQueues, shownOffset } from './observe.ts'
-import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'
+import { addressed, isAddressed, outboxTopic, unaddressed } from './outbox-message.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
 import {
   type Broker,
   backlogCountMax,
+  type ConsumeOptions,
   type Consumer,
   type Delivery,
+  type OutgoingMessage,
   readers,
   topics,
 } from './types.ts'
@@ -24,8 +27,17 @@ export type OutboxDeps = {
   readonly broker: Broker
   /** The log in the database. */
   readonly log: TransactionalBroker
+  /** Undefined: nobody is told of what the broker outside refuses, beside the letter. */
+  readonly refusals?: Refusals | undefined
   readonly metrics?: Metrics | undefined
   readonly logger: Logger
+}
+
+export type Refusals = {
+  /** That of the log. */
+  readonly sql: Client
+  /** Ends what a message was to do that goes to `dlq` from the outbox, in the transaction that writes its letter. */
+  readonly end: (tx: Transaction, message: OutgoingMessage, errorCode: string) => Promise<void>
 }
 
 /**
@@ -33,7 +45,8 @@ export type OutboxDeps = {
  * there, and relay it right after the commit. The log is the embedded broker's, so the relay has its order by key, its
  * sharing between processes and its repetition after a crash: every message arrives at least once.
  */
-export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): TransactionalBroker => {
+export const withOutbox = (deps: OutboxDeps): TransactionalBroker => {
+  const { broker, log, refusals, metrics, logger } = deps
   const target = tracedBroker(broker)
   const outbox = tracedBroker(log)
   let consumers: readonly Consumer[] = []
@@ -74,6 +87,7 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
         },
         isTransient: isAway,
         isToldElsewhere: isAway,
+        ...(refusals === undefined ? {} : { bury: buryIn(outbox, refusals) }),
       })
       consumers = [relay, keepLetters(target, log, logger)]
       logger.info({ broker: target.kind }, 'what transactions publish goes through the outbox')
@@ -87,6 +101,15 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
 }
 
 const isAway = (error: unknown): boolean => error instanceof BrokerUnavailableError
+
+const buryIn =
+  (outbox: TransactionalBroker, { sql, end }: Refusals): NonNullable<ConsumeOptions['bury']> =>
+  (letter, delivery, errorCode) =>
+    sql.begin(async (tx) => {
+      await outbox.publishIn(tx, [letter])
+      await outbox.settleIn(tx, [delivery])
+      if (isAddressed(delivery)) await end(tx, unaddressed(delivery), errorCode)
+    })
 
 /** Publishes a refused batch one by one, since one message may be to blame; the broker would refuse that one again. */
 const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void> => {

@@ -15,6 +15,7 @@ import {
 import { commandActor } from '#src/platform/http/index.ts'
 import { createMetrics, currentTraceId, inSpan } from '#src/platform/observe/index.ts'
 import { startTracing } from '#src/platform/observe/tracing/start.ts'
+import type { Refusals } from '../../../src/platform/broker/outbox.ts'
 import { startCollector } from '../../support/collector.ts'
 import {
   createTestDatabase,
@@ -241,5 +242,36 @@ describe('the outbox', () => {
       [deadLetterHeaders.topic]: outboxTopic,
       [deadLetterHeaders.errorCode]: 'refused_by_broker',
     })
+  })
+
+  test('what the broker will never take ends its subject with its letter, both or neither', async () => {
+    const { sql } = database
+    await sql`create table ends (text text)`
+    const refused: Broker = {
+      ...createTopicsOutside(),
+      publish: async () => {
+        throw new PublishRefusedError('too large')
+      },
+    }
+    let attempts = 0
+    const end: Refusals['end'] = async (tx, { topic, headers }, errorCode) => {
+      await tx`insert into ends values (${[topic, headers?.['id'], errorCode].join(' ')})`
+      if (++attempts === 1) throw new Error('not yet')
+    }
+    const broker = withOutbox({ broker: refused, log: openLog(), refusals: { sql, end }, logger })
+    await broker.start()
+    opened.push(broker)
+    const lettersOf = async () => {
+      const letters = await openDeadLetters(sql, true).list(1000)
+      return letters.filter(({ headers }) => headers['id'] === '7').length
+    }
+    const value = Buffer.from('x')
+    await sql.begin((tx) => broker.publishIn(tx, [{ topic: 'a', value, headers: { id: '7' } }]))
+    // What says nothing of its topic ends nothing, and is put aside all the same.
+    await openLog().publish([{ topic: outboxTopic, value, headers: { id: '7' } }])
+    await until(async () => (await lettersOf()) === 2)
+    expect([...(await sql`select text from ends`)]).toEqual([{ text: 'a 7 refused_by_broker' }])
+    expect(attempts).toBe(2)
+    await until(async () => (await broker.backlog('a', 'g')).depth === 0)
   })
 })

@@ -5,8 +5,10 @@ import {
   type LetterSubjects,
   type OutgoingMessage,
   type TransactionalBroker,
+  topics,
 } from '#src/platform/broker/index.ts'
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { afterCommit, type Client, type Transaction } from '#src/platform/database/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import {
   changeStatuses,
@@ -17,7 +19,7 @@ import {
   statusEvent,
 } from '../../messages/index.ts'
 import { noteQueued } from './entries.ts'
-import type { OutboundMetrics } from './metrics.ts'
+import { createOnStatus, type OutboundMetrics } from './metrics.ts'
 import { withdraw } from './sendings.ts'
 import {
   findFailedOrders,
@@ -39,27 +41,52 @@ export const messageIdOf = ({ headers }: Pick<Delivery, 'headers'>): string =>
 
 /**
  * Takes a message that goes to `dlq` out of QUEUED, or we would think that its queue entry was lost: it becomes FAILED,
- * or UNKNOWN if the central bank may have bytes of it, in the transaction that writes the letter.
+ * or UNKNOWN if the central bank may have bytes of it. Call it in the transaction that writes the letter.
  */
+const endQueued = async (
+  tx: Transaction,
+  id: string,
+  errorCode: string,
+  { emitEvents, onStatus }: Ends,
+): Promise<void> => {
+  const stored = (await findOutbound(tx, [id])).get(id)
+  if (stored?.status !== 'QUEUED') return
+  if (stored.isInDoubt) await noteDoubt(tx, id, new Date())
+  const change: StatusChange = stored.isInDoubt
+    ? { id, status: 'UNKNOWN', detail: errorCode }
+    : { id, status: 'FAILED', detail: errorCode, errorCode }
+  if ((await changeStatuses(tx, [change])).size === 0) return
+  await emitEvents(tx, [statusEvent(stored, change)])
+  afterCommit(tx, () => onStatus(stored.type, change.status))
+}
+
+type Ends = { readonly emitEvents: Emit; readonly onStatus: OutboundMetrics['onStatus'] }
+
 export const createBury =
   ({ sql, broker, emitEvents, metrics }: DeadLetterDeps) =>
-  async (letter: OutgoingMessage, delivery: Delivery, errorCode: string): Promise<void> => {
-    const id = messageIdOf(delivery)
-    const ended = await sql.begin(async (tx) => {
+  (letter: OutgoingMessage, delivery: Delivery, errorCode: string): Promise<void> =>
+    sql.begin(async (tx) => {
       await broker.publishIn(tx, [letter])
       await broker.settleIn(tx, [delivery])
-      const stored = (await findOutbound(tx, [id])).get(id)
-      if (stored?.status !== 'QUEUED') return undefined
-      if (stored.isInDoubt) await noteDoubt(tx, id, new Date())
-      const change: StatusChange = stored.isInDoubt
-        ? { id, status: 'UNKNOWN', detail: errorCode }
-        : { id, status: 'FAILED', detail: errorCode, errorCode }
-      if ((await changeStatuses(tx, [change])).size === 0) return undefined
-      await emitEvents(tx, [statusEvent(stored, change)])
-      return { type: stored.type, status: change.status }
+      const { onStatus } = metrics
+      await endQueued(tx, messageIdOf(delivery), errorCode, { emitEvents, onStatus })
     })
-    if (ended !== undefined) metrics.onStatus(ended.type, ended.status)
+
+/** What becomes of a message that the broker refuses to take from the outbox: it never comes to its queue. */
+export const createRefusals = (
+  emit: Emit,
+  receivables: Pick<Receivables, 'end'> | undefined,
+  metrics: Metrics,
+) => {
+  const ends = { emitEvents: endingReturns(emit, receivables), onStatus: createOnStatus(metrics) }
+  return async (
+    tx: Transaction,
+    { topic, headers = {} }: OutgoingMessage,
+    errorCode: string,
+  ): Promise<void> => {
+    if (topic === topics.outbound) await endQueued(tx, messageIdOf({ headers }), errorCode, ends)
   }
+}
 
 /** True when somebody took the message out of `dlq` to have it sent after all. */
 export const isRetried = ({ headers }: Delivery, stored: QueuedOutbound): boolean =>

@@ -28,7 +28,7 @@ import {
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { outboundSettings } from './config.ts'
-export { createLetterSubjects } from './dead-letters.ts'
+export { createLetterSubjects, createRefusals } from './dead-letters.ts'
 export type { ReadyMessage, SendNow } from './send-now.ts'
 
 export type OutboundDeps = {

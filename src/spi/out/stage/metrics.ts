@@ -6,8 +6,18 @@ const batchBuckets = [1, 2, 3, 5, 8, 10, 20, 50, 100, 200]
 
 export type OutboundMetrics = ReturnType<typeof createOutboundMetrics>
 
-export const createOutboundMetrics = (metrics: Metrics, unknown: () => Promise<number>) => {
+/** Counts what became of a message. */
+export const createOnStatus = (metrics: Metrics) => {
   const processed = processedMessages(metrics)
+  return (type: string, status: string): void =>
+    processed.inc({
+      type: isMessageType(type) ? type : 'unknown',
+      direction: 'OUTBOUND',
+      status,
+    })
+}
+
+export const createOutboundMetrics = (metrics: Metrics, unknown: () => Promise<number>) => {
   const sizes = metrics.histogram(
     'spigw_outbound_batch_messages',
     'Messages taken from the outbound queue at once.',
@@ -41,12 +51,7 @@ export const createOutboundMetrics = (metrics: Metrics, unknown: () => Promise<n
     async (gauge) => gauge.set(await unknown()),
   )
   return {
-    onStatus: (type: string, status: string) =>
-      processed.inc({
-        type: isMessageType(type) ? type : 'unknown',
-        direction: 'OUTBOUND',
-        status,
-      }),
+    onStatus: createOnStatus(metrics),
     onBatch: (messages: number) => sizes.observe(messages),
     onSigned: (provider: string, seconds: number) => signing.observe({ provider }, seconds),
     onReasked: () => reasked.inc(),

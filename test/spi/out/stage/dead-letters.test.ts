@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { openDeadLetters, topics } from '#src/platform/broker/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
-import { createLetterSubjects } from '#src/spi/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createLetterSubjects, createRefusals } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
@@ -407,5 +408,24 @@ describe('dead letters', () => {
       },
     )
     expect(settledBy(ids)).toHaveLength(1)
+  })
+})
+
+describe('a payment that the broker refuses to take from the outbox', () => {
+  test('FAILED with its letter, and is sent once somebody retries that', async () => {
+    const metrics = createMetrics({ version: 'test', withProcess: false })
+    const end = createRefusals(emitEvents, undefined, metrics)
+    await rig.pay(1)
+    const [queued] = await sql<{ headers: Readonly<Record<string, string>> }[]>`
+      select headers from broker_queue where topic = ${topics.outbound}`
+    const message = { value: new Uint8Array(), headers: queued?.headers ?? {} }
+    await sql.begin((tx) => end(tx, { ...message, topic: topics.webhookEvents }, 'refused'))
+    expect(await rig.statuses()).toEqual({ QUEUED: 1 })
+    await sql.begin((tx) => end(tx, { ...message, topic: topics.outbound }, 'refused'))
+    expect(await rig.statuses()).toEqual({ FAILED: 1 })
+    expect((await metrics.render()).text).toContain('status="FAILED"} 1')
+    const { reopen } = createLetterSubjects(emitEvents, undefined, undefined)
+    await sql.begin((tx) => reopen(tx, message))
+    await running(() => rig.until('SENT', 1), client)
   })
 })
