@@ -14,6 +14,8 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
   /** What leaves of the scopes what it names. */
   readonly restrictions: Restrictions
+  /** When the API key ends; undefined: never. */
+  readonly expiresAt?: Date | undefined
   readonly requestId: string
   /** Undefined if the request has no Idempotency-Key. */
   readonly idempotencyKey: IdempotencyKey | undefined
@@ -28,13 +30,14 @@ export type Caller = {
 export const callerOf = (c: RequestContext): Caller => {
   const { principal, requestId, route, body } = c.env
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
-  const { owner, keyId, environment, scopes, restrictions } = principal
+  const { owner, keyId, environment, scopes, restrictions, expiresAt } = principal
   const takesKey = route?.document.idempotent === true
   if (takesKey && acceptedBy(route) !== undefined && body === undefined) {
     throw new Error('the body has not been read')
   }
   const idempotencyKey = takesKey ? idempotencyKeyOf(c, owner, body ?? none) : undefined
-  return { owner, keyId, environment, scopes, restrictions, requestId, idempotencyKey }
+  const by = { owner, keyId, environment, scopes, restrictions, expiresAt }
+  return { ...by, requestId, idempotencyKey }
 }
 
 const none = new Uint8Array()

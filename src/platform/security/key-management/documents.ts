@@ -130,7 +130,7 @@ export const keyDocuments = {
     operation: 'createApiKey',
     summary: 'Make an API key of the account',
     description:
-      'It has no scope that the caller lacks. A caller that is restricted, other than to reading, makes none.',
+      'It has no scope that the caller lacks, and ends no later. A caller that is restricted, other than to reading, makes none.',
     idempotent: true,
     body: json(createKeyBody),
     errors: [httpErrors.conflict],
@@ -142,7 +142,7 @@ export const keyDocuments = {
     operation: 'updateApiKey',
     summary: 'Restrict an API key, or set its expiry',
     description:
-      'The restrictions given replace all that it had; none lift them. It takes effect within five seconds.',
+      'The restrictions given replace all that it had; none lift them. It ends no later than the caller. It takes effect within five seconds.',
     ...ofActive,
     body: json(changeKeyBody),
     bodyExamples: { restricted: { restrictions: { merchant_ids: ['MERCHANT000001'] } } },
@@ -153,7 +153,8 @@ export const keyDocuments = {
     scope: 'keys:manage',
     operation: 'rotateApiKey',
     summary: 'Give an API key a new secret',
-    description: 'Its id, scopes and restrictions stay. A further rotation ends the oldest secret.',
+    description:
+      'Its id, scopes and restrictions stay. It ends no later than the caller. A further rotation ends the oldest secret.',
     ...ofActive,
     idempotent: true,
     body: json(rotateKeyBody),

@@ -71,7 +71,7 @@ export const createKeyService = ({
     },
     create: async ({ name, scopes, restrictions, expires_at: expiresAt }, by) => {
       requireUnrestricted(by)
-      requireHeld(scopes, by)
+      requireHeld(scopes, expiresAt, by)
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
         requireFuture(expiresAt)
         const keys = keyStatements(tx, actorOf(by))
@@ -95,7 +95,7 @@ export const createKeyService = ({
         const found = await keys.find(by.owner, id)
         if (found === undefined) return undefined
         requireActive(found)
-        requireHeld(found.scopes, by)
+        requireHeld(found.scopes, expiresAt ?? expiryOf(found), by)
         const given = restrictions && storedOf(restrictions)
         await keys.change(id, { restrictions: given, expiresAt })
         return keys.find(by.owner, id)
@@ -106,7 +106,7 @@ export const createKeyService = ({
       const present = await find(id, by)
       if (present === undefined) return undefined
       // Before a repetition is answered too: it shows the secret.
-      requireHeld(present.scopes, by)
+      requireHeld(present.scopes, expiryOf(present), by)
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
         const keys = keyStatements(tx, actorOf(by))
         const rotated = await keys.rotate(id, overlapSeconds, by.environment)
@@ -140,12 +140,27 @@ const requireNone = ({ restrictions }: Caller, names: readonly RestrictionName[]
 const requireWholeAccount = (by: Caller): void => requireNone(by, parts)
 const requireUnrestricted = (by: Caller): void => requireNone(by, limits)
 
-/** Nobody gives what he does not have, to another or to himself. */
-const requireHeld = (grants: readonly string[], { scopes }: Caller): void => {
+/**
+ * Nobody gives what he does not have, to another or to himself.
+ *
+ * @param until when what is given ends; undefined: never
+ */
+const requireHeld = (
+  grants: readonly string[],
+  until: Date | undefined,
+  { scopes, expiresAt }: Caller,
+): void => {
   const lacking = [...expandGrants(grants)].find((scope) => !scopes.has(scope))
-  if (lacking === undefined) return
-  throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${lacking}.`)
+  if (lacking !== undefined) {
+    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${lacking}.`)
+  }
+  if (expiresAt === undefined || (until !== undefined && until <= expiresAt)) return
+  const message = `The API key ends at ${expiresAt.toISOString()}, and gives nothing that ends later.`
+  throw new ApiError(httpErrors.forbidden, message)
 }
+
+const expiryOf = ({ expires_at: at }: ListedKey): Date | undefined =>
+  at === null ? undefined : new Date(at)
 
 const requireFuture = (at: Date | undefined): void => {
   if (at === undefined || at.getTime() > Date.now()) return

@@ -17,6 +17,8 @@ export type KeyRecord = {
   /** As stored; undefined: none. */
   readonly restrictions?: unknown
   readonly expiresAt: Date | undefined
+  /** The expiry as it is stored, where that is by another clock than this process's. */
+  readonly storedExpiresAt?: Date | undefined
   readonly revokedAt: Date | undefined
 }
 
@@ -54,6 +56,8 @@ export type Principal = {
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
   readonly restrictions: Restrictions
+  /** When the key ends, as it is stored beside other keys; undefined: never. */
+  readonly expiresAt?: Date | undefined
   /** The certificate that the caller must show, as {@link TokenGrant} names it. */
   readonly certificate?: string | undefined
 }
@@ -199,7 +203,8 @@ const principalOf = (
   const { id: keyId, name, account: owner, grants } = record
   const isInstitution = institution.includes(owner)
   const scopes = expandGrants(grants)
-  return { owner, isInstitution, keyId, name, environment, scopes, restrictions }
+  const expiresAt = record.storedExpiresAt ?? record.expiresAt
+  return { owner, isInstitution, keyId, name, environment, scopes, restrictions, expiresAt }
 }
 
 /** Until when the secret counts; 0 for one that is not the key's. Compares with both, whichever it is. */

@@ -90,6 +90,7 @@ const recordOf = (row: KeyRow, aheadMs: number): KeyRecord => {
     environment: environment ?? undefined,
     restrictions: row.restrictions,
     expiresAt: expires_at === null ? undefined : here(new Date(expires_at)),
+    storedExpiresAt: expires_at === null ? undefined : new Date(expires_at),
     revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
   }
 }

@@ -132,6 +132,31 @@ test('nobody gives what he does not have', async () => {
   expect((await ask('GET', '/v1/keys', undefined, { key: readOnly.key })).status).toBe(200)
 })
 
+test('nobody gives more time than he has', async () => {
+  const end = new Date(Date.now() + 3_600_000)
+  const at = (ms: number) => new Date(end.getTime() + ms).toISOString()
+  const own = await stored({ grants: ['*'], expiresAt: end })
+  const asker = await stored({ grants: ['*'] })
+  const { keySource } = createKeyTable({ sql, sealer, logger })
+  const found = await Promise.all([own, asker].map(({ id }) => keySource.find(id)))
+  const app = testApp(routes, { keys: found.flatMap((record) => record ?? []) })
+  const status = async (method: string, path: string, body: unknown, key = own.key) =>
+    (await app.call(method, `/v1/keys${path}`, { key, body })).status
+  expect(await status('POST', '', till)).toBe(403)
+  expect(await status('POST', '', { ...till, expires_at: at(1) })).toBe(403)
+  expect(await status('POST', '', { ...till, expires_at: at(0) })).toBe(201)
+  // Its own: to rotate it or to end it sooner is no gain.
+  expect(await status('POST', `/${own.id}/rotate`, { overlap_seconds: 600 })).toBe(200)
+  expect(await status('PATCH', `/${own.id}`, { restrictions: {} })).toBe(200)
+  expect(await status('PATCH', `/${own.id}`, { expires_at: at(1) })).toBe(403)
+  // Another's that lasts longer.
+  const { id } = await stored()
+  expect(await status('PATCH', `/${id}`, { restrictions: {} })).toBe(403)
+  expect(await status('POST', `/${id}/rotate`, {})).toBe(403)
+  expect(await status('PATCH', `/${id}`, { restrictions: {} }, asker.key)).toBe(200)
+  expect(await status('PATCH', `/${own.id}`, { expires_at: at(1) }, asker.key)).toBe(200)
+})
+
 test.each([
   ['merchant_ids', { merchant_ids: ['SHOP'] }, 403],
   ['wallets', { wallets: [`0x${'a'.repeat(40)}`] }, 403],
