@@ -33,8 +33,9 @@ export type FinishedAttempt = {
 }
 
 /**
- * Takes due deliveries, at most `rooms` per endpoint and `free` in all, oldest first. After the lease we consider a taken delivery lost,
- * and it is due again: a process that dies delays its deliveries but does not lose them.
+ * Takes due deliveries, at most `rooms` per endpoint and `free` in all, oldest first; none of an endpoint that another
+ * process has disabled or removed a moment ago. After the lease we consider a taken delivery lost, and it is due again: a
+ * process that dies delays its deliveries but does not lose them.
  */
 export const claimDue = (
   sql: Client,
@@ -46,6 +47,9 @@ export const claimDue = (
       select d.id
       from unnest(${textArray([...rooms.keys()])}::text::text[],
         ${textArray([...rooms.values()])}::text::int[], null::text[]) as e(id, room, nothing)
+      cross join lateral (
+        select from webhook_endpoints where id = e.id and active limit 1
+      ) present
       cross join lateral (
         select w.id from webhook_deliveries w
         where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()

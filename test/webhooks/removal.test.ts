@@ -3,7 +3,12 @@ import { deletedMax } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { bookOf } from '../../src/webhooks/book.ts'
 import { createOutcomeWriter } from '../../src/webhooks/outcomes.ts'
-import { type ClaimedDelivery, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
+import {
+  type ClaimedDelivery,
+  claimDue,
+  judgeEndpoints,
+  writeOutcomes,
+} from '../../src/webhooks/queue.ts'
 import { forgetRemoved } from '../../src/webhooks/retention.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
@@ -154,4 +159,15 @@ test('a success of an endpoint that does not fail waits for nobody who writes to
     return { disabled: (await judging).disabled }
   })
   expect([...(await judged).disabled]).toEqual([{ id: 'whk_2', reason: 'gone' }])
+})
+
+test('no attempt begins of an endpoint that another process has disabled or removed', async () => {
+  const { sql } = database
+  const store = createEndpointStore(sql)
+  for (const id of ['whk_1', 'whk_2', 'whk_3']) await endpointWith(id, 2)
+  await store.change('whk_1', { active: false })
+  await store.remove('whk_2')
+  const rooms = new Map(['whk_1', 'whk_2', 'whk_3'].map((id) => [id, 2]))
+  const claimed = await claimDue(sql, { rooms, free: 6 }, 30)
+  expect(claimed.map(({ endpointId }) => endpointId)).toEqual(['whk_3', 'whk_3'])
 })
