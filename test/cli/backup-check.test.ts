@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import type { BookLine, Check } from '#src/platform/lifecycle/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
@@ -123,6 +124,42 @@ test('a role that may not look at others still sees that they are there', async 
   await other.end()
   expect(failed).toEqual(['Nobody works on it'])
   await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
+  await close()
+})
+
+test('a plain role that owns the copy is told what it may not read, and that nothing is damaged', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const role = `owner_${process.pid}`
+  await sql.unsafe(`create role ${role} login password 'weak'`)
+  const [{ name = '' } = {}] = await sql<{ name: string }[]>`select current_database() as name`
+  await sql.unsafe(`
+    alter database ${name} owner to ${role};
+    alter schema public owner to ${role}`)
+  const tables = await sql<{ table: string }[]>`
+    select oid::regclass::text as table from pg_class
+    where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`
+  for (const { table } of tables) await sql.unsafe(`alter table ${table} owner to ${role}`)
+  // Long values that cannot be compressed lie in pg_toast.
+  await sql`insert into broker_dead_letters (value) values (${randomBytes(20_000)})`
+  const plain = new URL(dsn)
+  plain.username = role
+  plain.password = 'weak'
+  const pagesOf = async () => {
+    const { failed, checks } = await checkJson(plain.href)
+    return [failed, checks.find((one) => one.name === 'Pages')]
+  }
+  expect(await pagesOf()).toEqual([
+    [],
+    expect.objectContaining({
+      status: 'warning',
+      detail: expect.stringMatching(/tables are closed to the role, such as pg_toast\./) as unknown,
+    }),
+  ])
+  await sql.unsafe(`grant pg_read_all_data to ${role}`)
+  expect(await pagesOf()).toEqual([
+    [],
+    expect.objectContaining({ detail: expect.stringMatching(/^all \d+ of/) as unknown }),
+  ])
   await close()
 })
 
