@@ -16,6 +16,7 @@ type Result = {
   readonly last: string | null
   readonly checks: readonly Check[]
   readonly book: readonly BookLine[]
+  readonly keys: readonly object[]
 }
 
 const key = Uint8Array.from({ length: 32 }, (_, at) => at * 5)
@@ -41,14 +42,24 @@ test('a whole copy passes; what is open and where it ends is told', async () => 
   await sql`
     insert into webhook_events (id, type, patterns, subject, sequence, data, created_at)
     values ('evt_1', 'x', '{}', 's', 1, '{}', ${at})`
-  const { code, failed, last, book } = await checkJson(dsn)
+  const newKey = ['keys', 'create', '--scopes', '*', '--json', '--name']
+  const ids = await Promise.all(
+    ['shop', 'leaked'].map(async (name) => {
+      const { out } = await commandHere([...newKey, name], { DATABASE_DSN: dsn })
+      return (JSON.parse(out) as { id: string }).id
+    }),
+  )
+  await commandHere(['keys', 'revoke', ids[1] ?? ''], { DATABASE_DSN: dsn })
+  const { code, failed, last, book, keys } = await checkJson(dsn)
   expect([code, failed, last]).toEqual([0, [], at.toISOString()])
+  expect(keys).toEqual([{ id: ids[0], name: 'shop', account: 'default', expires_at: null }])
   const events = book.find(({ what }) => what === 'webhook events')
   expect(events).toMatchObject({ open: 1 })
   expect(String(events?.oldestOpen)).toBe(at.toISOString())
   const { out } = await check(dsn, ['--quick'])
   expect(out).toMatch(/^webhook events +1 +2026-03-02T10:00:00.000Z$/m)
   expect(out).toContain('the copy ends at 2026-03-02T10:00:00.000Z')
+  expect(out).toMatch(new RegExp(`^${ids[0]} +shop +default +never$`, 'm'))
   expect(out).not.toContain('Pages')
   await close()
 })
@@ -160,6 +171,9 @@ test('a plain role that owns the copy is told what it may not read, and that not
     [],
     expect.objectContaining({ detail: expect.stringMatching(/^all \d+ of/) as unknown }),
   ])
+  await sql.unsafe(
+    `reassign owned by ${role} to current_user; drop owned by ${role}; drop role ${role}`,
+  )
   await close()
 })
 

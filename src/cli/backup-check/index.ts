@@ -1,6 +1,6 @@
 import { textTable } from '#src/platform/config/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { verifyAudit } from '#src/platform/http/index.ts'
+import { commandActor, verifyAudit } from '#src/platform/http/index.ts'
 import {
   type BookLine,
   bookCountedMax,
@@ -8,6 +8,7 @@ import {
   checkOf,
   type Feature,
 } from '#src/platform/lifecycle/index.ts'
+import { createKeyTableStore, type ListedKey } from '#src/platform/security/index.ts'
 import {
   type Command,
   demandDatabases,
@@ -38,17 +39,18 @@ export const backupCheckCommand: Command = {
   description: `Works on the restored copy in DATABASE_DSN (and CARDGW_DATABASE_URL) with the settings of the gateway,
 while no gateway runs. Looks at the schema, indexes, constraints and sequences, reads every page, verifies the audit log,
 and opens everything that is sealed under TRILHO_MASTER_KEY. Then it lists what is open in the copy, and from which moment
-on it must be compared with the books of the counterparties. Changes nothing; ends with 1 when something failed.`,
+on it must be compared with the books of the counterparties, and which API keys count in it. Changes nothing; ends with 1 when something failed.`,
   options: {
     quick: { doc: 'Leaves out what reads all data: pages and the audit log.' },
-    json: { doc: 'One JSON object: checks, book, last.' },
+    json: { doc: 'One JSON object: checks, book, keys, last.' },
   },
   examples: ['DATABASE_DSN=postgres://trilho@restored/trilho trilho backup-check'],
   run: async (args, io, program) => {
     const loaded = demandSettings(program.load(io.env))
     const isQuick = args.flag('quick')
     const checks: Check[] = []
-    for (const dsn of demandDatabases(loaded)) {
+    const databases = demandDatabases(loaded)
+    for (const dsn of databases) {
       checks.push(...(await checksOf(dsn, { isQuick, io, program, loaded })))
     }
     const isWhole = checks.every(({ status }) => status !== 'failed')
@@ -57,8 +59,11 @@ on it must be compared with the books of the counterparties. Changes nothing; en
     const book = (await Promise.all(features.map((feature) => feature.book?.() ?? []))).flat()
     const lastMs = Math.max(...book.map(({ last }) => last?.getTime() ?? 0))
     const last = lastMs > 0 ? new Date(lastMs) : null
+    const keys = isWhole ? await activeKeys(databases[0], io) : []
     const failed = checks.some(({ status }) => status === 'failed')
-    print(args, io, { ok: !failed, last, checks, book }, () => textOf(checks, book, last))
+    print(args, io, { ok: !failed, last, checks, book, keys }, () =>
+      textOf({ checks, book, keys, last }),
+    )
     return failed ? exitCodes.failed : exitCodes.ok
   },
 }
@@ -131,15 +136,48 @@ const checkSealed = async (features: readonly Feature[], io: Io): Promise<readon
   return checks
 }
 
-const textOf = (checks: readonly Check[], book: readonly BookLine[], last: Date | null): string => {
+type ActiveKey = Pick<ListedKey, 'id' | 'name' | 'account' | 'expires_at'>
+
+/** Those that were revoked after the copy count in it. */
+const activeKeys = (dsn: string, io: Io): Promise<readonly ActiveKey[]> =>
+  withDatabase(dsn, io, async (sql) =>
+    (await createKeyTableStore(sql, commandActor()).list())
+      .filter(
+        ({ revoked_at: revoked, expires_at: end }) =>
+          revoked === null && (end === null || Date.parse(end) > Date.now()),
+      )
+      .map(({ id, name, account, expires_at }) => ({ id, name, account, expires_at })),
+  )
+
+const textOf = ({
+  checks,
+  book,
+  keys,
+  last,
+}: {
+  readonly checks: readonly Check[]
+  readonly book: readonly BookLine[]
+  readonly keys: readonly ActiveKey[]
+  readonly last: Date | null
+}): string => {
   const open = book.filter((line) => line.open > 0)
   const table = textTable(['OPEN IN THE COPY', 'COUNT', 'OLDEST'], open.map(rowOf))
   return [
     checkLines(checks),
     ...(book.length === 0 ? [] : ['', open.length === 0 ? 'nothing is open in the copy' : table]),
+    ...(keys.length === 0 ? [] : ['', keysTable(keys), keysStep]),
     ...(last === null ? [] : ['', stepsFrom(last)]),
   ].join('\n')
 }
+
+const keysTable = (keys: readonly ActiveKey[]): string =>
+  textTable(
+    ['API KEY THAT COUNTS', 'NAME', 'ACCOUNT', 'EXPIRES'],
+    keys.map(({ id, name, account, expires_at: end }) => [id, name, account, end ?? 'never']),
+  )
+
+const keysStep =
+  'revoke, restrict or rotate again what was after the copy: its keys and secrets are those of then'
 
 const rowOf = ({ what, open, oldestOpen }: BookLine): readonly string[] => [
   what,
