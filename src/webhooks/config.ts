@@ -1,9 +1,26 @@
 import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
 import { allowEntry } from '#src/platform/http/index.ts'
+import { isDecodable, isKeyLong, keyBytesMax, keyBytesMin } from './signing.ts'
+
+/** As an endpoint's own secret may be. */
+const signingSecret = (): ReturnType<typeof kind.secret> => {
+  const text = kind.secret(keyBytesMin)
+  return {
+    ...text,
+    expected: `${text.expected}, or \`whsec_\` and base64 of ${keyBytesMin} to ${keyBytesMax} bytes`,
+    parse: (given, path) => {
+      if (!isDecodable(given)) throw new Error('is not base64 after whsec_')
+      if (!isKeyLong(given)) {
+        throw new Error(`is no key of ${keyBytesMin} to ${keyBytesMax} bytes after whsec_`)
+      }
+      return text.parse(given, path)
+    },
+  }
+}
 
 /** How we deliver events to subscribers. */
 export const webhookSettings = defineSettings({
-  secret: setting('WEBHOOK_SECRET', kind.secret(), {
+  secret: setting('WEBHOOK_SECRET', signingSecret(), {
     doc: 'Secret for HMAC-SHA256 signing of webhooks that have none of their own.',
   }),
   allowedTargets: setting('WEBHOOK_ALLOWED_TARGETS', kind.list(allowEntry), {

@@ -163,7 +163,7 @@ beforeAll(async () => {
       DREX_TESTNET_BLOCK_TIME_MS: '40',
       DREX_EXPIRY_SECONDS: '5',
       TRILHO_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
-      WEBHOOK_SECRET: 'a secret of this test',
+      WEBHOOK_SECRET: 'a common secret of this test',
       WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
       ...startCards(),
       SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER',

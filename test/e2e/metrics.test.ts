@@ -107,7 +107,7 @@ beforeAll(async () => {
       SPI_SIGN_CERT_BASE64: btoa(signer.cert),
       SPI_SIGN_KEY_BASE64: btoa(signer.key),
       SPI_SIGN_PROVIDER: 'node',
-      WEBHOOK_SECRET: 'a secret of the test',
+      WEBHOOK_SECRET: 'a common secret of this test',
       WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
       TRILHO_CERTS_DIR: certificatesFolder(),
       CARDGW_NETA_HOST: '127.0.0.1',
