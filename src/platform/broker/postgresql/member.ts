@@ -8,6 +8,7 @@ import type { Leases } from './leases.ts'
 import { lookAgain, type OwnedLane, spanMax } from './owned-lane.ts'
 import { insertMessages } from './publish.ts'
 import {
+  batchBytesMax,
   countAttempts,
   deleteRows,
   deliveryOf,
@@ -155,18 +156,34 @@ const handOut = (
   const isSuspect = (row: QueuedRow | undefined): boolean => (row?.attempt ?? 0) >= suspectAfter
   const [first] = own
   const end = isSuspect(first) ? 1 : own.findIndex(isSuspect)
-  const given = end === -1 ? own : own.slice(0, end)
-  const last = given.at(-1)
+  const messages = unpack(end === -1 ? own : own.slice(0, end), lane)
+  const last = messages.at(-1)?.offset
   const isFar = low < lane.cursor
   lane.inHand = undefined
   lane.hasNews ||= isFar
   if (last === undefined || lane.lost.aborted) return []
-  const isCut = given.length < own.length || own.length === messagesMax
+  const isCut =
+    messages.length < own.length || own.length === messagesMax || bytesOf(own) >= batchBytesMax
   // Where one was, more may follow.
-  if (isFar) lookAgain(lane, isCut ? last.id + 1n : high)
-  else lane.cursor = last.id
+  if (isFar) lookAgain(lane, isCut ? last + 1n : high)
+  else lane.cursor = last
   lane.hasNews ||= isCut
-  lane.inHand = given.map(({ id }) => id)
-  const messages = given.map((row) => deliveryOf(row, lane))
+  lane.inHand = messages.map(({ offset }) => offset)
   return [{ lease: lane, messages, isSuspect: isSuspect(first) }]
+}
+
+const bytesOf = (values: readonly { readonly value: Uint8Array }[]): number =>
+  values.reduce((sum, { value }) => sum + value.length, 0)
+
+/** As many as a batch holds: a value of few bytes may unpack to many. */
+const unpack = (rows: readonly QueuedRow[], lane: OwnedLane): readonly Delivery[] => {
+  const messages: Delivery[] = []
+  let bytes = 0
+  for (const row of rows) {
+    if (bytes >= batchBytesMax) break
+    const message = deliveryOf(row, lane)
+    messages.push(message)
+    bytes += message.value.length
+  }
+  return messages
 }

@@ -23,7 +23,13 @@ export type Range = { readonly low: bigint; readonly high: bigint }
 
 const idsOf = (ids: readonly bigint[]): string => textArray(ids)
 
-/** The first rows of each range, in order. */
+/**
+ * Bytes that a batch of a lane holds, as they are kept and as they are handed out. Its last value may go beyond, so that
+ * even the largest goes, alone.
+ */
+export const batchBytesMax = 2 * 1024 * 1024
+
+/** The first rows of each range, in order, as many as a batch holds. The length of a value is known without reading it. */
 export const fetchRows = (
   sql: Queryable,
   ranges: readonly Range[],
@@ -32,8 +38,14 @@ export const fetchRows = (
   select row.* from unnest(${idsOf(ranges.map(({ low }) => low))}::text::bigint[],
     ${idsOf(ranges.map(({ high }) => high))}::text::bigint[]) as lane(low, high)
   cross join lateral (
-    select id, topic, key, headers, value, published_at as "publishedAt", attempt from broker_queue
-    where id > lane.low and id < lane.high order by id limit ${limit}
+    select id, topic, key, headers, value, published_at as "publishedAt", attempt from (
+      select *, sum(octet_length(value)) over (order by id rows unbounded preceding)
+        - octet_length(value) as before
+      from (
+        select * from broker_queue where id > lane.low and id < lane.high order by id limit ${limit}
+      ) first
+    ) summed
+    where before < ${batchBytesMax}
   ) row`
 
 /** The first row of each range that has one. */
