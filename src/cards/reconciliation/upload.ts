@@ -107,12 +107,13 @@ export const exchanged = async (
 
 /** The numbers of a 0320 that has begun; undefined where it tells of another movement, or of more or less of it. */
 const begunOf = (
-  { stan, transmission, uploadingId, uploadingCents }: store.Due,
+  { stan, transmission, uploadedTo, uploadingId, uploadingCents }: store.Due,
   { id, cents }: UploadedMovement,
 ): Pick<TraceNumbers, 'stan' | 'transmission'> | undefined => {
   if (stan === null || transmission === null) return undefined
-  // Older versions did not store them.
-  const isSame = (uploadingId ?? id) === id && (uploadingCents ?? cents) === cents
+  // Older versions do not store what they tell of: there is nothing, or what the network has answered for since.
+  const isTold = uploadingId !== null && uploadingId > (uploadedTo ?? 0n)
+  const isSame = !isTold || (uploadingId === id && uploadingCents === cents)
   return isSame ? { stan, transmission } : undefined
 }
 

@@ -287,6 +287,30 @@ test.each([
   expect(second.sent[0]).toBe(`0320 802001 ${amount} 1122`)
 })
 
+test('an older version goes on between, and what it has begun is told again as a repeat', async () => {
+  await using rig = await createCardsRig()
+  const { sql } = rig.database
+  await tradedDay(rig)
+  const first = engineOf(rig, async (request) => {
+    if (Number(request.amount) === 2_000) return { kind: 'connection_lost' }
+    return answered('00', request)
+  })
+  void first.job.start()
+  await until(() => first.sent.some((text) => text.startsWith('0321')))
+  await first.job.stop()
+  // As it writes them: the answer for the second, and the third on the wire, of which it stores the numbers alone.
+  await sql`
+    update card_reconciliations set uploaded_to = uploading_id, uploaded = uploaded + 1, attempts = 1,
+      stan = '900001', transmission = '1123020000', lease_until = null, next_attempt_at = now()`
+  const second = engineOf(rig, async (request) => answered('00', request), 5, 802_000)
+  await second.job.start()
+  const day = async () => (await sql`select status, uploaded from card_reconciliations`)[0]
+  await until(async () => (await day())?.['status'] === 'balanced')
+  await second.job.stop()
+  expect(second.sent[0]).toBe('0321 900001 3000 1122')
+  expect(await day()).toMatchObject({ uploaded: 3 })
+})
+
 test('one whose exchange fails by itself is told again as a repeat', async () => {
   await using rig = await createCardsRig()
   const { sql } = rig.database
