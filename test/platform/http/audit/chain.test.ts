@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
 import { type Anchor, type Verification, verifyAudit } from '#src/platform/http/index.ts'
 import { sealEntries, sealLate, settleMs } from '../../../../src/platform/http/audit/chain/seal.ts'
@@ -231,6 +231,18 @@ test('processes that seal at once make one chain, in which no entry stands twice
     await Promise.all([seal(), seal(), seal(), seal()])
     expect(await verify()).toMatchObject({ links: 1, entries: 8, findings: [] })
   }
+})
+
+test('a process whose clock is ahead seals nothing of what is still to come', async () => {
+  await sql`truncate audit_log, audit_links`
+  const now = Date.now()
+  await write(1, now - settleMs - 5_000)
+  setSystemTime(new Date(now + 3_600_000))
+  await sealEntries({ sql, logger })
+  setSystemTime()
+  const [link] = await sql<{ toId: string }[]>`select to_id as "toId" from audit_links`
+  expect(link?.toId).toBeString()
+  expect((link?.toId ?? '') < idAt(Date.now(), 0)).toBe(true)
 })
 
 test('links end with their month; what retention drops leaves a chain that goes on', async () => {

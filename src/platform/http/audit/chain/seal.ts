@@ -1,4 +1,4 @@
-import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import { type Client, daysAgo, uuidBound } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { uuidMoment } from '#src/platform/runtime/index.ts'
@@ -26,7 +26,8 @@ type Sealing = {
   readonly sql: Client
   readonly logger: Logger
   readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
-  readonly nowMs?: () => number
+  /** The clock of the database, if not given: what a process with a wrong one sealed too early, no link would hold. */
+  readonly nowMs?: () => number | Promise<number>
 }
 
 /**
@@ -39,16 +40,16 @@ export const sealEntries = async ({
   sql,
   logger,
   round,
-  nowMs = Date.now,
+  nowMs = async () => (await daysAgo(sql, 0)).getTime(),
 }: Sealing): Promise<number> => {
-  const pausedBefore = uuidBound(new Date(nowMs() - sealLateEveryMs))
+  const pausedBefore = uuidBound(new Date((await nowMs()) - sealLateEveryMs))
   let isLateSealed = false
   let total = 0
   while (round?.signal.aborted !== true) {
     // Before the span: whoever has linked it meanwhile has taken the number that follows.
     const before = await lastLink(sql)
     const fromId = (await sealedUntil(sql)) ?? first
-    const endId = uuidBound(new Date(nowMs() - settleMs))
+    const endId = uuidBound(new Date((await nowMs()) - settleMs))
     if (fromId >= endId) return total
     const found = await entriesOf(sql, { fromId, toId: endId }, entriesMax + 1)
     // An empty span would be a link a round for nothing.
