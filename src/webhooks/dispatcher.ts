@@ -129,7 +129,7 @@ const attempt = async (
   const { url, target, keys } = endpoint
   const body = sentBody(endpoint, { ...delivery, id: delivery.eventId })
   const result = await tracedSend(delivery, target, () =>
-    send({ url: target, keys, eventId: delivery.eventId, body }),
+    send({ url: target, keys, eventId: delivery.eventId, attempt: delivery.attempt, body }),
   )
   const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
   notePace(lane, step.state === 'delivered', concurrencyMax)

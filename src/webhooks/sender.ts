@@ -19,6 +19,8 @@ type Attempt = {
   readonly url: string
   /** The event's id: the same on every attempt and replay. */
   readonly eventId: string
+  /** From 1: the first begins with the first address of the name, the second with the second. */
+  readonly attempt: number
   readonly body: string
   /** None: it is not signed. */
   readonly keys: readonly Uint8Array[]
@@ -59,7 +61,7 @@ export const createSender = (options: {
     attempt: Attempt,
     at: Date,
   ): Promise<Omit<AttemptResult, 'at' | 'durationMs'>> => {
-    const target = fromAny(await resolveTarget(attempt.url, allowed, lookUp))
+    const target = turned(await resolveTarget(attempt.url, allowed, lookUp), attempt.attempt)
     const timestamp = Math.floor(at.getTime() / 1000)
     const isSigned = attempt.keys.length > 0
     const request = {
@@ -98,12 +100,9 @@ export const createSender = (options: {
   }
 }
 
-/**
- * From any of its addresses on: one that swallows what it is sent leaves no time for the next, which a later attempt then
- * begins with.
- */
-const fromAny = ({ urls, ...rest }: Target): Target => {
-  const first = Math.floor(Math.random() * urls.length)
+/** An address that swallows what it is sent leaves no time for the next, which the next attempt begins with. */
+const turned = ({ urls, ...rest }: Target, attempt: number): Target => {
+  const first = (attempt - 1) % urls.length
   return { ...rest, urls: [...urls.slice(first), ...urls.slice(0, first)] }
 }
 

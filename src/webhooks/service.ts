@@ -217,7 +217,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
         const id = `evt_test_${randomBytes(12).toString('hex')}`
         const data = JSON.stringify({ endpoint_id: row.id })
         const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
-        return send({ url: row.url, eventId: id, body: bodyOf(event), keys })
+        return send({ url: row.url, eventId: id, attempt: 1, body: bodyOf(event), keys })
       }),
     activeEndpoints: async () => {
       const nowMs = performance.now()
