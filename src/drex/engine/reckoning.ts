@@ -4,7 +4,8 @@
  * are ahead, it reads what was mined under them. A waiting transaction whose very call is there is that transaction, if
  * there are as many of the one as of the other, and is held if that is not clear. What another program sent with the
  * wallet's key holds up nothing else, and neither is anything held that was accepted after it. What such an original
- * sent may still be in a pool: as long as a block has it not, nothing of that wallet is judged, signed or ended.
+ * sent may still be in a pool: as long as a block has it not, nothing of that wallet is judged, signed or ended, until it
+ * has waited for so long that all of it is held.
  */
 
 import type { Transaction } from '#src/platform/database/index.ts'
@@ -14,6 +15,7 @@ import { toldIn } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
+import { forgetPool, highestOf, poolsOf, poolUntold } from './pools.ts'
 import { createRests } from './rests.ts'
 import { type Sent, type SentCall, sentSince } from './sent.ts'
 import { save } from './sign.ts'
@@ -41,13 +43,13 @@ const restMs = 2_000
 
 /** @param onCompared called after each comparison, whatever came of it */
 export const createReckoner = (context: EngineContext, onCompared: () => void) => {
-  const { network, knownNonces, logger, rpc, sql } = context
+  const { network, knownNonces, rpc, sql } = context
   const rests = createRests(restMs)
   const comparisons = createComparisons(context, { onCompared, onFailed: rests.begin })
   return {
     /**
      * Takes the nonces that neither the chain nor a pool is ahead with for known. The chain's are compared beside it; a
-     * pool's wait until they are the chain's.
+     * pool's wait until they are the chain's, or until all that may be among them is held.
      * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
      * @throws RpcFailure if no node answers at all
      */
@@ -57,28 +59,33 @@ export const createReckoner = (context: EngineContext, onCompared: () => void) =
         if (!isStillKnown(context, sender, known.get(sender)!)) knownNonces.delete(sender)
       const fresh = senders.filter((each) => !knownNonces.has(each) && !comparisons.has(each))
       if (fresh.length > 0) {
-        const [counts, pooled] = await Promise.all([
+        const [counts, pools] = await Promise.all([
           rpc.batch(
             fresh.map((sender) => ({
               method: 'eth_getTransactionCount',
               params: [sender, 'latest'],
             })),
           ),
-          pooledBeyond(context, fresh),
+          poolsOf(context, fresh),
         ])
         const even = new Map<Hex, number>()
         for (const [i, sender] of fresh.entries()) {
           const count = toldIn(counts[i])
           const { next = 0, doubt } = known.get(sender)!
-          if (count === undefined) rests.begin(sender)
+          const pool = pools.get(sender)
+          if (count === undefined || pool === 'untold') rests.begin(sender)
           else if (count > next || doubt !== undefined) comparisons.ask(sender)
-          else if (pooled.has(sender)) {
-            rests.begin(sender)
-            logger.warn({ network: network.id, sender }, 'a pool has what this database has not')
-          } else even.set(sender, count)
+          else if (pool === 'ahead') rests.begin(sender)
+          else {
+            if (pool === 'stuck') await holdAll(context, sender)
+            even.set(sender, count)
+          }
         }
         await lanes.seedLanes(sql, network.id, even)
-        for (const sender of even.keys()) knownNonces.set(sender, known.get(sender)!.server)
+        for (const sender of even.keys()) {
+          knownNonces.set(sender, known.get(sender)!.server)
+          forgetPool(context, sender)
+        }
       }
       return new Set(senders.filter((each) => knownNonces.has(each)))
     },
@@ -95,36 +102,19 @@ export type Reckoner = ReturnType<typeof createReckoner>
 const isStillKnown = ({ knownNonces }: EngineContext, sender: Hex, lane: lanes.Lane): boolean =>
   lane.next !== undefined && lane.doubt === undefined && knownNonces.get(sender) === lane.server
 
-/** The first nonce of each that no pool has, as the node says that knows most; zero where none says any. */
-const pooledOf = async (
-  { rpc }: EngineContext,
-  senders: readonly Hex[],
-): Promise<ReadonlyMap<Hex, number>> => {
-  const answers = await rpc.pollBatch(
-    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'pending'] })),
-    { enough: 1 },
-  )
-  const counts = (i: number) => answers.flatMap((node) => toldIn(node[i]) ?? [])
-  return new Map(senders.map((sender, i) => [sender, Math.max(0, ...counts(i))]))
-}
-
 /**
- * Those of whom a pool has what this database does not know: it may be what waits here, and no block says so yet. Lanes
- * are asked after the pools, for what was sent from here was committed before.
+ * Has a person decide on all that waits of a sender: its pool stays ahead with what may be any of it, and no block has it.
  */
-const pooledBeyond = async (
-  context: EngineContext,
-  senders: readonly Hex[],
-): Promise<ReadonlySet<Hex>> => {
-  const pooled = [...(await pooledOf(context, senders))].filter(([, count]) => count > 0)
-  if (pooled.length === 0) return new Set()
-  const known = await lanes.lanesOf(
-    context.sql,
-    context.network.id,
-    pooled.map(([sender]) => sender),
+const holdAll = async (context: EngineContext, sender: Hex): Promise<void> => {
+  const { network, logger, sql } = context
+  const all = { until: undefined, isWanted: () => true }
+  const unsent = await heldStore.unsentOf(sql, network.id, sender, all)
+  const rows = new Map(unsent.map(({ id }) => [id, []]))
+  await sql.begin(async (tx) => context.onHeld(tx, await heldStore.hold(tx, rows, mayBeSent)))
+  logger.error(
+    { network: network.id, sender, held: rows.size },
+    'a pool stays ahead: what waits is held',
   )
-  const beyond = pooled.filter(([sender, count]) => count > (known.get(sender)?.next ?? 0))
-  return new Set(beyond.map(([sender]) => sender))
 }
 
 /** Comparisons under way at once: each asks one question after another. */
@@ -192,7 +182,7 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
   const { network, knownNonces, logger, rpc, sql } = context
   // The doubt that this comparison ends; one that came since needs another.
   const { next = 0, doubt, server } = await laneOf(context, sender)
-  const pooled = (await pooledOf(context, [sender])).get(sender) ?? 0
+  const pooled = await highestOf(context, sender)
   const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
   const since = await heldStore.unsentSince(sql, network.id, sender)
   const sinceMs = (since?.getTime() ?? 0) - clockSkewMs
@@ -229,8 +219,12 @@ export const compareNow = async (context: EngineContext, sender: Hex): Promise<b
   const lane = await laneOf(context, sender)
   if (isStillKnown(context, sender, lane)) return true
   const count = await rpc.call('eth_getTransactionCount', sender, 'latest')
-  if (lane.doubt === undefined && count <= (lane.next ?? 0))
-    return !(await pooledBeyond(context, [sender])).has(sender)
+  if (lane.doubt === undefined && count <= (lane.next ?? 0)) {
+    const pool = (await poolsOf(context, [sender])).get(sender)
+    if (pool === 'untold') throw poolUntold()
+    if (pool === 'stuck') await holdAll(context, sender)
+    return pool !== 'ahead'
+  }
   knownNonces.delete(sender)
   await compareOnce(context, sender)
   return knownNonces.has(sender)

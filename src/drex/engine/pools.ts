@@ -1,0 +1,124 @@
+/**
+ * What a copy of the book does not know of may still be in a node's pool: as long as one is ahead, its wallet waits. But
+ * one node may lie, and a stranger's transaction may never be mined. So after a while one node alone is not believed, and
+ * where the pool stays ahead, what waits is held until somebody decides, and the wallet goes on.
+ */
+import type { Hex } from '../evm/hex.ts'
+import { isRetryable, RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
+import { nodesNeeded } from './agreement.ts'
+import type { EngineContext } from './context.ts'
+import * as lanes from './lane-store.ts'
+
+/** For so long, the node that knows most is believed alone. */
+const aloneMs = 60_000
+/** After so long, nobody waits for a block any more. A look that comes so long after the last one begins anew. */
+const waitMs = 600_000
+/** Between two warnings of a wallet. */
+const warnedMs = 60_000
+/** One alone may lie, as with heads. */
+const toldMin = 2
+
+/** `untold`: no node says, and one may say later. `stuck`: it has been ahead for too long. */
+export type Pool = 'even' | 'untold' | 'ahead' | 'stuck'
+
+type Ahead = { readonly sinceMs: number; readonly seenMs: number; readonly warnMs: number }
+
+const seen = new WeakMap<EngineContext, Map<Hex, Ahead>>()
+
+const seenOf = (context: EngineContext): Map<Hex, Ahead> => {
+  const all = seen.get(context) ?? new Map<Hex, Ahead>()
+  seen.set(context, all)
+  return all
+}
+
+/**
+ * The first nonce of each that no pool has, as each node says that tells one, the highest first. None where all refuse
+ * for good: they have no such answer.
+ * @returns without those of whom nothing is told that may be told later
+ */
+const countsOf = async (
+  { rpc }: EngineContext,
+  senders: readonly Hex[],
+): Promise<ReadonlyMap<Hex, readonly number[]>> => {
+  const answers = await rpc.pollBatch(
+    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'pending'] })),
+    { enough: 1 },
+  )
+  const all = new Map<Hex, readonly number[]>()
+  for (const [i, sender] of senders.entries()) {
+    const told = answers.flatMap((node) => toldIn(node[i]) ?? [])
+    const isFinal = answers.every((node) => {
+      const outcome = node[i]
+      return outcome !== undefined && 'failure' in outcome && !isRetryable(outcome.failure.kind)
+    })
+    if (told.length > 0 || isFinal)
+      all.set(
+        sender,
+        told.toSorted((a, b) => b - a),
+      )
+  }
+  return all
+}
+
+/** @throws RpcFailure if no node says */
+export const highestOf = async (context: EngineContext, sender: Hex): Promise<number> => {
+  const counts = (await countsOf(context, [sender])).get(sender)
+  if (counts === undefined) throw poolUntold()
+  return counts[0] ?? 0
+}
+
+export const poolUntold = () => new RpcFailure('transient', 'no node tells what its pool has')
+
+/** Lanes are asked after the pools, for what was sent from here was committed before. */
+export const poolsOf = async (
+  context: EngineContext,
+  senders: readonly Hex[],
+): Promise<ReadonlyMap<Hex, Pool>> => {
+  const counts = await countsOf(context, senders)
+  const known = await lanes.lanesOf(context.sql, context.network.id, [...counts.keys()])
+  return new Map(
+    senders.map((sender) => {
+      const told = counts.get(sender)
+      return [sender, told ? judged(context, sender, told, known.get(sender)?.next ?? 0) : 'untold']
+    }),
+  )
+}
+
+const judged = (
+  context: EngineContext,
+  sender: Hex,
+  counts: readonly number[],
+  next: number,
+): Pool => {
+  const all = seenOf(context)
+  const isBeyond = (count = 0): boolean => count > next
+  if (!isBeyond(counts[0])) {
+    all.delete(sender)
+    return 'even'
+  }
+  const nowMs = performance.now()
+  const last = all.get(sender)
+  const isSame = last !== undefined && nowMs - last.seenMs < waitMs
+  const { sinceMs, warnMs } = isSame ? last : { sinceMs: nowMs, warnMs: nowMs }
+  const isWarned = nowMs < warnMs
+  all.set(sender, { sinceMs, seenMs: nowMs, warnMs: isWarned ? warnMs : nowMs + warnedMs })
+  const place = Math.min(counts.length, Math.max(toldMin, nodesNeeded(context)))
+  const isAgreed = isBeyond(counts[place - 1])
+  const isPassedOver = !isAgreed && nowMs - sinceMs >= aloneMs
+  const told = { network: context.network.id, sender, counts, next }
+  if (!isWarned)
+    context.logger.warn(
+      told,
+      isPassedOver
+        ? 'too few nodes have what one has in its pool'
+        : 'a pool has what this database has not',
+    )
+  if (isPassedOver) return 'even'
+  return nowMs - sinceMs < waitMs ? 'ahead' : 'stuck'
+}
+
+/** The next time that a pool is ahead of it is the first. */
+export const forgetPool = (context: EngineContext, sender: Hex): void => {
+  seenOf(context).delete(sender)
+}

@@ -1,0 +1,116 @@
+/** What nodes say of their pools: nothing is taken for nothing, and nobody holds a wallet up for ever. */
+import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { createLyingNode, type Lie, type LyingNode } from './lying-node.ts'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+let second: LyingNode | undefined
+let skippedMs = 0
+const realNow = performance.now.bind(performance)
+const clock = spyOn(performance, 'now').mockImplementation(() => realNow() + skippedMs)
+afterAll(() => clock.mockRestore())
+
+afterEach(async () => {
+  await bench.stop()
+  await second?.stop()
+  second = undefined
+})
+
+const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string): Promise<TransferBody> =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
+
+const confirmed = (id: string): Promise<void> =>
+  bench.until(async () => (await read(id)).status === 'confirmed')
+
+const cancel = async (id: string): Promise<number> =>
+  (await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)).status
+
+/** Of pools, and of nothing else. */
+const ofPools =
+  (outcome: Awaited<ReturnType<Lie>>): Lie =>
+  ({ method, params }) =>
+    method === 'eth_getTransactionCount' && params[1] === 'pending' ? outcome : undefined
+
+const ahead = ofPools({ result: '0x63' })
+
+/** The engine looks at the wallet a few times, and time goes on. */
+const skip = async (ms: number): Promise<void> => {
+  skippedMs += ms
+  await Bun.sleep(3_000)
+}
+
+test('a pool that is not told is not empty: its wallet waits until it is', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(ofPools({ error: { code: -32_005, message: 'too many requests' } }))
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const [id, unwanted] = [await pay(ana, bia, '1.00'), await pay(ana, bia, '2.00')]
+  await Bun.sleep(2_500)
+  expect((await read(id)).status).toBe('pending')
+  expect(await cancel(unwanted)).toBe(503)
+  bench.node.lie(undefined)
+  await confirmed(id)
+}, 60_000)
+
+test('a node that has no such answer holds nothing up', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(ofPools({ error: { code: -32_602, message: 'unknown block tag' } }))
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await confirmed(await pay(ana, bia, '1.00'))
+}, 60_000)
+
+test('one node of several is believed alone for a minute', async () => {
+  bench = await createBench({ isLying: true })
+  second = createLyingNode(bench.chain)
+  second.lie(ahead)
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${second.url}` })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  await Bun.sleep(2_500)
+  expect((await read(id)).status).toBe('pending')
+  expect(await cancel(id)).toBe(409)
+  await skip(61_000)
+  await confirmed(id)
+  const count = second.asked.get('eth_getTransactionCount')
+  await confirmed(await pay(ana, bia, '1.00'))
+  expect(second.asked.get('eth_getTransactionCount')).toBe(count!)
+}, 60_000)
+
+type Held = { readonly held: readonly { readonly subject: string; readonly reason: string }[] }
+
+test('where a pool stays ahead, what waits is held after a while, and the wallet goes on', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(ahead)
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  await Bun.sleep(2_500)
+  for (let i = 0; i < 2; i++) {
+    await skip(290_000)
+    expect((await read(id)).error).toBeNull()
+  }
+  await skip(60_000)
+  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  const { held } = (await bench.call('GET', '/v1/drex/held')).json as Held
+  expect(held.map(({ subject, reason }) => [subject, reason])).toEqual([[id, 'not_told']])
+  expect(bench.events.filter(({ type }) => type === 'drex.transaction.held')).toHaveLength(1)
+  await confirmed(await pay(ana, bia, '2.00'))
+  expect(await cancel(id)).toBe(200)
+  expect(await bench.balance(bia)).toBe(200n)
+}, 60_000)
+
+test('what a pool was ahead with long ago is not what it is ahead with now', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(ahead)
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  await Bun.sleep(2_500)
+  await skip(3_600_000)
+  expect(await read(id)).toMatchObject({ status: 'pending', error: null })
+}, 60_000)
