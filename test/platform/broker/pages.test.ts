@@ -172,6 +172,7 @@ describe.each([...engines])('the broker on $name', (engine) => {
   test('passes over what was settled while another transaction could still see it', async () => {
     const elsewhere = running.open(1)
     await elsewhere.sql.begin('isolation level repeatable read', async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`
       await tx`select from broker_lanes`
       await sql`
         insert into broker_queue (id, topic, key, headers, value)
