@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { createOutageLog, type Logger } from '../observe/index.ts'
 import { buildIndex, indexesOf } from './indexes.ts'
 import { namedConnection } from './session-name.ts'
+import { silenceMaxMs } from './transactions.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
 export type Migration = { readonly name: string; readonly sql: string }
@@ -156,7 +157,10 @@ const apply = async (
 ): Promise<void> => {
   const soon = <T>(work: (transaction: postgres.TransactionSql) => Promise<T>) =>
     sql.begin(async (transaction) => {
-      await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
+      await transaction.unsafe(
+        `set local lock_timeout = ${tableLockTimeoutMs};
+         set local idle_in_transaction_session_timeout = ${silenceMaxMs}`,
+      )
       await demandLock(transaction)
       return work(transaction)
     })

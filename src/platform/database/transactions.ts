@@ -30,7 +30,7 @@ export const withDeadlockRetries = async <T>(
 }
 
 /** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
-const silenceMaxMs = 10_000
+export const silenceMaxMs = 10_000
 
 /**
  * Has the transactions of a client end when their process says nothing for so long: one that was stopped within a

@@ -65,6 +65,16 @@ describe('migrate', () => {
     await own.close()
   }, 60_000)
 
+  test('a migration whose process says nothing gives its tables back', async () => {
+    const own = await createTestDatabase()
+    const text = `create table silence as select current_setting('idle_in_transaction_session_timeout')`
+    await migrate(own.dsn, [...migrations, { name: '9998_silence', sql: text }], quietLogger)
+    expect(await own.sql`select current_setting from silence`).toMatchObject([
+      { current_setting: '10s' },
+    ])
+    await own.close()
+  })
+
   test('a schema newer than the program is refused', async () => {
     const own = await createTestDatabase()
     await migrate(own.dsn, [...migrations, { name: '9999_future', sql: 'select 1' }], quietLogger)

@@ -21,7 +21,7 @@ test('every client has the limit, what its transactions answer counts, and their
   expect(inSnapshot(sql, (tx) => tx`insert into held values (3)`)).rejects.toThrow('read-only')
 })
 
-/** What makes a connection beside them runs no transaction of a feature. */
+/** What makes a connection beside them runs no transaction of a feature; migrations set the limit themselves. */
 const makers = [
   'src/platform/broker/postgresql/session.ts',
   'src/platform/database/database.ts',
