@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { forgetTokens } from '../../src/pix/oauth/tokens.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { pair, startPix } from './support.ts'
@@ -169,4 +170,20 @@ test('no token and no secret is stored', async () => {
   const token = await pix.tokenOf(pix.client('ana'))
   const rows = await pix.sql`select * from pix_tokens`
   expect(JSON.stringify(rows)).not.toContain(token.slice(5))
+})
+
+test.each([
+  ['rate_limited', 'temporarily_unavailable'],
+  ['overloaded', 'temporarily_unavailable'],
+  ['internal', 'server_error'],
+  ['body_too_large', 'invalid_request'],
+] as const)('%s is said as %s', async (code, error) => {
+  const route = pix.routes.find((one) => one.path === path)
+  const render = route?.errorStyle
+  if (typeof render !== 'function') throw new Error('it has no words of its own')
+  const answer = render(new ApiError(httpErrors[code], 'Why.'), 'req_1')
+  expect([answer.status, await answer.json()]).toEqual([
+    httpErrors[code].status,
+    { error, error_description: 'Why.' },
+  ])
 })

@@ -97,6 +97,12 @@ const refused = (code: OauthCode, message: string): ApiError => {
   })
 }
 
+/** What is no fault of the request; RFC 6749 has words for it in section 4.1.2.1 alone. */
+const oauthCodeOf = (status: number): string => {
+  if (status === 429 || status === 503) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}
+
 const renderOauthError: NonNullable<Route['errorStyle']> = ({
   definition,
   message,
@@ -105,7 +111,7 @@ const renderOauthError: NonNullable<Route['errorStyle']> = ({
 }) =>
   new Response(
     JSON.stringify({
-      error: details['code'] ?? (definition.status >= 500 ? 'server_error' : 'invalid_request'),
+      error: details['code'] ?? oauthCodeOf(definition.status),
       error_description: message,
     }),
     {
