@@ -5,6 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
+import { toldIn } from '../rpc/exchange.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -264,12 +265,28 @@ const unpaid: TransactionError = {
  */
 const sendFresh = async (context: EngineContext, signed: readonly Signed[]): Promise<void> => {
   const refused = await send(context, signed)
-  const senders = signed.flatMap(({ id, sender }) =>
-    refused.get(id)?.kind === 'nonce_too_low' ? [sender] : [],
-  )
+  const used = signed.filter(({ id }) => refused.get(id)?.kind === 'nonce_too_low')
+  if (used.length === 0) return
+  const own = await foundAmong(context, used)
+  noteAccepted(context, [...own])
+  const senders = used.flatMap(({ id, sender }) => (own.has(id) ? [] : [sender]))
   if (senders.length === 0) return
   for (const sender of senders) context.knownNonces.delete(sender)
   await context.sql.begin((tx) => lanes.doubt(tx, context.network.id, senders))
+}
+
+/** Those that a node has: its answer to the first time they were sent was lost, and they are mined. */
+const foundAmong = async (
+  { rpc }: EngineContext,
+  signed: readonly Signed[],
+): Promise<ReadonlySet<string>> => {
+  const answers = await rpc.pollBatch(
+    signed.map(({ hash }) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+    { enough: 1 },
+  )
+  const isFound = ({ hash }: Signed, i: number): boolean =>
+    answers.some((node) => toldIn(node[i])?.hash === hash)
+  return new Set(signed.filter(isFound).map(({ id }) => id))
 }
 
 /**
@@ -292,10 +309,7 @@ export const send = async (
     if ('result' in outcome || outcome.failure.kind === 'known_transaction') accepted.push(id)
     else refused.set(id, outcome.failure)
   }
-  if (accepted.length > 0) {
-    context.accepted.add(accepted)
-    if (context.network.gasPolicy !== 'zero') context.heads.sent(accepted)
-  }
+  noteAccepted(context, accepted)
   if (refused.size > 0) {
     const kinds = [...new Set([...refused.values()].map((failure) => failure.kind))]
     logger.warn(
@@ -308,4 +322,13 @@ export const send = async (
     await store.defer(sql, poor, context.settings.resendMs, unpaid)
   }
   return refused
+}
+
+const noteAccepted = (
+  { accepted, heads, network }: EngineContext,
+  ids: readonly string[],
+): void => {
+  if (ids.length === 0) return
+  accepted.add(ids)
+  if (network.gasPolicy !== 'zero') heads.sent(ids)
 }
