@@ -56,6 +56,12 @@ const waiting = async (): Promise<number> => {
   return count
 }
 
+/** Another txid of `ana` under the same lock. */
+const besides = (txid: string): string => {
+  const drawn = freshTxid()
+  return lockOfTxid('ana', drawn) === lockOfTxid('ana', txid) ? drawn : besides(txid)
+}
+
 test('while an account makes a batch, nobody waits but for a txid that may be of it', async () => {
   const recOf = async (as?: string): Promise<string> =>
     (await call('POST', '/rec', recBody(), as)).json.idRec
@@ -70,7 +76,8 @@ test('while an account makes a batch, nobody waits but for a txid that may be of
     const held = await tx`
       select from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`
     expect(held.count).toBe(64)
-    const made = put(mine)
+    const txid = freshTxid()
+    const made = call('PUT', `/cobr/${txid}`, cobrBody(mine))
     await until(async () => (await waiting()) === 1)
     // Payments of the recurrence do not wait.
     await tx`select from pix_recurrences where id = ${mine} for update nowait`
@@ -80,7 +87,12 @@ test('while an account makes a batch, nobody waits but for a txid that may be of
       call('POST', '/cob', chargeBody(key)),
     ])
     expect(others.map(({ status }) => status)).toEqual([201, 201, 201])
-    return { made }
+    // As many of its own charges as there are statements at once for all.
+    const behind = [1, 2].map(() => call('PUT', `/cob/${besides(txid)}`, chargeBody(key)))
+    await until(async () => (await waiting()) === 3)
+    const charge = await call('PUT', `/cob/${freshTxid()}`, chargeBody(other.key), other.token)
+    expect(charge.status).toBe(201)
+    return { made: [made, ...behind] }
   })
-  expect((await own.made).status).toBe(201)
+  expect((await Promise.all(own.made)).map(({ status }) => status)).toEqual([201, 201, 201])
 })

@@ -34,10 +34,12 @@ const writersMax = 2
 const waitingMax = 5_000
 
 /**
- * Makes charges with a location each, and shows them, in one statement.
+ * Makes charges with a location each, and shows them, in one statement. Accounts share it, so it waits for the txid of
+ * none.
  *
- * @returns undefined in the place of one that is not to be made as it stands: the account has such a charge, or may not
- * have it. Nothing is written for it then, and whoever looks closer knows why.
+ * @returns undefined in the place of one that is not to be made as it stands: the account has such a charge, may not have
+ * it, or makes another now whose txid has the same lock. Nothing is written for it then, and whoever looks closer knows
+ * why, or waits in a transaction of its own.
  */
 export const makeCharges = async (
   sql: Queryable,
@@ -76,7 +78,9 @@ export const makeCharges = async (
           and receiver.postal_code is not null))
         and not exists (select from pix_batch_items item where item.account = wanted.account
           and item.txid = wanted.txid and item.status <> 'CRIADA')
-        and (wanted.lock is null or pix_txid_is_free(wanted.lock, wanted.account, wanted.txid))
+        and case when wanted.lock is null then true
+          when pg_try_advisory_xact_lock_shared(wanted.lock)
+          then pix_txid_is_free(wanted.lock, wanted.account, wanted.txid) else false end
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)
