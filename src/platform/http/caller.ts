@@ -14,7 +14,7 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
   /** What leaves of the scopes what it names. */
   readonly restrictions: Restrictions
-  /** When the API key ends; undefined: never. */
+  /** When the API key ends, or the former secret that was shown; undefined: never. */
   readonly expiresAt?: Date | undefined
   readonly requestId: string
   /** Undefined if the request has no Idempotency-Key. */

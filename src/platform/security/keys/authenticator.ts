@@ -2,6 +2,13 @@ import { defaultAccount, hashMatches, type KeyEnvironment, parseKey } from './ap
 import { type Restrictions, restrictionsOf } from './restrictions.ts'
 import { expandGrants, type Scope } from './scopes.ts'
 
+type FormerSecret = {
+  readonly hash: string
+  readonly until: Date
+  /** The same as it is stored, where that is by another clock than this process's. */
+  readonly storedUntil?: Date | undefined
+}
+
 /** A key as it is stored. */
 export type KeyRecord = {
   readonly id: string
@@ -10,7 +17,7 @@ export type KeyRecord = {
   /** SHA-256 of the secret, in hex. */
   readonly hash: string
   /** The secret before the last rotation, and until when it counts. */
-  readonly previous?: { readonly hash: string; readonly until: Date } | undefined
+  readonly previous?: FormerSecret | undefined
   readonly grants: readonly string[]
   /** Undefined for keys that were stored before it was: then it is what the key's text says. */
   readonly environment: KeyEnvironment | undefined
@@ -56,7 +63,7 @@ export type Principal = {
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
   readonly restrictions: Restrictions
-  /** When the key ends, as it is stored beside other keys; undefined: never. */
+  /** When the key ends, or the former secret that was shown, as it is stored beside other keys; undefined: never. */
   readonly expiresAt?: Date | undefined
   /** The certificate that the caller must show, as {@link TokenGrant} names it. */
   readonly certificate?: string | undefined
@@ -130,7 +137,9 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       if (principal === undefined) return undefined
       const expiresMs = record.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
       source.used?.(record.id, new Date(nowMs))
-      return keep(text, principal, Math.min(expiresMs, untilMs))
+      const { expiresAt } = principal
+      const held = { ...principal, expiresAt: earlier(expiresAt, storedUntilOf(untilMs, record)) }
+      return keep(text, held, Math.min(expiresMs, untilMs))
     }
     return undefined
   }
@@ -214,6 +223,13 @@ const secretUntilMs = (hash: Buffer, { hash: present, previous }: KeyRecord): nu
   if (isPresent) return Number.POSITIVE_INFINITY
   return isPrevious ? previous.until.getTime() : 0
 }
+
+/** Until when a former secret counts, as it is stored; undefined for the present one. */
+const storedUntilOf = (untilMs: number, { previous }: KeyRecord): Date | undefined =>
+  untilMs === Number.POSITIVE_INFINITY ? undefined : (previous?.storedUntil ?? previous?.until)
+
+const earlier = (a: Date | undefined, b: Date | undefined): Date | undefined =>
+  a === undefined || (b !== undefined && b < a) ? b : a
 
 const isAlive = (record: KeyRecord, nowMs: number): boolean =>
   record.revokedAt === undefined &&

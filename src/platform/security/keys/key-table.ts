@@ -86,7 +86,11 @@ const recordOf = (row: KeyRow, aheadMs: number): KeyRecord => {
     account,
     hash,
     grants: scopes,
-    previous: previous && { ...previous, until: here(previous.until) },
+    previous: previous && {
+      ...previous,
+      until: here(previous.until),
+      storedUntil: previous.until,
+    },
     environment: environment ?? undefined,
     restrictions: row.restrictions,
     expiresAt: expires_at === null ? undefined : here(new Date(expires_at)),

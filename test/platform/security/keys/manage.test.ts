@@ -157,6 +157,25 @@ test('nobody gives more time than he has', async () => {
   expect(await status('PATCH', `/${own.id}`, { expires_at: at(1) }, asker.key)).toBe(200)
 })
 
+test('a secret that was rotated gives nothing that lasts longer than itself', async () => {
+  const { id, key } = await stored({ grants: ['*'] })
+  const store = createKeyTableStore(sql, { id: 'cli:test', requestId: undefined })
+  const present = (await store.rotate(id, 3_600, 'test'))?.key ?? ''
+  const { keySource } = createKeyTable({ sql, sealer, logger })
+  const record = await keySource.find(id)
+  const app = testApp(routes, { keys: record === undefined ? [] : [record] })
+  const status = async (secret: string, method: string, path: string, body: unknown) =>
+    (await app.call(method, `/v1/keys${path}`, { key: secret, body })).status
+  const soon = new Date(Date.now() + 60_000).toISOString()
+  expect(await status(key, 'POST', '', till)).toBe(403)
+  expect(await status(key, 'POST', '', { ...till, expires_at: soon })).toBe(201)
+  expect(await status(key, 'POST', `/${id}/rotate`, {})).toBe(403)
+  expect(await status(key, 'PATCH', `/${id}`, { restrictions: {} })).toBe(403)
+  expect(await status(present, 'POST', '', till)).toBe(201)
+  expect(await status(present, 'PATCH', `/${id}`, { restrictions: {} })).toBe(200)
+  expect(await status(present, 'POST', `/${id}/rotate`, {})).toBe(200)
+})
+
 test.each([
   ['merchant_ids', { merchant_ids: ['SHOP'] }, 403],
   ['wallets', { wallets: [`0x${'a'.repeat(40)}`] }, 403],
