@@ -83,9 +83,14 @@ const isOfDueDate = (location: string): boolean => location.split('/').at(-2) ==
 
 const tooLate = 'The location refuses a payment of the charge today.'
 
-/** Whether the location refuses what it was asked with, which is the day. Others fail for reasons of their own. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiError && error.details['problem'] === 'CobPayloadOperacaoInvalida'
+/** Whether the location refuses the day that it was asked with. Others fail for reasons of their own. */
+const isRefusal = (error: unknown): boolean => {
+  if (!(error instanceof ApiError)) return false
+  const { problem, properties } = error.details
+  if (problem !== 'CobPayloadOperacaoInvalida') return false
+  // Not all of them say what is amiss.
+  return !Array.isArray(properties) || properties.includes('DPP')
+}
 
 const parse = (payload: string) => {
   try {

@@ -81,13 +81,26 @@ const unread = (error: unknown): unknown => {
 }
 
 const problemForm = /^[A-Za-z]{1,60}$/
+const propertyForm = /^[A-Za-z.]{1,60}$/
+const propertiesMax = 10
 
-/** What the API Pix calls the problem of an answer that is one: the end of its type. */
-const problemIn = (body: Uint8Array): { readonly problem?: string } => {
+type Problem = { readonly problem?: string; readonly properties?: readonly string[] }
+
+/** What the API Pix calls the problem of an answer that is one, the end of its type, and what of the request it is about. */
+const problemIn = (body: Uint8Array): Problem => {
   try {
-    const { type } = JSON.parse(Buffer.from(body).toString()) as { readonly type?: unknown }
+    const { type, violacoes } = JSON.parse(Buffer.from(body).toString()) as {
+      readonly type?: unknown
+      readonly violacoes?: unknown
+    }
     const problem = String(type).split('/').at(-1) ?? ''
-    return typeof type === 'string' && problemForm.test(problem) ? { problem } : {}
+    if (typeof type !== 'string' || !problemForm.test(problem)) return {}
+    if (!Array.isArray(violacoes) || violacoes.length === 0) return { problem }
+    const properties = violacoes
+      .map((one: unknown) => (one as { readonly propriedade?: unknown } | null)?.propriedade)
+      .filter((name) => typeof name === 'string')
+      .filter((name) => propertyForm.test(name))
+    return { problem, properties: properties.slice(0, propertiesMax) }
   } catch {
     return {}
   }

@@ -32,6 +32,7 @@ let lastDay = ''
 /** What it calls a payment after that. */
 const refusals = 'https://pix.bcb.gov.br/api/v2/error'
 let refusalType = `${refusals}/CobPayloadOperacaoInvalida`
+let violated: string | undefined
 /** What locations were asked with. */
 let queries: string[] = []
 const receiver = Bun.serve({
@@ -48,7 +49,8 @@ const receiver = Bun.serve({
     const { search, searchParams } = new URL(request.url)
     queries.push(search)
     if ((searchParams.get('DPP') ?? '') > lastDay && pathname.includes('/cobv/')) {
-      return Response.json({ type: refusalType }, { status: 400 })
+      const violacoes = violated === undefined ? undefined : [{ propriedade: violated }]
+      return Response.json({ type: refusalType, violacoes }, { status: 400 })
     }
     const token = await new CompactSign(new TextEncoder().encode(JSON.stringify(charge)))
       .setProtectedHeader({ alg: 'RS256', kid: 'k', jku: `${origin}/keys` })
@@ -364,6 +366,11 @@ describe('by code', () => {
     lastDay = '2026-02-02'
     expect(await refused({ qr_code })).toEqual([422, 'qrcode_not_payable', 'expired'])
     expect(queries).toEqual([`?DPP=${today}`, `?DPP=${today}`])
+    violated = 'DPP'
+    expect(await refused({ qr_code })).toEqual([422, 'qrcode_not_payable', 'expired'])
+    violated = 'codMun'
+    expect(await refused({ qr_code })).toEqual([502, 'qrcode_location_unavailable', 'status'])
+    violated = undefined
     // Why it refuses what is no query of the standard, nobody knows.
     refusalType = `${refusals}/RequisicaoInvalida`
     expect(await refused({ qr_code })).toEqual([502, 'qrcode_location_unavailable', 'status'])
