@@ -25,7 +25,13 @@ export const isTxidFree = async (
   return row?.isFree === true
 }
 
+/** What earlier builds of 0.1.0 share, which run beside us in a rolling update. It goes with 0.2.0. */
+const formerLockOfTxid = (account: string, txid: string): number =>
+  0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
+
 /** Until the transaction ends nobody else makes a charge of the txid. What is read afterwards holds all that were made. */
 export const lockTxid = async (tx: Queryable, account: string, txid: string): Promise<void> => {
   await tx`select pg_advisory_xact_lock(${lockOfTxid(account, txid)}::bigint)`
+  // The other accounts share it: whoever has it waits for none of his own.
+  await tx`select pg_advisory_xact_lock(${formerLockOfTxid(account, txid)}::bigint)`
 }

@@ -96,3 +96,16 @@ test('while an account makes a batch, nobody waits but for a txid that may be of
   })
   expect((await Promise.all(own.made)).map(({ status }) => status)).toEqual([201, 201, 201])
 })
+
+test('a charge of a recurrence waits for one of its txid that an earlier build of 0.1.0 makes', async () => {
+  const { idRec } = await right('POST', '/rec', recBody())
+  const txid = freshTxid()
+  const former = 0x70_69_78_00 + (Bun.hash.crc32(`ana ${txid}`) % 256)
+  const own = await pix.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock_shared(${former}::bigint)`
+    const made = call('PUT', `/cobr/${txid}`, cobrBody(idRec))
+    await until(async () => (await waiting()) === 1)
+    return { made }
+  })
+  expect((await own.made).status).toBe(201)
+})
