@@ -22,7 +22,7 @@ import { costsOf, engines, type RunningEngine, startEngine } from '../../support
 import { until } from '../../support/until.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
-const waiting = isLong ? 1_000_000 : 100_000
+const waiting = isLong ? 1_000_000 : 20_000
 const topic = 'spi.outbound'
 const lanesOfAll = 40
 const fetchedOfLane = 32

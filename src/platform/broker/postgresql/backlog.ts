@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, rowCount } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import { type Backlog, laneDepthMax, type QueueState } from '../types.ts'
@@ -30,7 +30,7 @@ const waiting = (sql: Client) => sql`
     select count(*) as depth, min(published_at) as oldest from (
       select published_at from broker_queue
       where id > (lane::bigint << 44) + ${beginning(sql)} and id < (lane + 1)::bigint << 44
-      order by id limit ${laneDepthMax}
+      order by id limit ${rowCount(sql, laneDepthMax)}
     ) first
   ) waiting`
 

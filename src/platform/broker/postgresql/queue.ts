@@ -1,11 +1,11 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Queryable, rowCount, textArray } from '#src/platform/database/index.ts'
 import type { Delivery } from '../types.ts'
 import { publishedOf } from './kept.ts'
 import type { OwnedLane } from './owned-lane.ts'
 
 /*
  * Every statement names its rows by ranges or values of the primary key, one lane at a time in its order and up to a
- * limit: only one plan is left, whatever the server believes of the size of the table.
+ * limit that the planner does not know: only one plan is left, whatever the server believes of the size of the table.
  */
 
 export type QueuedRow = {
@@ -42,7 +42,8 @@ export const fetchRows = (
       select *, sum(octet_length(value)) over (order by id rows unbounded preceding)
         - octet_length(value) as before
       from (
-        select * from broker_queue where id > lane.low and id < lane.high order by id limit ${limit}
+        select * from broker_queue where id > lane.low and id < lane.high
+        order by id limit ${rowCount(sql, limit)}
       ) first
     ) summed
     where before < ${batchBytesMax}
