@@ -139,14 +139,18 @@ test('another gateway gives a nonce up: this one signs nothing before it has com
 test('a comparison ends no doubt that came after it began', async () => {
   bench = await createBench({ engine: false })
   const { sql } = bench.database
+  const told = async () => (await lanes.lanesOf(sql, network, [adminAddress])).get(adminAddress)!
   const doubt = async () => {
     await sql.begin((tx) => lanes.doubt(tx, network, [adminAddress]))
-    return (await lanes.lanesOf(sql, network, [adminAddress])).get(adminAddress)?.doubt
+    return (await told()).doubt
   }
   const clear = (seen: string | undefined) =>
     sql.begin((tx) => lanes.clearDoubt(tx, network, adminAddress, seen))
+  const servers = new Map([[adminAddress, (await told()).server]])
   const locked = async () =>
-    (await sql.begin((tx) => lanes.lockLanes(tx, network, [adminAddress]))).get(adminAddress)
+    (await sql.begin((tx) => lanes.lockLanes(tx, network, [adminAddress], servers))).get(
+      adminAddress,
+    )
   await lanes.seedLanes(sql, network, new Map([[adminAddress, 7]]))
   expect(await clear(undefined)).toBe(true)
   const [one, two] = [await doubt(), await doubt()]

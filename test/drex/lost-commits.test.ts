@@ -1,5 +1,6 @@
 /** A standby takes over without the last commits: a process that goes on tells nothing wrong of what they had sent. */
 import { afterEach, expect, test } from 'bun:test'
+import { Transaction as Parsed } from 'ethers'
 import postgres from 'postgres'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
@@ -74,6 +75,31 @@ test('what a commit that was lost had paid is found by the same process, and nei
   await lose(paid, 1)
   expect((await reaches(paid, 'confirmed', 'failed')).tx_hash).toBe(tx_hash)
   expect(await bench.balance(bia)).toBe(1_000n)
+}, 60_000)
+
+test('a failover between the look and the signature: nothing is signed before a comparison', async () => {
+  bench = await createBench({ isLying: true })
+  const [ana, bia] = [await bench.wallet(2_000n), await bench.wallet(0n)]
+  await reaches(await pay(ana, bia, '1.00'), 'confirmed')
+  const lost = await pay(ana, bia, '9.00')
+  const { tx_hash } = await reaches(lost, 'confirmed')
+  const [simulated, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
+  const sentNonces: number[] = []
+  bench.node.lie(({ method, params: [call] }) => {
+    if (method === 'eth_sendRawTransaction') sentNonces.push(Parsed.from(String(call)).nonce)
+    if (method !== 'eth_call' || (call as { from?: string }).from !== ana) return undefined
+    simulated.resolve()
+    return goesOn.promise
+  })
+  const next = await pay(ana, bia, '2.00')
+  await simulated.promise
+  await failOver()
+  await lose(lost, 1, 3_600)
+  goesOn.resolve(undefined)
+  await reaches(next, 'confirmed', 'failed')
+  expect((await reaches(lost, 'confirmed', 'failed')).tx_hash).toBe(tx_hash)
+  expect(new Set(sentNonces)).toEqual(new Set([2]))
+  expect(await bench.balance(bia)).toBe(1_200n)
 }, 60_000)
 
 const payment = (to: Hex, cents: bigint) => ({

@@ -9,17 +9,26 @@ import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before, type SignedRow, serverOf } from './store.ts'
 
-/** Locks senders in one order, so that two processes cannot block each other; without those whose nonces are doubted. */
+/**
+ * Locks senders in one order, so that two processes cannot block each other.
+ * @param servers of each, the server of the database that told of its lane when its nonces were compared
+ * @returns without those whose nonces are doubted, or were compared on another server than this, which may lack some
+ */
 export const lockLanes = async (
   sql: Transaction,
   network: string,
-  senders: readonly string[],
-): Promise<Map<string, number>> => {
-  const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
-    select sender, next_nonce from drex_lanes
+  senders: readonly Hex[],
+  servers: ReadonlyMap<Hex, string>,
+): Promise<Map<Hex, number>> => {
+  const rows = await sql<{ sender: Hex; next_nonce: bigint; server: string }[]>`
+    select sender, next_nonce, ${serverOf(sql)} from drex_lanes
     where network = ${network} and sender = any(${[...senders]}::text[]) and doubt is null
     order by sender for update`
-  return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
+  return new Map(
+    rows.flatMap((row) =>
+      servers.get(row.sender) === row.server ? [[row.sender, Number(row.next_nonce)]] : [],
+    ),
+  )
 }
 
 /** Creates missing lanes, and moves those behind the chain up to it. */

@@ -57,7 +57,7 @@ const signTogether = async (
   context: EngineContext,
   offers: readonly Offer[],
 ): Promise<readonly Signed[]> => {
-  const { network, sql, settings, signers, logger } = context
+  const { network, knownNonces, sql, settings, signers, logger } = context
   const senders = sendersOf(offers)
   const keys = new Map(
     await Promise.all(senders.map(async (each) => [each, await signers.local(each)] as const)),
@@ -66,7 +66,7 @@ const signTogether = async (
   const waitingIds: string[] = []
   const doubted: Offer[] = []
   const signed = await sql.begin(async (tx) => {
-    const nonces = await lanes.lockLanes(tx, network.id, senders)
+    const nonces = await lanes.lockLanes(tx, network.id, senders, knownNonces)
     const pending = await store.lockPending(tx, idsOf(offers))
     const mayApprove = await approvalLanes(tx, network.id, offers)
     const signed: Signed[] = []
@@ -137,7 +137,7 @@ export const signRemotely = async (
   sender: Hex,
   offered: readonly Offer[],
 ): Promise<readonly Signed[]> => {
-  const { network, sql, signers } = context
+  const { network, knownNonces, sql, signers } = context
   // Whoever waits for another of the same wallet must not stand before it in the row of nonces.
   const mayApprove = await approvalLanes(sql, network.id, offered)
   const allowed = offered.filter(({ transaction }) => mayApprove(transaction))
@@ -148,7 +148,8 @@ export const signRemotely = async (
   if (offers.length === 0) return []
   const lane = (await lanes.lanesOf(sql, network.id, [sender])).get(sender)
   const first = lane?.next
-  if (first === undefined || lane?.doubt !== undefined) {
+  const isKnown = lane?.doubt === undefined && lane?.server === knownNonces.get(sender)
+  if (first === undefined || !isKnown) {
     await compareFirst(context, offers)
     return []
   }
@@ -179,14 +180,14 @@ export const signRemotely = async (
 
 /** @returns those whose nonce is still free and that are still pending, up to the first that is not */
 const keep = (
-  { network, sql, settings }: EngineContext,
+  { network, knownNonces, sql, settings }: EngineContext,
   sender: Hex,
   first: number,
   offers: readonly Offer[],
   rows: readonly Signed[],
 ): Promise<readonly Signed[]> =>
   sql.begin(async (tx) => {
-    const free = (await lanes.lockLanes(tx, network.id, [sender])).get(sender)
+    const free = (await lanes.lockLanes(tx, network.id, [sender], knownNonces)).get(sender)
     if (free !== first) return []
     const pending = await store.lockPending(tx, idsOfRows(rows))
     const mayApprove = await approvalLanes(tx, network.id, offers)
