@@ -14,13 +14,16 @@ export type CutOver = {
 }
 
 /**
- * The business day of a moment: it begins at the cut-over, and has the date at which it ends. With a cut-over at 22:00
- * what happens at 22:30 on the 5th belongs to the 6th; with one at midnight a business day is a day.
+ * The minutes from a moment to one whose UTC date is its business day. That begins at the cut-over, and has the date at
+ * which it ends: with a cut-over at 22:00 what happens at 22:30 on the 5th belongs to the 6th; with one at midnight a
+ * business day is a day.
  */
-export const dayAt = (at: Date, { minutes, offsetMinutes }: CutOver): string => {
-  const rest = minutes === 0 ? 0 : dayMs - minutes * minuteMs
-  return new Date(at.getTime() + offsetMinutes * minuteMs + rest).toISOString().slice(0, 10)
-}
+export const shiftOf = ({ minutes, offsetMinutes }: CutOver): number =>
+  offsetMinutes + (minutes === 0 ? 0 : dayMs / minuteMs - minutes)
+
+/** The business day of a moment. */
+export const dayAt = (at: Date, cutOver: CutOver): string =>
+  new Date(at.getTime() + shiftOf(cutOver) * minuteMs).toISOString().slice(0, 10)
 
 /** The day of DE 15, MMDD, that is nearest to the moment; undefined if it is none. */
 export const settlementDay = (text: string | undefined, at: Date): string | undefined => {

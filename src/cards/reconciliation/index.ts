@@ -1,4 +1,4 @@
-export { dayAt, settlementDay } from './days.ts'
+export { settlementDay, shiftOf } from './days.ts'
 export { createReconciliation, type ReconciliationDeps } from './engine.ts'
 export { feesIn, type MovementFees } from './fees.ts'
 export {

@@ -7,8 +7,13 @@ import { type BookedKind, type Totals, totalsFrom } from './totals.ts'
 /** Money that a network has moved. */
 export type Movement = {
   readonly network: string
-  /** `YYYY-MM-DD` as the network told it, or by our clock; undefined: the day that is open. */
+  /** `YYYY-MM-DD` as the network told it. */
   readonly day: string | undefined
+  /**
+   * Where it did not, and our clock ends its days: the minutes from a moment to one whose date is its business day.
+   * Undefined: the day is the one that is open.
+   */
+  readonly shiftMinutes?: number | undefined
   readonly currency: string
   readonly kind: BookedKind
   readonly cents: bigint
@@ -27,16 +32,23 @@ export const movementJson = (movements: readonly Movement[]) =>
     processingFee: fees?.processing?.toString(),
   }))
 
-/** Inserts what a statement selects as `movements json`, an array of {@link movementJson}; each counts once. */
+/**
+ * Inserts what a statement selects as `movements json`, an array of {@link movementJson}; each counts once. The clock of
+ * the database, by which days end, tells the day, whether or not the end of the one before is stored by then; it is none
+ * that has ended.
+ */
 export const movementRows = (sql: Queryable, selected: ReturnType<Queryable>) => sql`
   insert into card_movements
     (network, day, currency, kind, amount_cents, transaction_id, stan, transmission,
       transaction_fee_cents, processing_fee_cents)
-  select v.network, coalesce(v.day, d.day, (now() at time zone 'UTC')::date), v.currency, v.kind,
-    v.cents, v."transactionId", v.stan, v.transmission, v."transactionFee", v."processingFee"
+  select v.network, coalesce(v.day,
+      greatest(((now() + make_interval(mins => v."shiftMinutes")) at time zone 'UTC')::date, d.day),
+      (now() at time zone 'UTC')::date), v.currency, v.kind, v.cents, v."transactionId", v.stan,
+    v.transmission, v."transactionFee", v."processingFee"
   from (${selected}) s cross join json_to_recordset(s.movements) as v(
-    network text, day date, currency text, kind text, cents bigint, "transactionId" text, stan text,
-    transmission text, "transactionFee" bigint, "processingFee" bigint)
+    network text, day date, "shiftMinutes" int, currency text, kind text, cents bigint,
+    "transactionId" text, stan text, transmission text, "transactionFee" bigint,
+    "processingFee" bigint)
   left join card_business_days d on d.network = v.network
   on conflict do nothing`
 

@@ -6,7 +6,7 @@ import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
 import { currencyLetters } from '../transactions/domain.ts'
 import { dayAt, settlementDay } from './days.ts'
 import { totalsOf } from './movements.ts'
-import { endTold } from './store.ts'
+import { endTold, openDayOf } from './store.ts'
 import {
   agree,
   authorizationsField,
@@ -55,7 +55,8 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
       ours: storedTotals(ours, counts),
       theirs: storedTotals(theirs, true),
     }
-    const calendar = { waitSeconds, today: dayAt(now(), cutOver) }
+    const { at } = await openDayOf(sql, network)
+    const calendar = { waitSeconds, today: dayAt(at, cutOver) }
     await endTold(sql, { network, day, currency }, compared, calendar)
     logger[status === 'balanced' ? 'info' : 'error'](
       { network, day, currency },

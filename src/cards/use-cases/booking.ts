@@ -1,7 +1,12 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Network } from '../networks/index.ts'
 import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
-import { dayAt, type Movement, type MovementFees, settlementDay } from '../reconciliation/index.ts'
+import {
+  type Movement,
+  type MovementFees,
+  settlementDay,
+  shiftOf,
+} from '../reconciliation/index.ts'
 import type { BookedKind, MovementKind } from '../reconciliation/totals.ts'
 import type { Booking } from '../reversals/attempt.ts'
 import type { Reversal, ReversalOutcome } from '../reversals/types.ts'
@@ -96,16 +101,15 @@ const countedBy = (
   return [['authorization', numbers]]
 }
 
-/**
- * The day in which the network books what we hear of at a moment: DE 15, or by our clock, whether or not the end of the
- * day before is stored by then. Undefined: the network ends days itself, so it is the one that is open.
- */
+/** The day in which the network books what we hear of at a moment: DE 15, or what is needed to tell it. */
 const dayOf = (
   { isByNetwork, cutOver }: ReconciliationRules,
   settlementDate: string | undefined,
   at: Date,
-): string | undefined =>
-  settlementDay(settlementDate, at) ?? (isByNetwork ? undefined : dayAt(at, cutOver))
+): Pick<Movement, 'day' | 'shiftMinutes'> => ({
+  day: settlementDay(settlementDate, at),
+  shiftMinutes: isByNetwork ? undefined : shiftOf(cutOver),
+})
 
 /** What the network has booked with the answer to an operation; nothing where no totals are compared. */
 export const bookedBy = (
@@ -120,7 +124,7 @@ export const bookedBy = (
   const moved = movedBy(network, operation, before, partCents)
   const { id: transactionId, currency } = before
   const day = dayOf(network.reconciliation, settlementDate, at)
-  const common = { network: network.name, day, currency, transactionId }
+  const common = { network: network.name, ...day, currency, transactionId }
   return [
     ...(moved === undefined ? [] : [moved]),
     ...countedBy(network, operation, before, partCents),
@@ -219,7 +223,7 @@ export const bookedByEnd = (
       ? { stan, transmission }
       : { stan: originalStan, transmission: originalTransmission }
   const day = dayOf(network.reconciliation, booking?.settlementDate, at)
-  const common = { network: network.name, day, currency, transactionId, ...numbers }
+  const common = { network: network.name, ...day, currency, transactionId, ...numbers }
   const charged = isAdvice ? chargedFor(booking?.fees) : nothingCharged
   const takenBack = takenBackOf(ended, reversedCents)
   return kindsOf(network, ended).map((kind) => {

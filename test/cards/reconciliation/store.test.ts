@@ -37,7 +37,7 @@ const endTold = (
 let count = 0
 const book = (
   cents: bigint,
-  change: { day?: string; currency?: string; network?: string } = {},
+  change: { day?: string; shiftMinutes?: number; currency?: string; network?: string } = {},
 ) => {
   const stan = String(++count).padStart(6, '0')
   const given = { network: 'neta', day: undefined, currency: 'BRL', ...change }
@@ -66,6 +66,26 @@ test('a movement is of the day that the network told, and else of the one that i
   expect(await totals('neta', '2026-11-20', 'USD')).toEqual([1, 3n])
   expect(await totals('netb', '2026-11-20', 'BRL')).toEqual([1, 5_000n])
   expect(await totals('neta', '2026-11-19', 'BRL')).toEqual([0, 0n])
+})
+
+test('where our clock ends days it is of the day by that of the database, or of a later one that is open', async () => {
+  const now = new Date()
+  // Then it is about noon of the first of these days.
+  const shiftMinutes = (12 - now.getUTCHours()) * 60
+  const [today, tomorrow, later] = [0, 1, 5].map((days) =>
+    new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10),
+  ) as [string, string, string]
+  await book(1n, { shiftMinutes })
+  await book(2n, { shiftMinutes: shiftMinutes + 24 * 60 })
+  await book(3n, { shiftMinutes, day: '2026-11-21' })
+  expect(await totals('neta', today, 'BRL')).toEqual([1, 1n])
+  expect(await totals('neta', tomorrow, 'BRL')).toEqual([1, 2n])
+  expect(await totals('neta', '2026-11-21', 'BRL')).toEqual([1, 3n])
+  await book(4n, { shiftMinutes, network: 'netb' })
+  expect(await totals('netb', today, 'BRL')).toEqual([1, 4n])
+  await openDay(sql, 'netb', later)
+  await book(5n, { shiftMinutes, network: 'netb' })
+  expect(await totals('netb', later, 'BRL')).toEqual([1, 5n])
 })
 
 test('a day that ends is compared with all that is before the next one, and never that', async () => {

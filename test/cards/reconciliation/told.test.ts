@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import type { CardMessage } from '#codecs/iso8583'
+import { CardMessage, createFieldSetter, dialects } from '#codecs/iso8583'
+import { createContent } from '../../../src/cards/content/index.ts'
+import { createTotals } from '../../../src/cards/reconciliation/index.ts'
 import { until } from '../../support/card-network.ts'
 import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { quietLogger } from '../../support/database.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -72,4 +75,35 @@ test('without a day, a currency or totals they say nothing', async () => {
   expect(await told('0520', '000004', { ...sale, 50: '392' })).toMatchObject({ responseCode: '30' })
   expect(await told('0520', '000005', {})).toMatchObject({ responseCode: '30' })
   expect(await kept()).toHaveLength(1)
+})
+
+test('whether its day is over the database’s clock says, and not that of a process', async () => {
+  const { sql } = rig.database
+  const now = new Date()
+  const on = (days: number) => new Date(now.getTime() + days * 86_400_000)
+  const [today, tomorrow] = [on(0), on(1)].map((at) => at.toISOString().slice(0, 10)) as [
+    string,
+    string,
+  ]
+  await sql`insert into card_business_days (network, day) values ('netz', ${tomorrow})`
+  // Then it is about noon.
+  const cutOver = { minutes: 0, offsetMinutes: (12 - now.getUTCHours()) * 60 }
+  const rules = { isByNetwork: true, cutOver, waitSeconds: 0, expiryHours: 24 }
+  const netz = {
+    name: 'netz',
+    reconciliation: { ...rules, batchUpload: 'never' as const },
+    content: createContent(dialects['ascii']!, undefined, true, false, true),
+  }
+  const take = createTotals({ sql, networks: [netz], logger: quietLogger, now: () => on(1) })
+  const message = new CardMessage()
+  message.mti = '0520'
+  message.settlementDate = today.slice(5).replace('-', '')
+  for (const [de, text] of Object.entries({ 50: '986', ...sale })) {
+    createFieldSetter(Number(de))(message, text)
+  }
+  await take({ network: 'netz', message })
+  const [row] = await sql`
+    select extract(epoch from next_attempt_at - now())::float8 / 3600 as hours
+    from card_reconciliations where network = 'netz'`
+  expect(Number(row?.['hours'])).toBeCloseTo(24, 1)
 })

@@ -174,22 +174,20 @@ test('what a network refused, never answered or did not know moved nothing', () 
   ])
 })
 
-test('without DE 15 the day is that of our clock, whether the one before has ended by then or not', () => {
+test('without DE 15 the clock of the database tells the day, and that of the process nothing', () => {
   const cutOver = { minutes: 22 * 60, offsetMinutes: -180 }
   const byClock = { ...holds, reconciliation: { isByNetwork: false, cutOver } } as Network
   const untold = { kind: 'approved', responseCode: '00' } as Parameters<typeof bookedBy>[3]
-  for (const [moment, day] of [
-    ['2026-11-23T00:59:59Z', '2026-11-22'],
-    ['2026-11-23T01:00:00Z', '2026-11-23'],
-  ] as const) {
+  for (const moment of ['2026-11-23T00:59:59Z', '2026-11-23T01:00:00Z']) {
     const heard = new Date(moment)
-    expect(bookedBy(byClock, 'capture', transaction, untold, heard)).toMatchObject([{ day }])
+    const byDatabase = [{ day: undefined, shiftMinutes: -60 }]
+    expect(bookedBy(byClock, 'capture', transaction, untold, heard)).toMatchObject(byDatabase)
     const advised = { ...reversal, reverses: 'capture_advice' } as const
-    expect(bookedByEnd(byClock, advised, 'confirmed', undefined, 0n, heard)).toMatchObject([
-      { day },
-    ])
+    expect(bookedByEnd(byClock, advised, 'confirmed', undefined, 0n, heard)).toMatchObject(
+      byDatabase,
+    )
     expect(bookedBy(holds, 'capture', transaction, untold, heard)).toMatchObject([
-      { day: undefined },
+      { day: undefined, shiftMinutes: undefined },
     ])
     // What the network tells goes before.
     expect(bookedBy(byClock, 'capture', transaction, approved(), heard)).toMatchObject([
