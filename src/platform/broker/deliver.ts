@@ -43,7 +43,7 @@ export const deliver = async <M extends Delivery>(
     if (message === undefined) return done
     if (isTogether && left.length > 1 && left.every(({ failure }) => failure === undefined)) {
       try {
-        await options.handler(left)
+        await options.handler(left, deps.onProgress)
         return [...done, ...left]
       } catch (error) {
         if (deps.signal.aborted) return done
@@ -87,7 +87,7 @@ const deliverOne = async <M extends Delivery>(
       await keep(failures + 1)
       try {
         if (message.failure !== undefined) throw message.failure
-        await options.handler([{ ...message, attempt: failures + 1 }])
+        await options.handler([{ ...message, attempt: failures + 1 }], deps.onProgress)
         return waits > 0 ? 'after_waiting' : 'settled'
       } catch (error) {
         if (error instanceof DeliveryLostError) return 'settled'

@@ -59,8 +59,8 @@ const linksMax = 100
 
 const tracedHandler =
   (system: string, { topic, group, handler }: ConsumeOptions) =>
-  (batch: readonly Delivery[]): Promise<void> => {
-    if (!isTracing()) return handler(batch)
+  (batch: readonly Delivery[], onProgress: () => void): Promise<void> => {
+    if (!isTracing()) return handler(batch, onProgress)
     const parents = [...new Set(batch.map(({ headers }) => headers[traceHeader]))]
     const attributes = {
       'messaging.system': system,
@@ -72,6 +72,6 @@ const tracedHandler =
     const cause =
       parents.length === 1 ? { parent: parents[0] } : { links: parents.slice(0, linksMax) }
     return inSpan(`process ${topic}`, { kind: 'consumer', attributes, ...cause }, () =>
-      handler(batch),
+      handler(batch, onProgress),
     )
   }

@@ -45,8 +45,9 @@ export type ConsumeOptions = {
    * Gets messages of one partition, in order; another partition's may run at the same time. Resolving
    * settles all of them. A rejection settles none: the broker gives them again one by one, and the one that
    * keeps failing goes to `dlq`. Every message may come more than once, so effects must be keyed.
+   * It calls `onProgress` while the batch waits for a counterparty whose absence is told elsewhere.
    */
-  readonly handler: (batch: readonly Delivery[]) => Promise<void>
+  readonly handler: (batch: readonly Delivery[], onProgress: () => void) => Promise<void>
   /**
    * True for an error of the surroundings (a database that is away): the broker tries the message again,
    * without end and without counting, while its partition waits.

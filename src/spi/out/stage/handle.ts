@@ -113,7 +113,7 @@ export const createHandler = (deps: HandleDeps) => {
   const turns = createTurns(deps)
   const parts = { ...deps, sendings: createSendings(sql), turns, record }
   return {
-    handle: async (batch: readonly Delivery[]): Promise<void> => {
+    handle: async (batch: readonly Delivery[], onProgress: () => void): Promise<void> => {
       metrics.onBatch(batch.length)
       const known = await findOutbound(sql, batch.map(messageIdOf))
       const isAlone = batch.length === 1
@@ -122,7 +122,8 @@ export const createHandler = (deps: HandleDeps) => {
         stored: known.get(messageIdOf(delivery)),
       }))
       const told = turns.tell(given.filter(isStored))
-      await settled(given.map((one) => sendTold(one, told, isAlone, parts)))
+      const going = { isAlone, onProgress }
+      await settled(given.map((one) => sendTold(one, told, going, parts)))
     },
     isTransient: (error: unknown) =>
       error instanceof NotSentError ||
@@ -152,19 +153,21 @@ type Going = {
   readonly isAlone: boolean
   /** The channel whose tokens are taken for it. */
   readonly paidOn: Channel | undefined
+  /** Called while it waits for the interface. */
+  readonly onProgress: () => void
 }
 
 /** Only who may stand in a line waits to be told of it. */
 const sendTold = async (
   one: Given,
   told: Promise<Told>,
-  isAlone: boolean,
+  going: Omit<Going, 'paidOn'>,
   parts: Parts,
 ): Promise<void> => {
   const isAsked = isStored(one) && parts.turns.mayWait(one.stored)
   const { paid, away } = isAsked ? await told : untold
   if (away.has(one.delivery)) return
-  await sendOne({ ...one, isAlone, paidOn: paid.get(one.delivery) }, parts)
+  await sendOne({ ...one, ...going, paidOn: paid.get(one.delivery) }, parts)
 }
 
 const sendOne = async (
@@ -220,7 +223,7 @@ const sendOne = async (
 const transmit = async (
   stored: QueuedOutbound,
   { bytes, unsigned }: Ready,
-  { isAlone, paidOn }: Going,
+  { isAlone, paidOn, onProgress }: Going,
   parts: Parts,
 ): Promise<Final | undefined> => {
   const { id, type, channel, isInDoubt, inDoubtSince } = stored
@@ -230,7 +233,7 @@ const transmit = async (
     : await sendings.begin({ id, bytes, unsigned })
   if (!isOurs) throw new NotSentError('another process has begun to send it, or took it back')
   const comesAgain = turns.mayWait(stored)
-  const outcome = await transport({ type, channel, bytes, comesAgain, paidOn })
+  const outcome = await transport({ type, channel, bytes, comesAgain, paidOn, onProgress })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)

@@ -43,6 +43,8 @@ export type OutgoingBytes = {
   readonly comesAgain?: boolean
   /** The channel whose tokens are taken for it. */
   readonly paidOn?: Channel | undefined
+  /** Called whenever an attempt of any message ends while this one waits: the interface holds us up, and no fault of ours. */
+  readonly onProgress?: (() => void) | undefined
 }
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
@@ -110,6 +112,7 @@ export const createTransport = (options: {
     if (isPassedOver(channel)) return downOf(`${channel} has not answered lately`)
     return health.isPaused(channel) ? downOf(`${channel} refuses us access`) : undefined
   }
+  const waiting = createWaiting()
   const sendOn = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
@@ -117,13 +120,16 @@ export const createTransport = (options: {
         if (outcome !== undefined) return messages.map(() => outcome)
         const onLate = (): boolean => {
           health.noteLate(channel)
+          waiting.progress()
           return !isPassedOver(channel)
         }
         const comesAgain = messages.every((one) => one.comesAgain)
         const isPaid = usePaid(messages)
-        return health.noted(channel, () =>
-          sendTogether(client, channel, messages, { onLate, isPaid, comesAgain }),
-        )
+        return health
+          .noted(channel, () =>
+            sendTogether(client, channel, messages, { onLate, isPaid, comesAgain }),
+          )
+          .finally(waiting.progress)
       },
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
@@ -137,7 +143,7 @@ export const createTransport = (options: {
         if (closed(channel) !== undefined) return messages.map(() => undefined)
         const all = messages.map(({ bytes }) => bytes)
         const comesAgain = messages.every((one) => one.comesAgain)
-        const turnedAway = await client.pay(channel, all, comesAgain)
+        const turnedAway = await client.pay(channel, all, comesAgain).finally(waiting.progress)
         return messages.map(() => turnedAway)
       },
       rowsMax: requestMessagesMax,
@@ -166,11 +172,36 @@ export const createTransport = (options: {
   // Belongs to the message's own trace: the request may be in the trace of another message, and is linked to this one.
   return (message) =>
     inSpan('spi transmit', { kind: 'client' }, async (span) => {
-      const outcome = await transmit(message)
+      const outcome = await waiting.through(message.onProgress, () => transmit(message))
       span.set({ 'trilho.spi.outcome': outcome.kind })
       if (outcome.kind !== 'accepted') span.fail(outcome.kind)
       return outcome
     })
+}
+
+/** Who waits for the interface. A request holds up those behind it, too, so what one brings is progress for all. */
+const createWaiting = () => {
+  /** How many messages of each wait. */
+  const counts = new Map<() => void, number>()
+  return {
+    progress: (): void => {
+      for (const onProgress of counts.keys()) onProgress()
+    },
+    through: async <T>(
+      onProgress: (() => void) | undefined,
+      work: () => Promise<T>,
+    ): Promise<T> => {
+      if (onProgress === undefined) return work()
+      counts.set(onProgress, (counts.get(onProgress) ?? 0) + 1)
+      try {
+        return await work()
+      } finally {
+        const left = (counts.get(onProgress) ?? 1) - 1
+        if (left > 0) counts.set(onProgress, left)
+        else counts.delete(onProgress)
+      }
+    },
+  }
 }
 
 /**

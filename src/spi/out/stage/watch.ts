@@ -1,6 +1,6 @@
 import { backoffMs } from '#src/platform/broker/index.ts'
 import { afterCommit, type Client, type Queryable } from '#src/platform/database/index.ts'
-import { createJob, type Job, nothingFound } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   changeStatuses,
@@ -61,28 +61,23 @@ const lookBackMaxMs = 30 * 24 * 3_600_000
  */
 export const createWatch = (deps: WatchDeps): Job => {
   const { settlementLimitMs, scheduledLimitMs } = deps.limits
-  const { logger } = deps
   const times = { ...timesDefault, ...deps.times }
-  /** When we send each again, by id; holds at most the messages that wait since the last day. */
-  const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
-
+  const { restingAt, ask } = createAsking(deps, times)
   /** When we last looked for overdue messages to the end: what was made long before is marked. */
   let lookedMs = Number.NEGATIVE_INFINITY
 
-  const round = async (): Promise<unknown> => {
+  const round = async ({ advance: onProgress }: Round): Promise<unknown> => {
     const nowMs = Date.now()
     const oldestMs = nowMs - knownForMs
     const limits = {
       to: new Date(nowMs - settlementLimitMs),
       scheduledTo: new Date(nowMs - scheduledLimitMs),
     }
-    for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
-    const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
     const marked = {
       ...limits,
       from: new Date(Math.max(nowMs - lookBackMaxMs, lookedMs - knownForMs)),
     }
-    const toAsk = { ...limits, from: new Date(oldestMs), except: resting }
+    const toAsk = { ...limits, from: new Date(oldestMs), except: restingAt(nowMs) }
     // Mostly there is nothing: one statement says so, without a transaction.
     if (!(await hasUnanswered(deps.sql, marked, toAsk))) {
       lookedMs = nowMs
@@ -90,7 +85,9 @@ export const createWatch = (deps: WatchDeps): Job => {
     }
     if (await markOverdue(deps, { ...marked, limit: markedMax })) lookedMs = nowMs
     const messages = await findToAsk(deps, { ...toAsk, limit: reaskedMax })
-    const asked = await Promise.allSettled(messages.map((message) => ask(message, nowMs)))
+    const asked = await Promise.allSettled(
+      messages.map((message) => ask(message, nowMs, onProgress)),
+    )
     const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     await setRepetitionOutcomes(deps.sql, outcomes)
     const failed = asked.find((one) => one.status === 'rejected')
@@ -98,7 +95,27 @@ export const createWatch = (deps: WatchDeps): Job => {
     return undefined
   }
 
-  const ask = async (message: ToAsk, nowMs: number): Promise<RepetitionOutcome> => {
+  return createJob({
+    name: 'watch of unanswered messages',
+    everyMs: times.everyMs,
+    restMs: restFactor * times.everyMs,
+    isVital: true,
+    logger: deps.logger,
+    run: round,
+  })
+}
+
+/** Sends a message again, and knows when each is due for it. */
+const createAsking = (deps: WatchDeps, times: WatchTimes) => {
+  const { logger } = deps
+  /** When we send each again, by id; holds at most the messages that wait since the last day. */
+  const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
+
+  const ask = async (
+    message: ToAsk,
+    nowMs: number,
+    onProgress: () => void,
+  ): Promise<RepetitionOutcome> => {
     const asked = (due.get(message.id)?.asked ?? 0) + 1
     const retry = {
       attemptsMax: asked,
@@ -111,7 +128,7 @@ export const createWatch = (deps: WatchDeps): Job => {
     if (bytes === undefined) return { id, repetition, detail: sentIsLost }
     const parent = message.traceparent ?? undefined
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
-      deps.transport({ type, channel, bytes }),
+      deps.transport({ type, channel, bytes, onProgress }),
     )
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.
@@ -129,14 +146,14 @@ export const createWatch = (deps: WatchDeps): Job => {
     return { id, repetition, detail: repetitionText(outcome) }
   }
 
-  return createJob({
-    name: 'watch of unanswered messages',
-    everyMs: times.everyMs,
-    restMs: restFactor * times.everyMs,
-    isVital: true,
-    logger,
-    run: round,
-  })
+  return {
+    ask,
+    /** Those that are not due yet. */
+    restingAt: (nowMs: number): readonly string[] => {
+      for (const [id, { atMs }] of due) if (atMs < nowMs - knownForMs) due.delete(id)
+      return [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
+    },
+  }
 }
 
 /**
