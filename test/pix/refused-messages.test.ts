@@ -1,7 +1,7 @@
 /** What ends when the SPI refuses a whole message of ours, by each of the ways in which we learn of it. */
 import { afterAll, expect, test } from 'bun:test'
 import { tellRefusals } from '#src/pix/index.ts'
-import { createLetterSubjects } from '#src/spi/index.ts'
+import { createLetterSubjects, rebuildRecurring } from '#src/spi/index.ts'
 import { changeStatuses } from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
@@ -172,10 +172,18 @@ test('a request that was taken back ends none after it by being refused', async 
   const before = await requested()
   expect((await call('PATCH', before.path, { status: 'CANCELADA' })).status).toBe(201)
   const after = await requestedFor(before.idRec)
+  const mandate = async () => {
+    const [row] = await sql<{ state: string }[]>`
+      select state from spi_recurrences where key = ${before.idRec}`
+    return row?.state
+  }
   await refuseAtOnce(before.messageId)
   expect([await before.status(), await after.status()]).toEqual(['CANCELADA', 'ENVIADA'])
+  expect(await mandate()).toBe('requested')
+  await rebuildRecurring(sql)
+  expect(await mandate()).toBe('requested')
   await refuseAtOnce(after.messageId)
-  expect(await after.status()).toBe('REJEITADA')
+  expect([await after.status(), await mandate()]).toEqual(['REJEITADA', 'rejected'])
 })
 
 test.each([

@@ -87,7 +87,8 @@ const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
 /**
  * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
  * before; one that does not name what it refuses means the cancellation that is open, or else the request. What was
- * refused we may ask for again; what others ask for may have been overtaken by its refusal.
+ * refused or cancelled we may ask for again, also before our cancellation of a request is answered; what others ask for may
+ * have been overtaken by its refusal.
  */
 export const transition = (
   standing: Standing,
@@ -103,6 +104,9 @@ export const transition = (
     return isKnown ? { state: stateBefore, stateBefore: null } : standing
   }
   const wanted = event === 'refused' ? 'rejected' : event
+  if (wanted === 'requested' && direction === 'OUTBOUND' && mayBeAskedAgain(standing)) {
+    return { state: 'requested', stateBefore: null }
+  }
   if (isCancelling && wanted !== 'cancelled') {
     if (wanted === 'cancellation_requested') return standing
     if (!predecessors[wanted].includes(stateBefore)) return standing
@@ -110,7 +114,11 @@ export const transition = (
       ? { state: 'rejected', stateBefore: null }
       : { state, stateBefore: wanted }
   }
-  const isAskedAgain = wanted === 'requested' && state === 'rejected' && direction === 'OUTBOUND'
-  if (!isAskedAgain && !predecessors[wanted].includes(state)) return standing
+  if (!predecessors[wanted].includes(state)) return standing
   return { state: wanted, stateBefore: wanted === 'cancellation_requested' ? state : null }
 }
+
+const mayBeAskedAgain = ({ state, stateBefore }: Standing): boolean =>
+  state === 'rejected' ||
+  state === 'cancelled' ||
+  (state === 'cancellation_requested' && (stateBefore === 'requested' || stateBefore === 'pending'))

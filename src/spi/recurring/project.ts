@@ -2,7 +2,14 @@ import { type CodeList, codeLists } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { reasonOf } from '../reasons.ts'
-import { type Fact, type Kind, type Standing, type State, transition } from './domain.ts'
+import {
+  type Event,
+  type Fact,
+  type Kind,
+  type Standing,
+  type State,
+  transition,
+} from './domain.ts'
 
 /** A fact and the message that states it. */
 export type Stated = {
@@ -34,11 +41,15 @@ export const applyFacts = async (
   if (stated.length === 0) return []
   const rows = await lockRows(tx, stated)
   const standings = new Map<string, Standing>(rows.map((row) => [row.id, row]))
+  const asks = await asksOf(tx, stated)
   const steps = stated.map((one): Step => {
     const { fact } = one
     const before = standings.get(idOf(fact)) ?? { state: null, stateBefore: null }
-    const after = fact.event === null ? before : transition(before, fact.event, one.direction)
+    const asked = asks.get(idOf(fact)) ?? []
+    const isHeard = fact.event !== null && !answersFormer(one, asked)
+    const after = isHeard ? transition(before, fact.event, one.direction) : before
     standings.set(idOf(fact), after)
+    if (isAsk(one)) asks.set(idOf(fact), [...asked, askOf(one)])
     return { ...one, before: before.state, after: after.state }
   })
   // A refusal that only repeats what an answer has said is not worth a step.
@@ -63,8 +74,62 @@ export const linkFacts = async (tx: Queryable, stated: readonly Stated[]): Promi
 const hasChanged = ({ before, after }: Step): boolean => before !== after
 
 /** What was agreed before counts no more. */
-const isAskedAgain = ({ before, after }: Step): boolean =>
-  before === 'rejected' && after === 'requested'
+const isAskedAgain = ({ fact, before, after }: Step): boolean =>
+  fact.event === 'requested' && before !== null && before !== after
+
+/** What we asked for by one message: that a mandate or charge be, or be cancelled. */
+type Ask = {
+  readonly type: string
+  readonly messageId: string
+  readonly requestId: string | null
+}
+
+const askOf = ({ fact: { type, requestId }, messageId }: Stated): Ask => ({
+  type,
+  messageId,
+  requestId,
+})
+
+const isAsk = ({ fact, direction }: Stated): boolean =>
+  direction === 'OUTBOUND' && isAsking(fact.type) && fact.position < refusedPosition
+
+/** What may say no to a request, or yes to its cancellation. */
+const endings: ReadonlySet<Event | null> = new Set([
+  ...(['refused', 'cancellation_refused', 'unnamed_refused', 'cancelled'] as const),
+])
+
+/** Whether it ends what we asked for before we asked anew, which it says nothing of. */
+const answersFormer = ({ fact, messageId, direction }: Stated, asked: readonly Ask[]): boolean => {
+  if (!endings.has(fact.event)) return false
+  const named = fact.mandate === undefined ? fact.requestId : fact.mandate.reference
+  const isMeant = (ask: Ask): boolean =>
+    direction === 'OUTBOUND'
+      ? ask.messageId === messageId
+      : named !== null && ask.requestId === named
+  const last = asked.findLastIndex(({ type }) => type === 'pain.009' || type === 'pain.013')
+  const at = asked.findLastIndex(isMeant)
+  return at !== -1 && at < last
+}
+
+/** What of one mandate or charge we asked for last, in the order of the messages. */
+const asksMax = 100
+
+/** What we asked for before, of those that something may end now. */
+const asksOf = async (tx: Queryable, stated: readonly Stated[]): Promise<Map<string, Ask[]>> => {
+  const ids = new Set(stated.flatMap(({ fact }) => (endings.has(fact.event) ? [idOf(fact)] : [])))
+  if (ids.size === 0) return new Map()
+  const rows = await tx<(Ask & { readonly id: string })[]>`
+    select s.* from unnest(${textArray([...ids])}::text::text[]) as wanted(id)
+      cross join lateral (
+        select recurrence_id as id, type, message_id as "messageId", request_id as "requestId"
+        from spi_recurrence_steps
+        where recurrence_id = wanted.id and direction = 'OUTBOUND' and position < ${refusedPosition}
+          and type = any(${textArray(askingTypes)}::text::text[])
+        order by message_id desc limit ${asksMax}
+      ) s
+    order by s."messageId"`
+  return Map.groupBy(rows, ({ id }) => id)
+}
 
 const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<readonly Row[]> => {
   const wanted = new Map(

@@ -7,7 +7,8 @@ import {
   createSend,
   rebuildRecurring,
 } from '#src/spi/index.ts'
-import { transition } from '#src/spi/recurring/domain.ts'
+import { type Event, transition } from '#src/spi/recurring/domain.ts'
+import { applyFacts } from '#src/spi/recurring/project.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
@@ -406,11 +407,89 @@ test('an end is left by no event but a new request of ours', () => {
   const again = { state: 'requested', stateBefore: null } as const
   expect(transition(refused, 'requested', 'OUTBOUND')).toEqual(again)
   const cancelled = { state: 'cancelled', stateBefore: null } as const
-  expect(transition(cancelled, 'requested', 'OUTBOUND')).toEqual(cancelled)
+  expect(transition(cancelled, 'requested', 'OUTBOUND')).toEqual(again)
   const asked = { state: 'cancellation_requested', stateBefore: 'requested' } as const
+  expect(transition(asked, 'requested', 'OUTBOUND')).toEqual(again)
+  expect(transition(asked, 'requested', 'INBOUND')).toEqual(asked)
+  const agreed = { ...asked, stateBefore: 'confirmed' } as const
+  expect(transition(agreed, 'requested', 'OUTBOUND')).toEqual(agreed)
   expect(transition(asked, 'scheduled', 'INBOUND')).toEqual({ ...asked, stateBefore: 'scheduled' })
   expect(transition(asked, 'refused', 'INBOUND')).toEqual({ state: 'rejected', stateBefore: null })
 })
+
+const nobody = {
+  journey: null,
+  debtorDocument: '12345678909',
+  debtorIspb: '12345678',
+  debtorAccount: '1',
+  debtorBranch: null,
+  debtorTown: null,
+}
+const nothingSaid = {
+  status: null,
+  reason: null,
+  mandateId: null,
+  reconciliationId: null,
+  terms: null,
+}
+
+test.each([
+  ['at once', 1],
+  ['message by message', Number.POSITIVE_INFINITY],
+])(
+  'what answers a request or cancellation before the last request ends nothing, told %s',
+  async (_, times) => {
+    const [first, cancellation, second] = [1, 2, 3].map(() => Bun.randomUUIDv7()) as [
+      string,
+      string,
+      string,
+    ]
+    const key = newMandateId()
+    const fact = { kind: 'mandate', key, position: 0, ...nothingSaid } as const
+    const ours = (messageId: string, type: string, event: Event, requestId: string, position = 0) =>
+      ({
+        messageId,
+        direction: 'OUTBOUND',
+        fact: { ...fact, type, event, requestId, position },
+      }) as const
+    const theirs = (event: Event, reference: string) => ({
+      messageId: Bun.randomUUIDv7(),
+      direction: 'INBOUND' as const,
+      fact: {
+        ...fact,
+        type: 'pain.012',
+        event,
+        requestId: 'IS9',
+        mandate: { ...nobody, reference },
+      },
+    })
+    const told = [
+      ours(first, 'pain.009', 'requested', 'SC1'),
+      ours(cancellation, 'pain.011', 'cancellation_requested', 'IC1'),
+      ours(second, 'pain.009', 'requested', 'SC2'),
+      ours(first, 'pain.009', 'refused', 'SC1', 1_000_000),
+      ours(cancellation, 'pain.011', 'cancellation_refused', 'IC1', 1_000_000),
+      theirs('refused', 'SC1'),
+      theirs('cancelled', 'IC1'),
+      theirs('pending', 'SC2'),
+      theirs('refused', 'SC2'),
+    ]
+    const parts = times === 1 ? [told] : told.map((one) => [one])
+    const states: unknown[] = []
+    const undone = sql.begin(async (tx) => {
+      for (const part of parts) {
+        for (const { data } of await applyFacts(tx, part)) {
+          if ('state' in data) states.push(data.state)
+        }
+      }
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    expect(states).toEqual([
+      ...['requested', 'cancellation_requested', 'requested', 'pending', 'rejected'],
+    ])
+  },
+)
 
 const tables = async () => ({
   recurrences: await sql`select * from spi_recurrences order by id`,
