@@ -248,14 +248,14 @@ describe('no attempt is used up', () => {
 
   test('by what was kept of the approval, where no message can carry that: it goes out without', async () => {
     const form = contentForm.parse({
-      keep: { trace: { field: 32 } },
+      keep: { trace: { field: 41 } },
       messages: { reversal: { fields: { 33: { from: 'kept.trace' } } } },
     })
     await using rig = await createReversalRig({ content: createContent(ascii, form) })
     const lines: object[] = []
     const logger = { ...quietLogger, error: (fields: object) => lines.push(fields) }
-    // The last is longer than its place lets it be, and left out at once.
-    const kept = ['12345', 'no digits', '123456789012']
+    // DE 41 carries the second, DE 33 does not. The last is longer than its place lets it be, and left out at once.
+    const kept = ['12345', 'letters', '123456789012']
     await rig.insert(
       ...kept.map((trace, at) => reversalOf(at + 1, { details: { kept: { trace } } })),
     )
