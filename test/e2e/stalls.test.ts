@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import postgres from 'postgres'
 import { createTestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
 import { anyVariant, runProgram, startProgram } from '../support/program.ts'
@@ -64,7 +65,9 @@ test('loops that a lock holds up make the program not ready, by name, until it i
   }
   const holding = Promise.withResolvers<void>()
   const letGo = Promise.withResolvers<void>()
-  const locked = sql.begin(async (tx) => {
+  // Of a client of the product the transaction would end after ten silent seconds.
+  const other = postgres(dsn, { max: 1, onnotice: () => {} })
+  const locked = other.begin(async (tx) => {
     for (const { table } of stalls) await tx`lock table ${tx(table)} in access exclusive mode`
     holding.resolve()
     await letGo.promise
@@ -95,6 +98,7 @@ test('loops that a lock holds up make the program not ready, by name, until it i
   expect(reason).toMatch(/^.+ has made no progress for \d+ s$/)
   letGo.resolve()
   await locked
+  await other.end()
   await until(url, (now) => now.status === 200)
   program.signal('SIGTERM')
   expect((await program.end()).code).toBe(0)
