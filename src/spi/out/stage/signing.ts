@@ -7,6 +7,7 @@ import {
   createEnvelopeSigner,
   createSigner,
   type EnvelopeSigner,
+  SigningError,
   type SigningSettings,
 } from '../signing/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
@@ -61,7 +62,7 @@ export const createSigning = (
       const { sign } = envelopes
       const startedMs = performance.now()
       const bytes = await inSpan('sign', {}, () => sign(unsigned)).catch((error: unknown) => {
-        watch.failed(error)
+        if (error instanceof SigningError) watch.failed(error)
         throw error
       })
       watch.worked()

@@ -1,12 +1,16 @@
 /** What a process that sends tells of a signature service that is away, and of one that refuses. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sign } from 'node:crypto'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
+import { signingMaterial } from '#src/spi/out/signing/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
+import { createOutboundMetrics } from '../../../../src/spi/out/stage/metrics.ts'
+import { createSigning } from '../../../../src/spi/out/stage/signing.ts'
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { until } from '../../../support/until.ts'
 import { interfaceClient } from '../../link/support.ts'
-import { ispb, rigOn, runningOn, unsignedSettings } from './support.ts'
+import { ispb, rigOn, runningOn, signingWith, unsignedSettings } from './support.ts'
 
 const pair = issueCertificate('99999010')
 
@@ -114,4 +118,25 @@ test('a service that is away is told before anybody asks it for a signature', as
   await stage.stop?.()
   await rig.broker.stop()
   await bank.stop()
+})
+
+test('a message that cannot be signed by its own fault says nothing of signing', async () => {
+  const settings = signingWith(pair)
+  const own = signingMaterial(settings)
+  const metrics = createOutboundMetrics(
+    createMetrics({ version: 'test', withProcess: false }),
+    async () => 0,
+  )
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
+  const signing = createSigning(settings, { own, service: undefined }, metrics, logger)
+  await signing.start()
+  const broken = { bytes: new Uint8Array(3) } as unknown as Parameters<typeof signing.sign>[0]
+  for (let tries = 0; tries < 3; tries++) {
+    await expect(signing.sign(broken)).rejects.toThrow()
+    await Bun.sleep(20)
+    expect(signing.problem()).toBeUndefined()
+  }
+  await signing.close()
+  expect(lines).toEqual([])
 })
