@@ -25,8 +25,9 @@ export const certificateErrors = defineErrors({
     status: 409,
     title: 'Certificate exists',
     meaning:
-      'There is a certificate of this ISPB, type and version, or was one; versions are never replaced, nor given to another certificate.',
-    remedy: 'Import under the next version, or leave the version out.',
+      'There is a certificate of this ISPB, type and version, or was one, or the same certificate under another version; versions are never replaced, nor given to another certificate.',
+    remedy:
+      'Import under the next version, or leave the version out. To add the key of one that is stored without it, remove that one first.',
   },
   certificate_store_read_only: {
     status: 409,
@@ -38,7 +39,7 @@ export const certificateErrors = defineErrors({
     status: 409,
     title: 'No private key',
     meaning: 'The operation needs the private key, and only the certificate is stored.',
-    remedy: 'Import the certificate together with its key under the next version.',
+    remedy: 'Remove the certificate, then import it together with its key.',
   },
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Route } from '#src/platform/http/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer } from '#src/platform/security/index.ts'
+import { certificateErrors } from '../../src/certificates/errors.ts'
 import { createFolderStore } from '../../src/certificates/folder-store.ts'
 import { type CertificatesDeps, createCertificates } from '../../src/certificates/index.ts'
 import { createCertificateService } from '../../src/certificates/service.ts'
@@ -422,6 +423,17 @@ describe('master key', () => {
     expect((await call('GET', '/v1/certificates/30000002/PIA/1/manifest')).json.code).toBe(
       'certificate_key_missing',
     )
+  })
+
+  test('one that is stored without its key is removed, then imported with it', async () => {
+    const { call } = open()
+    await call('POST', '/v1/certificates', importOf('30000009', pair.cert))
+    const twice = await call('POST', '/v1/certificates', importOf('30000009'))
+    expect([twice.status, twice.json.code]).toEqual([409, 'certificate_exists'])
+    expect(certificateErrors.certificate_key_missing.remedy).toStartWith('Remove the certificate')
+    expect((await call('DELETE', '/v1/certificates/30000009/PIA/1')).status).toBe(204)
+    const whole = await call('POST', '/v1/certificates', importOf('30000009'))
+    expect(whole.json.has_private_key).toBe(true)
   })
 
   test('without a store, a problem names the settings', async () => {
