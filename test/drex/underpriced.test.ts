@@ -1,14 +1,24 @@
 /** A node that takes nothing below a price of its own: what was signed for less is offered for more. */
 import { afterEach, expect, test } from 'bun:test'
 import { Transaction } from 'ethers'
+import { createLyingNode, type LyingNode } from './lying-node.ts'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
-afterEach(() => bench.stop())
+let second: LyingNode | undefined
+afterEach(async () => {
+  await bench.stop()
+  await second?.stop()
+  second = undefined
+})
 
 const gwei = 1_000_000_000n
 
-const begin = async (leastWei: bigint, env: Readonly<Record<string, string>> = {}) => {
+const begin = async (
+  leastWei: bigint,
+  env: Readonly<Record<string, string>> = {},
+  nodes: 1 | 2 = 1,
+) => {
   bench = await createBench({
     isLying: true,
     chain: { mining: 40, gasPrice: gwei, balances: { [adminAddress]: 10n ** 20n } },
@@ -19,6 +29,11 @@ const begin = async (leastWei: bigint, env: Readonly<Record<string, string>> = {
       ? { error: { code: -32_000, message: 'transaction underpriced' } }
       : undefined,
   )
+  if (nodes === 2) {
+    second = createLyingNode(bench.chain)
+    const urls = `${bench.node.url},${second.url}`
+    await bench.restart({ DREX_TESTNET_GAS_POLICY: 'legacy', DREX_TESTNET_RPC_URLS: urls })
+  }
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.request('hardhat_setBalance', [ana, '0x8ac7230489e80000'])
   const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
@@ -43,4 +58,20 @@ test('up to the limits, and then it says so', async () => {
   bench.node.lie(undefined)
   await bench.until(async () => (await read(id)).status === 'confirmed')
   expect((await read(id)).error).toBeNull()
+}, 60_000)
+
+test('one node that asks for more raises nothing: another takes it', async () => {
+  const { id, bia } = await begin(100n * gwei, {}, 2)
+  await bench.until(async () => (await read(id)).status === 'confirmed')
+  const attempts = await bench.database.sql`select 1 from drex_attempts`
+  expect(attempts).toHaveLength(0)
+  expect(await bench.balance(bia)).toBe(100n)
+}, 60_000)
+
+test('a network without fees has none to raise', async () => {
+  const { id } = await begin(1n, { DREX_TESTNET_GAS_POLICY: 'zero' })
+  await bench.until(async () => (await read(id)).error !== null)
+  const { status, error } = await read(id)
+  expect([status, error?.code]).toEqual(['signed', 'FEE_TOO_HIGH'])
+  expect(error?.message).toContain('without a fee')
 }, 60_000)

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
-import { toldIn } from '../rpc/exchange.ts'
+import { type RpcOutcome, toldIn } from '../rpc/exchange.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -289,6 +289,10 @@ const foundAmong = async (
   return new Set(signed.filter(isFound).map(({ id }) => id))
 }
 
+/** By the node that says so. */
+export const isTaken = (outcome: RpcOutcome): boolean =>
+  'result' in outcome || outcome.failure.kind === 'known_transaction'
+
 /**
  * Sends signed transactions, and records which of them a node took. All others stay as they are: the follower asks for
  * their receipts and sends them again.
@@ -306,8 +310,8 @@ export const send = async (
   const accepted: string[] = []
   for (const [i, { id }] of sendables.entries()) {
     const outcome = outcomes[i]!
-    if ('result' in outcome || outcome.failure.kind === 'known_transaction') accepted.push(id)
-    else refused.set(id, outcome.failure)
+    if ('failure' in outcome && !isTaken(outcome)) refused.set(id, outcome.failure)
+    else accepted.push(id)
   }
   noteAccepted(context, accepted)
   if (refused.size > 0) {
@@ -324,7 +328,8 @@ export const send = async (
   return refused
 }
 
-const noteAccepted = (
+/** Not written down before it is due: its receipt may come first. */
+export const noteAccepted = (
   { accepted, heads, network }: EngineContext,
   ids: readonly string[],
 ): void => {

@@ -3,8 +3,9 @@
  * missing nonces, and takes up everything after a crash.
  */
 import type { Queryable } from '#src/platform/database/index.ts'
+import type { GasPolicy } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
-import type { RpcFailureKind } from '../rpc/errors.ts'
+import { isRetryable, type RpcFailureKind } from '../rpc/errors.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { type AskedFees, currentFees, nextFees, offerOf } from './fees.ts'
@@ -13,7 +14,7 @@ import * as lanes from './lane-store.ts'
 import { createLostNonces } from './lost-nonces.ts'
 import { unsignedOf } from './sign.ts'
 import * as store from './store.ts'
-import { type Sendable, send } from './submit.ts'
+import { isTaken, noteAccepted, type Sendable, send } from './submit.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 const sweepMax = 500
@@ -40,6 +41,7 @@ export const createSweeper = (context: EngineContext) => {
       context,
       // What a node has taken is raised with the blocks.
       refusedAs('underpriced').filter(({ status }) => status !== 'broadcast'),
+      sendables,
     )
     await lostNonces(refusedAs('nonce_too_low'), attempts)
   }
@@ -84,26 +86,62 @@ const resendables = async (
   })
 }
 
-const underpriced: TransactionError = {
+const underpriced = (policy: GasPolicy): TransactionError => ({
   code: 'FEE_TOO_HIGH',
-  message: 'It is signed, but no node takes it at a fee that the settings allow.',
-}
+  message:
+    policy === 'zero'
+      ? 'It is signed, but no node takes it without a fee, and the network’s gas policy has none.'
+      : 'It is signed, but no node takes it at a fee that the settings allow.',
+})
 
 /** What no node has taken for its fee is in nobody's pool, and holds up whatever its wallet has: more is offered at once. */
 const raise = async (
   context: EngineContext,
   transactions: readonly OpenTransaction[],
+  sendables: readonly Sendable[],
 ): Promise<void> => {
-  if (transactions.length === 0) return
-  const { settings, sql } = context
-  const ids = transactions.map(({ id }) => id)
-  const raised = await bumped(context, transactions, await attemptStore.attemptsOf(sql, ids))
+  const { network, settings, sql } = context
+  const refused = new Set(transactions.map(({ id }) => id))
+  const cheap = await refusedByAll(
+    context,
+    sendables.filter(({ id }) => refused.has(id)),
+  )
+  if (cheap.size === 0) return
+  const ids = [...cheap]
+  const open = transactions.filter(({ id }) => cheap.has(id))
+  const raised = await bumped(context, open, await attemptStore.attemptsOf(sql, ids))
   const left = ids.filter((id) => !raised.has(id))
-  await store.defer(sql, left, settings.resendMs, underpriced)
+  await store.defer(sql, left, settings.resendMs, underpriced(network.gasPolicy))
   await send(
     context,
     [...raised].map(([id, { raw }]) => ({ id, raw })),
   )
+}
+
+/**
+ * Offers the same bytes to every node: one that asks for more than the others raises no fee.
+ * @returns those that all nodes that answer find underpriced
+ */
+const refusedByAll = async (
+  context: EngineContext,
+  sendables: readonly Sendable[],
+): Promise<ReadonlySet<string>> => {
+  if (sendables.length === 0) return new Set()
+  const answers = await context.rpc.pollBatch(
+    sendables.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] })),
+    { enough: 1 },
+  )
+  const outcomesOf = (i: number) => answers.flatMap((node) => node[i] ?? [])
+  noteAccepted(
+    context,
+    sendables.flatMap(({ id }, i) => (outcomesOf(i).some(isTaken) ? [id] : [])),
+  )
+  const cheap = sendables.filter((_, i) => {
+    const kinds = outcomesOf(i).map((each) => ('failure' in each ? each.failure.kind : undefined))
+    const told = kinds.filter((kind) => kind === undefined || !isRetryable(kind))
+    return told.length > 0 && told.every((kind) => kind === 'underpriced')
+  })
+  return new Set(cheap.map(({ id }) => id))
 }
 
 /** @returns those that were replaced: of others there is nothing to raise, or their signer does not sign */
