@@ -10,6 +10,7 @@ import type { BrokerTimes } from '../../../src/platform/broker/postgresql/index.
 import { createLanes, lowOf } from '../../../src/platform/broker/postgresql/lanes.ts'
 import { createLeases, type Leases } from '../../../src/platform/broker/postgresql/leases.ts'
 import { newLane, spanMax } from '../../../src/platform/broker/postgresql/owned-lane.ts'
+import { createSearch } from '../../../src/platform/broker/postgresql/search.ts'
 import { createSweep } from '../../../src/platform/broker/postgresql/sweep.ts'
 import { createTestDatabase, quietLogger as logger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -138,6 +139,21 @@ describe('the lanes of a process', () => {
     expect(await owners()).toEqual(before)
     await broker.stop()
   })
+})
+
+test('a search that fails moves no floor, and one that is answered only to where it began', async () => {
+  const topic = 'failed-search'
+  const [lane = 0] = await named(topic)
+  const owned = newLane({ lane, topic, partition: 0, low: 10n, before: null }, 'me', 0)
+  const begun = owned.cursor
+  owned.cursor += 5n
+  const failing = createSearch({ ...session, ask: () => Promise.reject(new Error('away')) })
+  await expect(failing.look([owned])).rejects.toThrow('away')
+  expect(owned.floors).toEqual([begun])
+  const asked = createSearch(session).look([owned])
+  owned.cursor += 5n
+  expect(await asked).toEqual([])
+  expect(owned.floors).toEqual([begun, begun + 5n])
 })
 
 test('a sweep that finds no time goes on where it stopped', async () => {

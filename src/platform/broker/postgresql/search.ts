@@ -25,18 +25,21 @@ export const createSearch = (session: Session): Search => {
     look: async (lanes) => {
       if (lanes.length === 0) return []
       const nowMs = performance.now()
-      if (nowMs - flooredMs >= floorEveryMs) {
-        flooredMs = nowMs
-        for (const lane of lanes) {
-          lane.floors.push(lane.cursor)
-          if (lane.floors.length > floorsMax) lane.floors.shift()
-        }
-      }
+      const cursors = lanes.map(({ cursor }) => cursor)
       const ranges = lanes.map((lane) => ({
         low: floorOf(lane),
         high: lane.inHand?.[0] ?? highOf(lane.lane),
       }))
-      return session.ask((sql) => findFirst(sql, ranges))
+      const found = await session.ask((sql) => findFirst(sql, ranges))
+      // Only an answer lets a floor rise: what a search that failed did not see is still to be looked for.
+      if (nowMs - flooredMs >= floorEveryMs) {
+        flooredMs = nowMs
+        for (const [place, { floors, cursor }] of lanes.entries()) {
+          floors.push(cursors[place] ?? cursor)
+          if (floors.length > floorsMax) floors.shift()
+        }
+      }
+      return found
     },
   }
 }
