@@ -65,7 +65,7 @@ describe('the lanes of a process', () => {
     const topic = 'handed-over'
     await sql`select setval('broker_queue_order', 10000)`
     const before = await join(topic)
-    const lows = [9_000n, 8_000n, 7_000n, 6_000n, 5_000n, 4_000n]
+    const lows = [9_000n, 8_000n, 7_000n, 6_000n, 5_000n, 4_000n, 9_000n, 9_000n]
     for (const [place, one] of before.of(topic).entries()) {
       const at = (order: bigint) => lowOf(one.lane) + order
       one.cursor = at(9_000n)
@@ -76,11 +76,16 @@ describe('the lanes of a process', () => {
       if (place === 5) one.floors.push(at(4_000n))
     }
     await before.turn(lanes)
-    for (const one of before.of(topic)) one.inHand = undefined
+    const told = await sql<{ low: string }[]>`
+      select low::text from broker_lanes where topic = ${topic} order by lane`
+    expect(told.map(({ low }) => BigInt(low))).toEqual(lows)
+    // What was noticed after the last renewal, too.
+    const noticed = before.of(topic)[6]
+    if (noticed !== undefined) noticed.far = lowOf(noticed.lane) + 3_000n
     await before.leave(topic)
     const after = await join(topic)
     const begun = after.of(topic).map(({ lane, cursor }) => cursor - lowOf(lane))
-    expect(begun).toEqual([...lows, 9_000n, 9_000n])
+    expect(begun).toEqual(lows.with(6, 3_000n))
     await after.leave(topic)
   })
 

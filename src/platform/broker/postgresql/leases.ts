@@ -71,10 +71,11 @@ export const createLeases = (deps: {
 
   const release = async (sql: Client, lanes: readonly OwnedLane[]): Promise<void> => {
     if (lanes.length === 0) return
+    const mine = reachedIn(sql, lanes)
     for (const lane of lanes) lose(lane)
     await sql`
-      update broker_lanes set owner = null, until = null
-      where owner = ${me} and lane = any(${textArray(lanes.map(({ lane }) => lane))}::text::int[])`
+      update broker_lanes set owner = null, until = null, low = reached from ${mine}
+      where ${looksLikeOne(sql)} and lane = held and owner = ${me}`
   }
 
   const claim = async (sql: Client, wanted: readonly Wanted[]): Promise<void> => {
@@ -141,6 +142,12 @@ const shareOf = (
 
 const isIdle = ({ inHand }: OwnedLane): boolean => inHand === undefined
 
+/** For a `from`: lanes, and the order that each has come to now. */
+const reachedIn = (sql: Client, lanes: readonly OwnedLane[]) => sql`
+  unnest(${textArray(lanes.map(({ lane }) => lane))}::text::int[],
+    ${textArray(lanes.map((one) => lowWaterOf(one) - lowOf(one.lane)))}::text::bigint[],
+    null::text[]) as mine(held, reached, nothing)`
+
 /** A lane that is ours in its row alone, because an answer was lost, is not renewed: its lease ends. */
 const renewAll = (
   sql: Client,
@@ -158,9 +165,7 @@ const renewAll = (
       delete from broker_members where until < now() - make_interval(secs => ${forgetSeconds})
     ), renewed as (
       update broker_lanes set until = now() + make_interval(secs => ${seconds}), low = reached
-      from unnest(${textArray(held.map(({ lane }) => lane))}::text::int[],
-        ${textArray(held.map((one) => lowWaterOf(one) - lowOf(one.lane)))}::text::bigint[],
-        null::text[]) as mine(held, reached, nothing)
+      from ${reachedIn(sql, held)}
       where ${looksLikeOne(sql)} and lane = held and owner = ${me} and until > now() returning lane
     ), sharing as (
       select topic, count(*)::int as lanes,

@@ -34,7 +34,10 @@ export const createNotifier = (
     logger,
   }: {
     readonly hear: (ids: readonly bigint[]) => void
-    /** Nobody else reads this lane now, and who takes it over begins below what waits. */
+    /**
+     * Nobody else reads this lane now. Who is given it begins below what waits; who takes it over from a process that ended
+     * does, too, but for what committed very late, which the sweep finds.
+     */
     readonly isOurs: (lane: number) => boolean
     readonly logger: Logger
   },
