@@ -206,3 +206,35 @@ test('what commits very late is found, in pieces, however far below; what is abo
   await until(() => seen.at(-1) === 'third')
   await broker.stop()
 })
+
+const tooSlow = new Proxy(sql, {
+  get: (target, name) =>
+    name === 'begin'
+      ? () => Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))
+      : Reflect.get(target, name),
+})
+describe.each([
+  ['found in time', sql],
+  ['not found in time', tooSlow],
+])('what lies above an empty span and is %s', (name, own) => {
+  test('is read when it was told of with what lies below', async () => {
+    const topic = `far-apart, ${name}`
+    const [lane = 0] = await named(topic)
+    const low = 40n * spanMax
+    await sql`select setval('broker_queue_order', ${low + 1n})`
+    await sql`update broker_lanes set low = ${low} where topic = ${topic}`
+    // Nobody sweeps.
+    const times = { leaseMs, sweepEveryMs: 3_600_000 }
+    const broker = createPostgresBroker({ sql: own, dsn, logger, times })
+    const seen = read(broker, topic)
+    await broker.publish([textMessage(topic, 'first')])
+    await until(() => seen.length === 1)
+    const orders = [5n, 10n * spanMax, 30n * spanMax, low - 1n]
+    for (const order of orders) await commitLate(lane, order, topic)
+    const ids = orders.map((order) => lowOf(lane) + order).join(' ')
+    await sql`select pg_notify('trilho_broker', ${ids})`
+    await until(() => seen.length === 5)
+    expect(seen.toSorted()).toEqual(['first', ...orders.map((order) => `late ${order}`)].toSorted())
+    await broker.stop()
+  })
+})

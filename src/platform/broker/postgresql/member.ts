@@ -19,6 +19,7 @@ import {
   setAttempt,
 } from './queue.ts'
 import type { Session } from './session.ts'
+import { findInTime } from './sweep.ts'
 
 export type MemberDeps = {
   readonly sql: Client
@@ -66,6 +67,7 @@ export const joinTopic = (
       const ranges = new Map(wanted.map((lane) => [lane, takeRange(lane)]))
       try {
         const fetched = await reader.ask((own) => fetchRows(own, [...ranges.values()], messagesMax))
+        await Promise.all([...ranges].map((one) => climb(sql, ...one, fetched)))
         const rows = await countInherited(sql, wanted, fetched)
         return [...ranges].flatMap(([lane, range]) => handOut(lane, range, rows, messagesMax))
       } catch (error) {
@@ -119,6 +121,25 @@ const takeRange = (lane: OwnedLane): Range => {
   lane.back = undefined
   lane.inHand = []
   return { low: lane.cursor, high: highOf(lane.lane) }
+}
+
+/** Above a far span that is empty, what was noticed besides may wait: goes on to the first, or to the next span. */
+const climb = async (
+  sql: Client,
+  lane: OwnedLane,
+  { low, high }: Range,
+  rows: readonly QueuedRow[],
+): Promise<void> => {
+  if (low >= lane.cursor) return
+  if (rowsOf(lane, rows).length > 0) {
+    lane.isClimbing = false
+    return
+  }
+  const found = lane.isClimbing
+    ? undefined
+    : await findInTime(sql, [{ low: high - 1n, high: lane.cursor + 1n }])
+  lane.isClimbing = found === undefined
+  for (const id of found ?? [high]) lookAgain(lane, id)
 }
 
 const rowsOf = ({ lane }: OwnedLane, rows: readonly QueuedRow[]): readonly QueuedRow[] =>

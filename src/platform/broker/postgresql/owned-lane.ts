@@ -17,6 +17,8 @@ export type OwnedLane = {
   back: bigint | undefined
   /** Something may have appeared above this id, far below the cursor. */
   far: bigint | undefined
+  /** What is above an empty span was not found in time: spans are read one by one until one has something. */
+  isClimbing: boolean
   /** Where the cursor was, a second apart: what commits late appears above the lowest. */
   readonly floors: bigint[]
   /** Something may wait. */
@@ -55,6 +57,7 @@ export const newLane = (
     floors: [cursor],
     back: undefined,
     far: undefined,
+    isClimbing: false,
     inHand: undefined,
     hasNews: true,
     isSurplus: false,

@@ -27,7 +27,7 @@ export const createSweep = (sql: Client): Sweep => {
   let width = widthMin
   const find = async (ranges: readonly Range[]): Promise<readonly bigint[]> => {
     const beganMs = performance.now()
-    const found = await inTime(sql, ranges)
+    const found = await findInTime(sql, ranges)
     if (found === undefined) {
       if (width > widthMin) width /= widthFactor
       return []
@@ -63,7 +63,7 @@ const pieceOf = (lane: OwnedLane, above: bigint, width: bigint): readonly Range[
 const queryCanceled = '57014'
 
 /** @returns undefined if it takes too long */
-const inTime = async (
+export const findInTime = async (
   sql: Client,
   ranges: readonly Range[],
 ): Promise<readonly bigint[] | undefined> => {
