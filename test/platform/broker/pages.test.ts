@@ -94,6 +94,7 @@ describe.each([...engines])('the broker on $name', (engine) => {
         sql,
         all.map((lane) => ({ low: lowOf(lane), high: highOf(lane) })),
       )
+      await leases.lower(owned)
       const ids = rows.slice(0, settledAtOnce).map(({ id }) => id)
       await findRemaining(sql, ids)
       await countAttempts(sql, ids)

@@ -238,3 +238,43 @@ describe.each([
     await broker.stop()
   })
 })
+
+test.each([
+  ['far below', 5n],
+  ['a little below', 20n * spanMax - 1n],
+])('a late row that its reader ended with, %s, is counted by the next', async (name, order) => {
+  const topic = `ended-with, ${name}`
+  const [lane = 0] = await named(topic)
+  const low = 20n * spanMax
+  await sql`select setval('broker_queue_order', ${low + 1n})`
+  await sql`update broker_lanes set low = ${low} where topic = ${topic}`
+  // No lease is renewed meanwhile.
+  const times = { leaseMs: 60_000, sweepEveryMs: 3_600_000 }
+  const [before, after] = [open(times), open(times)]
+  const ended = Promise.withResolvers<void>()
+  let isInHand = false
+  const hang = async () => {
+    isInHand = true
+    await ended.promise
+  }
+  read(before, topic, { handler: hang })
+  const isRead = async () => {
+    const [row] = await sql`select from broker_lanes where lane = ${lane} and owner is not null`
+    return row !== undefined
+  }
+  await until(isRead)
+  await commitLate(lane, order, topic)
+  await sql`select pg_notify('trilho_broker', ${String(lowOf(lane) + order)})`
+  await until(() => isInHand)
+  await sql`update broker_lanes set until = now() - interval '1 second' where lane = ${lane}`
+  const attempts: number[] = []
+  read(after, topic, {
+    handler: async (batch) => {
+      attempts.push(...batch.map(({ attempt }) => attempt))
+    },
+  })
+  await until(() => attempts.length > 0)
+  expect(attempts).toEqual([2])
+  ended.resolve()
+  await Promise.all([before.stop(), after.stop()])
+})

@@ -9,6 +9,8 @@ export type Leases = {
   readonly find: (lane: number) => OwnedLane | undefined
   /** Renews, shares with other processes, claims: one statement while nothing changes. */
   readonly turn: (lanes: Lanes) => Promise<void>
+  /** Tells whoever takes the lanes over to begin where they are read now, before what is there is handed out. */
+  readonly lower: (lanes: readonly OwnedLane[]) => Promise<void>
   readonly join: (topic: string) => void
   /** Claims no more lanes of a topic, and gives those back that are idle. */
   readonly retire: (topic: string) => void
@@ -107,6 +109,12 @@ export const createLeases = (deps: {
         await release(sql, [...surplus, ...retired])
         const still = wanted.filter(({ topic }) => joined.has(topic))
         if (still.length > 0) await claim(sql, still)
+      }),
+    lower: (lanes) =>
+      inTurn(async (sql) => {
+        await sql`
+          update broker_lanes set low = reached from ${reachedIn(sql, lanes)}
+          where ${looksLikeOne(sql)} and lane = held and owner = ${me}`
       }),
     leave: async (topic) => {
       await inTurn(async (sql) => {

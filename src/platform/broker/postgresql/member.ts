@@ -5,7 +5,7 @@ import { pause } from '../retry.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'
 import { highOf, type Lanes, laneOf } from './lanes.ts'
 import type { Leases } from './leases.ts'
-import { lookAgain, type OwnedLane, spanMax } from './owned-lane.ts'
+import { floorOf, lookAgain, type OwnedLane, spanMax } from './owned-lane.ts'
 import { insertMessages } from './publish.ts'
 import {
   batchBytesMax,
@@ -64,9 +64,15 @@ export const joinTopic = (
     assigned: () => readable().map(({ partition }) => partition),
     fetch: async (partitions, messagesMax) => {
       const wanted = readable().filter(({ partition }) => partitions.includes(partition))
+      const floors = new Map(wanted.map((lane) => [lane, floorOf(lane)]))
       const ranges = new Map(wanted.map((lane) => [lane, takeRange(lane)]))
       try {
         const fetched = await reader.ask((own) => fetchRows(own, [...ranges.values()], messagesMax))
+        // Late rows that end this process are counted only where the next reader begins below them.
+        const late = wanted.filter((lane) =>
+          rowsOf(lane, fetched).some(({ id }) => id <= (floors.get(lane) ?? id)),
+        )
+        if (late.length > 0) await leases.lower(late)
         await Promise.all([...ranges].map((one) => climb(sql, ...one, fetched)))
         const rows = await countInherited(sql, wanted, fetched)
         return [...ranges].flatMap(([lane, range]) => handOut(lane, range, rows, messagesMax))
