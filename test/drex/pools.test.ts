@@ -66,7 +66,14 @@ test('a node that has no such answer holds nothing up', async () => {
   await confirmed(await pay(ana, bia, '1.00'))
 }, 60_000)
 
-test('one node of several is believed alone for a minute', async () => {
+type Held = { readonly held: readonly { readonly subject: string; readonly reason: string }[] }
+
+const heldNow = async (): Promise<readonly (readonly [string, string])[]> => {
+  const { held } = (await bench.call('GET', '/v1/drex/held')).json as Held
+  return held.map(({ subject, reason }) => [subject, reason])
+}
+
+test('one node of several holds a wallet up for a minute, and nothing is told as unsent', async () => {
   bench = await createBench({ isLying: true })
   second = createLyingNode(bench.chain)
   second.lie(ahead)
@@ -77,13 +84,26 @@ test('one node of several is believed alone for a minute', async () => {
   expect((await read(id)).status).toBe('pending')
   expect(await cancel(id)).toBe(409)
   await skip(61_000)
-  await confirmed(id)
+  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  expect(await heldNow()).toEqual([[id, 'not_told']])
   const count = second.asked.get('eth_getTransactionCount')
   await confirmed(await pay(ana, bia, '1.00'))
   expect(second.asked.get('eth_getTransactionCount')).toBe(count!)
 }, 60_000)
 
-type Held = { readonly held: readonly { readonly subject: string; readonly reason: string }[] }
+test('where no node ever tells, what waits is held after a while, and the wallet goes on', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(ofPools({ error: { code: -32_603, message: 'internal error' } }))
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia, '1.00')
+  await Bun.sleep(2_500)
+  for (let i = 0; i < 2; i++) await skip(290_000)
+  expect((await read(id)).error).toBeNull()
+  await skip(60_000)
+  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  expect(await heldNow()).toEqual([[id, 'not_told']])
+  await confirmed(await pay(ana, bia, '2.00'))
+}, 60_000)
 
 test('where a pool stays ahead, what waits is held after a while, and the wallet goes on', async () => {
   bench = await createBench({ isLying: true })
@@ -97,8 +117,7 @@ test('where a pool stays ahead, what waits is held after a while, and the wallet
   }
   await skip(60_000)
   await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
-  const { held } = (await bench.call('GET', '/v1/drex/held')).json as Held
-  expect(held.map(({ subject, reason }) => [subject, reason])).toEqual([[id, 'not_told']])
+  expect(await heldNow()).toEqual([[id, 'not_told']])
   expect(bench.events.filter(({ type }) => type === 'drex.transaction.held')).toHaveLength(1)
   await confirmed(await pay(ana, bia, '2.00'))
   expect(await cancel(id)).toBe(200)

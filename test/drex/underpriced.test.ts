@@ -1,7 +1,7 @@
 /** A node that takes nothing below a price of its own: what was signed for less is offered for more. */
 import { afterEach, expect, test } from 'bun:test'
 import { Transaction } from 'ethers'
-import { createLyingNode, type LyingNode } from './lying-node.ts'
+import { createLyingNode, type Lie, type LyingNode } from './lying-node.ts'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
@@ -18,6 +18,7 @@ const begin = async (
   leastWei: bigint,
   env: Readonly<Record<string, string>> = {},
   nodes: 1 | 2 = 1,
+  lieOfSecond?: Lie,
 ) => {
   bench = await createBench({
     isLying: true,
@@ -31,6 +32,7 @@ const begin = async (
   )
   if (nodes === 2) {
     second = createLyingNode(bench.chain)
+    second.lie(lieOfSecond)
     const urls = `${bench.node.url},${second.url}`
     await bench.restart({ DREX_TESTNET_GAS_POLICY: 'legacy', DREX_TESTNET_RPC_URLS: urls })
   }
@@ -66,6 +68,15 @@ test('one node that asks for more raises nothing: another takes it', async () =>
   const attempts = await bench.database.sql`select 1 from drex_attempts`
   expect(attempts).toHaveLength(0)
   expect(await bench.balance(bia)).toBe(100n)
+}, 60_000)
+
+test('another that refuses for a reason of its own stops no raise', async () => {
+  const message = 'sender account not authorized to send transactions'
+  const { id } = await begin((gwei * 13n) / 10n, {}, 2, ({ method }) =>
+    method === 'eth_sendRawTransaction' ? { error: { code: -32_007, message } } : undefined,
+  )
+  await bench.until(async () => (await read(id)).status === 'confirmed')
+  expect(await bench.database.sql`select 1 from drex_attempts`).not.toHaveLength(0)
 }, 60_000)
 
 test('a network without fees has none to raise', async () => {

@@ -1,7 +1,7 @@
 /**
  * What a copy of the book does not know of may still be in a node's pool: as long as one is ahead, its wallet waits. But
- * one node may lie, and a stranger's transaction may never be mined. So after a while one node alone is not believed, and
- * where the pool stays ahead, what waits is held until somebody decides, and the wallet goes on.
+ * one node may lie, a stranger's transaction may never be mined, and nodes may never tell. So after a while, sooner where
+ * one of several nodes is alone, what waits is held until somebody decides, and the wallet goes on.
  */
 import type { Hex } from '../evm/hex.ts'
 import { isRetryable, RpcFailure } from '../rpc/errors.ts'
@@ -10,7 +10,7 @@ import { nodesNeeded } from './agreement.ts'
 import type { EngineContext } from './context.ts'
 import * as lanes from './lane-store.ts'
 
-/** For so long, the node that knows most is believed alone. */
+/** For so long a wallet waits on the word of one of several nodes. */
 const aloneMs = 60_000
 /** After so long, nobody waits for a block any more. A look that comes so long after the last one begins anew. */
 const waitMs = 600_000
@@ -19,7 +19,7 @@ const warnedMs = 60_000
 /** One alone may lie, as with heads. */
 const toldMin = 2
 
-/** `untold`: no node says, and one may say later. `stuck`: it has been ahead for too long. */
+/** `untold`: no node says, and one may say later. `stuck`: it has been one or the other for too long. */
 export type Pool = 'even' | 'untold' | 'ahead' | 'stuck'
 
 type Ahead = { readonly sinceMs: number; readonly seenMs: number; readonly warnMs: number }
@@ -61,11 +61,10 @@ const countsOf = async (
   return all
 }
 
-/** @throws RpcFailure if no node says */
+/** Beyond any nonce where no node says. */
 export const highestOf = async (context: EngineContext, sender: Hex): Promise<number> => {
   const counts = (await countsOf(context, [sender])).get(sender)
-  if (counts === undefined) throw poolUntold()
-  return counts[0] ?? 0
+  return counts === undefined ? Number.POSITIVE_INFINITY : (counts[0] ?? 0)
 }
 
 export const poolUntold = () => new RpcFailure('transient', 'no node tells what its pool has')
@@ -78,44 +77,53 @@ export const poolsOf = async (
   const counts = await countsOf(context, senders)
   const known = await lanes.lanesOf(context.sql, context.network.id, [...counts.keys()])
   return new Map(
-    senders.map((sender) => {
-      const told = counts.get(sender)
-      return [sender, told ? judged(context, sender, told, known.get(sender)?.next ?? 0) : 'untold']
-    }),
+    senders.map((sender) => [
+      sender,
+      judged(context, sender, counts.get(sender), known.get(sender)?.next ?? 0),
+    ]),
   )
 }
 
-const judged = (
-  context: EngineContext,
-  sender: Hex,
-  counts: readonly number[],
-  next: number,
-): Pool => {
+/** For how long its pool has not been even, and whether that is to be told again now. */
+const waitOf = (context: EngineContext, sender: Hex) => {
   const all = seenOf(context)
-  const isBeyond = (count = 0): boolean => count > next
-  if (!isBeyond(counts[0])) {
-    all.delete(sender)
-    return 'even'
-  }
   const nowMs = performance.now()
   const last = all.get(sender)
   const isSame = last !== undefined && nowMs - last.seenMs < waitMs
   const { sinceMs, warnMs } = isSame ? last : { sinceMs: nowMs, warnMs: nowMs }
-  const isWarned = nowMs < warnMs
-  all.set(sender, { sinceMs, seenMs: nowMs, warnMs: isWarned ? warnMs : nowMs + warnedMs })
+  const isTold = nowMs >= warnMs
+  all.set(sender, { sinceMs, seenMs: nowMs, warnMs: isTold ? nowMs + warnedMs : warnMs })
+  return { waitedMs: nowMs - sinceMs, isTold }
+}
+
+/** @param counts undefined if no node says */
+const judged = (
+  context: EngineContext,
+  sender: Hex,
+  counts: readonly number[] | undefined,
+  next: number,
+): Pool => {
+  const isBeyond = (count = 0): boolean => count > next
+  if (counts !== undefined && !isBeyond(counts[0])) {
+    forgetPool(context, sender)
+    return 'even'
+  }
+  const { waitedMs, isTold } = waitOf(context, sender)
+  const told = { network: context.network.id, sender, counts, next }
+  if (counts === undefined) {
+    if (isTold) context.logger.warn(told, 'no node tells what its pool has')
+    return waitedMs < waitMs ? 'untold' : 'stuck'
+  }
   const place = Math.min(counts.length, Math.max(toldMin, nodesNeeded(context)))
   const isAgreed = isBeyond(counts[place - 1])
-  const isPassedOver = !isAgreed && nowMs - sinceMs >= aloneMs
-  const told = { network: context.network.id, sender, counts, next }
-  if (!isWarned)
+  if (isTold)
     context.logger.warn(
       told,
-      isPassedOver
-        ? 'too few nodes have what one has in its pool'
-        : 'a pool has what this database has not',
+      isAgreed
+        ? 'a pool has what this database has not'
+        : 'one node has in its pool what this database and other nodes have not',
     )
-  if (isPassedOver) return 'even'
-  return nowMs - sinceMs < waitMs ? 'ahead' : 'stuck'
+  return waitedMs < (isAgreed ? waitMs : aloneMs) ? 'ahead' : 'stuck'
 }
 
 /** The next time that a pool is ahead of it is the first. */

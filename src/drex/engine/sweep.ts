@@ -5,7 +5,7 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { GasPolicy } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
-import { isRetryable, type RpcFailureKind } from '../rpc/errors.ts'
+import type { RpcFailureKind } from '../rpc/errors.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { type AskedFees, currentFees, nextFees, offerOf } from './fees.ts'
@@ -118,9 +118,13 @@ const raise = async (
   )
 }
 
+/** Of the same bytes this says that no price is what is wrong: they are taken, or their nonce is. */
+const isNoPrice = (kind: RpcFailureKind | undefined): boolean =>
+  kind === undefined || kind === 'known_transaction' || kind === 'nonce_too_low'
+
 /**
  * Offers the same bytes to every node: one that asks for more than the others raises no fee.
- * @returns those that all nodes that answer find underpriced
+ * @returns those that a node finds underpriced, and none has taken
  */
 const refusedByAll = async (
   context: EngineContext,
@@ -138,8 +142,7 @@ const refusedByAll = async (
   )
   const cheap = sendables.filter((_, i) => {
     const kinds = outcomesOf(i).map((each) => ('failure' in each ? each.failure.kind : undefined))
-    const told = kinds.filter((kind) => kind === undefined || !isRetryable(kind))
-    return told.length > 0 && told.every((kind) => kind === 'underpriced')
+    return kinds.includes('underpriced') && !kinds.some(isNoPrice)
   })
   return new Set(cheap.map(({ id }) => id))
 }
