@@ -118,7 +118,7 @@ const raise = async (
   )
 }
 
-/** Of the same bytes this says that no price is what is wrong: they are taken, or their nonce is. */
+/** A price is not what is wrong with bytes that are taken, or whose nonce is. */
 const isNoPrice = (kind: RpcFailureKind | undefined): boolean =>
   kind === undefined || kind === 'known_transaction' || kind === 'nonce_too_low'
 
