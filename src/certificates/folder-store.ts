@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import {
   keyKindProblem,
   keyMatchMessage,
@@ -23,9 +24,6 @@ import type { CertificateStore } from './store.ts'
 const certificateFile = 'tls.crt'
 const keyFile = 'tls.key'
 const removedFile = 'removed'
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
 
 const readOptional = async (path: string): Promise<string | undefined> => {
   try {

@@ -1,5 +1,6 @@
 import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import { isClient } from '../doctor/database.ts'
 import { reasonOf } from '../doctor/reason.ts'
 
@@ -152,7 +153,7 @@ export const checkPages = async (
     try {
       await readPages(sql, table, pages, advance)
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === insufficientPrivilege) {
+      if (hasCode(error, insufficientPrivilege)) {
         closed.push(table)
         continue
       }

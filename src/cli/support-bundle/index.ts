@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, release, totalmem, uptime } from 'node:os'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import { type Command, errorLogger, idleFeatures, print, withDatabase } from '../command.ts'
 import { allChecks } from '../doctor/index.ts'
 import { reasonOf } from '../doctor/reason.ts'
@@ -78,7 +79,7 @@ const writePrivately = async (path: string, bytes: Uint8Array): Promise<void> =>
 }
 
 const unlessMissing = (error: unknown): undefined => {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  if (!hasCode(error, 'ENOENT')) throw error
 }
 
 const partsOf = async (

@@ -1,3 +1,4 @@
+import { hasCode } from '#src/platform/runtime/index.ts'
 import type { Client, Transaction } from './database.ts'
 
 /** Has several statements see the database as of one moment, while others go on writing. */
@@ -6,9 +7,6 @@ export const inSnapshot = <T>(sql: Client, read: (tx: Transaction) => Promise<T>
 
 const deadlockDetected = '40P01'
 const attemptsMax = 4
-
-const isDeadlock = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === deadlockDetected
 
 /**
  * A transaction that begins anew where the server ended it because others and it waited for each other: for work that
@@ -24,7 +22,7 @@ export const withDeadlockRetries = async <T>(
     try {
       return (await sql.begin(work)) as T
     } catch (error) {
-      if (attempt === attemptsMax || !isDeadlock(error)) throw error
+      if (attempt === attemptsMax || !hasCode(error, deadlockDetected)) throw error
     }
   }
 }

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { hasCode } from '#src/platform/runtime/index.ts'
 
 const pendingBytesMax = 8_388_608
 const retryMs = 10
@@ -71,7 +72,7 @@ export class LineWriter {
       }
       return true
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return false
+      if (hasCode(error, 'EAGAIN')) return false
       // The reader is gone (EPIPE): there is nobody left to tell.
       this.#rest = Buffer.alloc(0)
       return true

@@ -11,6 +11,7 @@ export {
   startOfDay,
   weekdayOf,
 } from './days.ts'
+export { hasCode } from './error-code.ts'
 export { inTime, inTimeOr } from './in-time.ts'
 export { SendBuffer } from './send-buffer.ts'
 export {

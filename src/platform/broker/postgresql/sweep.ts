@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import { lowOf } from './lanes.ts'
 import { floorOf, leastOf, type OwnedLane } from './owned-lane.ts'
 import { findFirst, type Range } from './queue.ts'
@@ -73,7 +74,7 @@ export const findInTime = async (
       return findFirst(tx, ranges)
     })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === queryCanceled) return undefined
+    if (hasCode(error, queryCanceled)) return undefined
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import { storedRestrictionsSchema } from './restrictions.ts'
@@ -42,9 +43,6 @@ const checkEveryMs = 1_000
 /** A change takes milliseconds: whoever made a lock that stays as it is for so long has died. */
 const lockMsMax = 5_000
 const lockedLookMs = 20
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
 
 /** Reads the file; an absent one counts as empty. Throws with a path into the JSON when it is malformed. */
 export const readKeyFile = async (path: string): Promise<KeyFile> => {
