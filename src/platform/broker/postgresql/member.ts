@@ -64,15 +64,15 @@ export const joinTopic = (
     assigned: () => readable().map(({ partition }) => partition),
     fetch: async (partitions, messagesMax) => {
       const wanted = readable().filter(({ partition }) => partitions.includes(partition))
-      const floors = new Map(wanted.map((lane) => [lane, floorOf(lane)]))
       const ranges = new Map(wanted.map((lane) => [lane, takeRange(lane)]))
       try {
         const fetched = await reader.ask((own) => fetchRows(own, [...ranges.values()], messagesMax))
         // Late rows that end this process are counted only where the next reader begins below them.
-        const late = wanted.filter((lane) =>
-          rowsOf(lane, fetched).some(({ id }) => id <= (floors.get(lane) ?? id)),
+        const late = [...ranges].filter(
+          ([lane, { low, floor }]) =>
+            low < floor && rowsOf(lane, fetched).some(({ id }) => id <= floor),
         )
-        if (late.length > 0) await leases.lower(late)
+        if (late.length > 0) await leases.lower(late.map(([lane]) => lane))
         await Promise.all([...ranges].map((one) => climb(sql, ...one, fetched)))
         const rows = await countInherited(sql, wanted, fetched)
         return [...ranges].flatMap(([lane, range]) => handOut(lane, range, rows, messagesMax))
@@ -114,19 +114,21 @@ export const joinTopic = (
 /**
  * What to read of a lane now: from where something appeared late, if it did, and all above. Where that is far below, a
  * span of it alone, and what is above the cursor the next time.
+ * @returns with the floor that the lane had before
  */
-const takeRange = (lane: OwnedLane): Range => {
+const takeRange = (lane: OwnedLane): Range & { readonly floor: bigint } => {
   const { far } = lane
+  const floor = floorOf(lane)
   lane.hasNews = false
   if (far !== undefined) {
     lane.far = undefined
     lane.inHand = [far + 1n]
-    return { low: far, high: far + spanMax + 1n }
+    return { low: far, high: far + spanMax + 1n, floor }
   }
   if (lane.back !== undefined && lane.back < lane.cursor) lane.cursor = lane.back
   lane.back = undefined
   lane.inHand = []
-  return { low: lane.cursor, high: highOf(lane.lane) }
+  return { low: lane.cursor, high: highOf(lane.lane), floor }
 }
 
 /** Above a far span that is empty, what was noticed besides may wait: goes on to the first, or to the next span. */
