@@ -17,13 +17,14 @@ type Retained = {
   readonly beforeGone?: (sql: Queryable, keys: readonly string[]) => Promise<void>
 }
 
-export type RetentionDeps = {
+type DropDeps = {
   readonly sql: Client
-  readonly days: number
   /** Where partitions are written to before they go; undefined: nowhere. */
   readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }
+
+export type RetentionDeps = DropDeps & { readonly days: number }
 
 /** By the clock of the database: what a process with a wrong one of its own deleted would be gone for good. */
 export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
@@ -34,7 +35,7 @@ export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
 
 /** Drops the partitions that lie wholly before then, oldest first, and deletes what the default ones hold of that time. */
 export const dropExpired = async (
-  deps: Omit<RetentionDeps, 'days'>,
+  deps: DropDeps,
   retained: Retained,
   before: Date,
   round?: Lasting,
@@ -53,7 +54,7 @@ export const dropExpired = async (
 }
 
 const mayGo = async (
-  { sql, logger }: Pick<RetentionDeps, 'sql' | 'logger'>,
+  { sql, logger }: Pick<DropDeps, 'sql' | 'logger'>,
   { isOpen }: Pick<Retained, 'isOpen'>,
   name: string,
 ): Promise<boolean> => {
@@ -68,7 +69,7 @@ const mayGo = async (
  * somebody may have a message sent again: we ask anew after each step.
  */
 const dropTogether = async (
-  deps: Omit<RetentionDeps, 'days'>,
+  deps: DropDeps,
   retained: Retained,
   name: string,
   round: Lasting | undefined,
@@ -123,7 +124,7 @@ const closedInKeyOrder = async (
 
 /** Rows are there whose partition was missing when they came. */
 const emptyDefaults = async (
-  { sql, archiveDirectory, logger }: Omit<RetentionDeps, 'days'>,
+  { sql, archiveDirectory, logger }: DropDeps,
   { tables, keys, isOpen, beforeGone }: Retained,
   before: Date,
   round: Lasting | undefined,
