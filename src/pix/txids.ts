@@ -3,7 +3,13 @@
  * so no index keeps them apart: whoever makes one of a recurrence shuts out those who make the others. A txid that we have
  * just drawn nobody else can name: it takes no lock.
  */
-import type { Queryable } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  withDeadlockRetries,
+} from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 
 /** Where the advisory locks of txids begin: any number that nothing else locks. */
 const firstLock = 0x70 * 2 ** 40
@@ -14,24 +20,72 @@ const locksMax = 64
 export const lockOfTxid = (account: string, txid: string): number =>
   firstLock + Bun.hash.crc32(account) * locksMax + (Bun.hash.crc32(txid) % locksMax)
 
-/** Whether the account has no charge of a recurrence under the txid, and gets none before the transaction ends. */
-export const isTxidFree = async (
-  tx: Queryable,
-  account: string,
-  txid: string,
-): Promise<boolean> => {
+/** Whether the account has no charge of a recurrence under a txid, and gets none before the transaction ends. */
+export type IsTxidFree = (tx: Queryable, account: string, txid: string) => Promise<boolean>
+
+/** For a batch, which is one transaction: it waits for whoever makes a charge of a recurrence now. */
+export const isTxidFree: IsTxidFree = async (tx, account, txid) => {
   const [row] = await tx<{ isFree: boolean }[]>`
     select pix_txid_is_free(${lockOfTxid(account, txid)}, ${account}, ${txid}) as "isFree"`
   return row?.isFree === true
+}
+
+/** Within {@link withTxid}, which waits. */
+export const isTxidFreeNow: IsTxidFree = async (tx, account, txid) => {
+  const lock = lockOfTxid(account, txid)
+  const [row] = await tx<{ isFree: boolean | null }[]>`
+    select case when pg_try_advisory_xact_lock_shared(${lock}::bigint)
+      then pix_txid_is_free(${lock}, ${account}, ${txid}) end as "isFree"`
+  if (row?.isFree == null) throw new TxidHeldError()
+  return row.isFree
 }
 
 /** What earlier builds of 0.1.0 share, which run beside us in a rolling update. It goes with 0.2.0. */
 const formerLockOfTxid = (account: string, txid: string): number =>
   0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
 
-/** Until the transaction ends nobody else makes a charge of the txid. What is read afterwards holds all that were made. */
+/**
+ * Until the transaction ends nobody else makes a charge of the txid. What is read afterwards holds all that were made.
+ * Within {@link withTxid}, which waits.
+ */
 export const lockTxid = async (tx: Queryable, account: string, txid: string): Promise<void> => {
-  await tx`select pg_advisory_xact_lock(${lockOfTxid(account, txid)}::bigint)`
-  // The other accounts share it: whoever has it waits for none of his own.
-  await tx`select pg_advisory_xact_lock(${formerLockOfTxid(account, txid)}::bigint)`
+  for (const lock of [lockOfTxid(account, txid), formerLockOfTxid(account, txid)]) {
+    const [row] = await tx<{ isOurs: boolean }[]>`
+      select pg_try_advisory_xact_lock(${lock}::bigint) as "isOurs"`
+    if (row?.isOurs !== true) throw new TxidHeldError()
+  }
 }
+
+class TxidHeldError extends Error {}
+
+/** A batch holds locks for seconds. */
+const waitMaxMs = 10_000
+const pauseMinMs = 5
+const pauseMaxMs = 200
+
+/**
+ * A transaction that needs the lock of a txid. While another holds it the transaction is begun anew from time to time, so
+ * that none of those who wait keeps a connection from the others.
+ *
+ * @throws ApiError 503 if it has waited for too long
+ */
+export const withTxid = async <T>(
+  sql: Client,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> => {
+  const endMs = performance.now() + waitMaxMs
+  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(2 * pauseMs, pauseMaxMs)) {
+    try {
+      return await withDeadlockRetries(sql, work)
+    } catch (error) {
+      if (!(error instanceof TxidHeldError)) throw error
+      if (performance.now() > endMs) throw underWay()
+    }
+    await Bun.sleep(pauseMs)
+  }
+}
+
+const underWay = (): ApiError =>
+  new ApiError(httpErrors.unavailable, 'Outra requisição ainda cria cobranças com este txid.', {
+    headers: { 'Retry-After': '1' },
+  })

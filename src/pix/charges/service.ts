@@ -18,7 +18,7 @@ import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
-import { isTxidFree } from '../txids.ts'
+import { type IsTxidFree, isTxidFree, isTxidFreeNow, withTxid } from '../txids.ts'
 import type { ChargeRequest, RevisionRequest } from './body.ts'
 import { areSameTerms, type Charge, kindOf } from './domain.ts'
 import { createMaker, makeCharges } from './making.ts'
@@ -60,7 +60,7 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
     const wanted = { ...named, isDrawn: true, terms, at: now() }
     const [made] = locationId === undefined ? await makeCharges(tx, [wanted]) : []
     return made === undefined
-      ? view(tx, await putCharge(tx, named, request, now(), wording))
+      ? view(tx, await putCharge(tx, named, request, { now: now(), wording, isFree: isDrawn }))
       : chargeView(made, addresses)
   }
   /** With what was paid. */
@@ -76,14 +76,16 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
       const isPlain = locationId === undefined && request.refusalAt(at) === undefined
       const made = isPlain && (await make({ account, txid, terms, at }))
       if (made) return chargeView(made, addresses)
-      return withDeadlockRetries(sql, async (tx) => {
-        await refuseDenied(tx, { account, txid }, wording)
-        return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
+      return withTxid(sql, async (tx) => {
+        const named = { account, txid }
+        await refuseDenied(tx, named, wording)
+        const putting = { now: now(), wording, isFree: isTxidFreeNow }
+        return view(tx, await putCharge(tx, named, request, putting))
       })
     },
     /** The same of a batch, within its transaction. */
     putWithin: (tx: Transaction, named: Named, request: ChargeRequest) =>
-      putCharge(tx, named, request, now(), wording),
+      putCharge(tx, named, request, { now: now(), wording, isFree: isTxidFree }),
     reviseWithin: (tx: Transaction, named: Named, request: RevisionRequest) =>
       revise(tx, named, request, wording),
     /** Makes a charge with a txid of ours. */
@@ -177,12 +179,15 @@ const receiverFor = async (
 const hasAddress = ({ street, state, postalCode }: Receiver): boolean =>
   street !== null && state !== null && postalCode !== null
 
+type Putting = { readonly now: Date; readonly wording: Wording; readonly isFree: IsTxidFree }
+
+const isDrawn: IsTxidFree = async () => true
+
 const putCharge = async (
   tx: Transaction,
   { account, txid }: Named,
   request: ChargeRequest,
-  now: Date,
-  wording: Wording,
+  { now, wording, isFree: isFreeOf }: Putting,
 ): Promise<Charge> => {
   const found = await lockCharge(tx, account, txid)
   if (found !== undefined) return replaced(tx, found, request, now, wording)
@@ -193,7 +198,7 @@ const putCharge = async (
   const id = Bun.randomUUIDv7('hex', now)
   const status = 'ATIVA' as const
   const fresh = { id, account, taxId, txid, status, revision: 0, createdAt: now, terms }
-  const isFree = await isTxidFree(tx, account, txid)
+  const isFree = await isFreeOf(tx, account, txid)
   if (!(await addCharge(tx, fresh))) {
     const madeSince = await lockCharge(tx, account, txid)
     // Another account has a charge of it with the same receiver.

@@ -1,10 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
-import {
-  type Client,
-  inSnapshot,
-  type Transaction,
-  withDeadlockRetries,
-} from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
@@ -19,7 +14,7 @@ import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
 import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
-import { lockTxid } from '../txids.ts'
+import { lockTxid, withTxid } from '../txids.ts'
 import { advance, attempted, cancellationsOf } from './advance.ts'
 import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
 import {
@@ -81,8 +76,8 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     /** @throws ApiError `cobr_operacao_invalida` */
     put: (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
-      return withDeadlockRetries(sql, async (tx) => {
-        // It waits before it has the recurrence, for which payments wait in turn.
+      return withTxid(sql, async (tx) => {
+        // It comes before the recurrence, for which payments wait in turn.
         await lockTxid(tx, account, txid)
         return make(tx, { account, txid }, wanted, deps)
       })
