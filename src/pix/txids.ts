@@ -20,6 +20,13 @@ const locksMax = 64
 export const lockOfTxid = (account: string, txid: string): number =>
   firstLock + Bun.hash.crc32(account) * locksMax + (Bun.hash.crc32(txid) % locksMax)
 
+/**
+ * What earlier builds of 0.1.0 lock instead, which run beside us in a rolling update. Accounts share it, so a batch, which
+ * would hold it for seconds, takes none. It goes with 0.2.0.
+ */
+export const formerLockOfTxid = (account: string, txid: string): number =>
+  0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
+
 /** Whether the account has no charge of a recurrence under a txid, and gets none before the transaction ends. */
 export type IsTxidFree = (tx: Queryable, account: string, txid: string) => Promise<boolean>
 
@@ -35,14 +42,11 @@ export const isTxidFreeNow: IsTxidFree = async (tx, account, txid) => {
   const lock = lockOfTxid(account, txid)
   const [row] = await tx<{ isFree: boolean | null }[]>`
     select case when pg_try_advisory_xact_lock_shared(${lock}::bigint)
+        and pg_try_advisory_xact_lock_shared(${formerLockOfTxid(account, txid)}::bigint)
       then pix_txid_is_free(${lock}, ${account}, ${txid}) end as "isFree"`
   if (row?.isFree == null) throw new TxidHeldError()
   return row.isFree
 }
-
-/** What earlier builds of 0.1.0 share, which run beside us in a rolling update. It goes with 0.2.0. */
-const formerLockOfTxid = (account: string, txid: string): number =>
-  0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
 
 /**
  * Until the transaction ends nobody else makes a charge of the txid. What is read afterwards holds all that were made.

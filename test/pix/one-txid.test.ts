@@ -1,6 +1,6 @@
 /** A txid is one charge of its account, of whatever kind, also if several are asked for at once. */
 import { afterAll, expect, test } from 'bun:test'
-import { lockOfTxid } from '../../src/pix/txids.ts'
+import { formerLockOfTxid, lockOfTxid } from '../../src/pix/txids.ts'
 import { startAutomatic } from './automatic.ts'
 import { chargeBody, freshTxid } from './support.ts'
 
@@ -126,15 +126,22 @@ test('who waits for a txid keeps no connection', async () => {
   }
 })
 
-test('a charge of a recurrence waits for one of its txid that an earlier build of 0.1.0 makes', async () => {
+test.each([
+  ['a charge of a recurrence waits', 'cobr', 'pg_advisory_xact_lock_shared'],
+  ['a charge waits', 'cob', 'pg_advisory_xact_lock'],
+  ['a charge with a location waits', 'loc', 'pg_advisory_xact_lock'],
+])('%s for one of its txid that an earlier build of 0.1.0 makes', async (_, kind, lock) => {
   const { idRec } = await right('POST', '/rec', recBody())
+  const { id } = await right('POST', '/loc', { tipoCob: 'cob' })
   const txid = freshTxid()
-  const former = 0x70_69_78_00 + (Bun.hash.crc32(`ana ${txid}`) % 256)
+  const put = () =>
+    kind === 'cobr'
+      ? call('PUT', `/cobr/${txid}`, cobrBody(idRec))
+      : call('PUT', `/cob/${txid}`, chargeBody(key, kind === 'loc' ? { loc: { id } } : {}))
   const own = await pix.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock_shared(${former}::bigint)`
-    const made = call('PUT', `/cobr/${txid}`, cobrBody(idRec))
-    const first = await Promise.race([made, Bun.sleep(100)])
-    expect(first).toBeUndefined()
+    await tx`select ${tx(lock)}(${formerLockOfTxid('ana', txid)}::bigint)`
+    const made = put()
+    expect(await Promise.race([made, Bun.sleep(100)])).toBeUndefined()
     return { made }
   })
   expect((await own.made).status).toBe(201)

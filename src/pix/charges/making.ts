@@ -8,7 +8,7 @@ import {
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
-import { lockOfTxid } from '../txids.ts'
+import { formerLockOfTxid, lockOfTxid } from '../txids.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
 import type { ShownCharge } from './view.ts'
@@ -60,13 +60,14 @@ export const makeCharges = async (
     content: contentOf(terms),
     token: randomHex(),
     lock: isDrawn === true ? null : lockOfTxid(account, txid),
+    former: formerLockOfTxid(account, txid),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
           cents bigint, alteration smallint, expires int, debtor text, content text, token text, lock bigint,
-          nothing text)
+          former bigint, nothing text)
       where ${looksLikeOne(sql)}
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
@@ -80,6 +81,7 @@ export const makeCharges = async (
           and item.txid = wanted.txid and item.status <> 'CRIADA')
         and case when wanted.lock is null then true
           when pg_try_advisory_xact_lock_shared(wanted.lock)
+            and pg_try_advisory_xact_lock_shared(wanted.former)
           then pix_txid_is_free(wanted.lock, wanted.account, wanted.txid) else false end
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
