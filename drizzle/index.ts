@@ -142,6 +142,7 @@ import m138 from './0138_broker_lanes_low.sql' with { type: 'text' }
 import m139 from './0139_webhook_events_told.sql' with { type: 'text' }
 import m140 from './0140_webhook_endpoints_inactive.sql' with { type: 'text' }
 import m141 from './0141_webhook_endpoints_last_failed.sql' with { type: 'text' }
+import m142 from './0142_spi_reasks.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -286,4 +287,5 @@ export const migrations: readonly Migration[] = [
   { name: '0139_webhook_events_told', sql: m139 },
   { name: '0140_webhook_endpoints_inactive', sql: m140 },
   { name: '0141_webhook_endpoints_last_failed', sql: m141 },
+  { name: '0142_spi_reasks', sql: m142 },
 ]

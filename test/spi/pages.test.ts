@@ -37,11 +37,13 @@ import {
 import { createSendings } from '#src/spi/out/stage/sendings.ts'
 import {
   findOutbound,
-  hasUnanswered,
+  hasToAsk,
+  hasToMark,
   lockDoubtful,
   lockOverdue,
   lockUnanswered,
   noteDoubt,
+  noteReasks,
 } from '#src/spi/out/stage/store.ts'
 import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
 import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
@@ -90,7 +92,6 @@ const search = {
   to: now,
   scheduledTo: now,
   limit: 100,
-  except: [],
 }
 const none = { limit: 50, offset: 0, before: undefined }
 /** A day of which nothing was told. */
@@ -149,10 +150,15 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         ids.map((id) => ({ id, detail: 'again', repetition: 1 })),
       )
       await findOutbound(tx, ids)
-      await hasUnanswered(tx, search, search)
+      await hasToMark(tx, search, search)
+      await hasToAsk(tx, search)
       await lockOverdue(tx, search)
-      await lockUnanswered(tx, search)
       await lockDoubtful(tx, search)
+      await lockUnanswered(tx, search)
+      await noteReasks(
+        tx,
+        ids.map((id) => ({ id, reasks: 1, pauseMs: 1_000 })),
+      )
       const overdue = { now: search.from, lostBefore: search.from }
       await hasOverdue(tx, overdue)
       await takeOverdue(tx, { ...overdue, limit: listed })

@@ -40,6 +40,10 @@ export const spiMessages = pgTable(
     inDoubtSince: instant('in_doubt_since'),
     /** When a message was sent first, if that was long after it was made; null: soon after. */
     sentAt: instant('sent_at'),
+    /** How often an UNKNOWN message was sent again because nobody had answered it; null: never. */
+    reasks: integer(),
+    /** Nobody sends it again by himself until then, on the clock of the database. */
+    reaskAfter: instant('reask_after'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
     /** Until then a queued message has no entry in the queue, which gets it then; null: it has one, or stands in a line. */

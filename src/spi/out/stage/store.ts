@@ -1,5 +1,6 @@
 import {
   constants,
+  looksLikeOne,
   type Queryable,
   type Transaction,
   textArray,
@@ -111,6 +112,8 @@ export type Unanswered = StoredOutbound & {
   readonly isScheduled: boolean
   readonly resourceId: string | null
   readonly traceparent: string | null
+  /** How often it was sent again already. */
+  readonly reasks: number
   /** The bytes that were sent; throws when we cannot make them any more. */
   readonly sentXml: () => Uint8Array
 }
@@ -125,7 +128,7 @@ type UnansweredRow = Omit<Unanswered, 'sentXml'> &
 const unansweredColumns = (sql: Queryable) => sql`
   id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
   resource_id as "resourceId", is_scheduled is true as "isScheduled", traceparent, message.xml,
-  envelope is not null as "isCompleted", sending.xml as "sendingXml",
+  coalesce(reasks, 0) as reasks, envelope is not null as "isCompleted", sending.xml as "sendingXml",
   sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
 
 const unansweredOf = ({
@@ -144,17 +147,15 @@ const unansweredOf = ({
   return { ...row, sentXml }
 }
 
-export type Search = {
+export type Times = {
   /** The message was first sent between these moments: made, unless that was long before. */
   readonly from: Date
   readonly to: Date
   /** The same for scheduled payments. */
   readonly scheduledTo: Date
-  readonly limit: number
-  readonly except: readonly string[]
 }
 
-type Times = Omit<Search, 'limit' | 'except'>
+export type Search = Times & { readonly limit: number }
 
 /** Selects payments and returns sent soon after they were made, between two moments. */
 const overdue = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
@@ -168,58 +169,77 @@ const overdueOfLate = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
   and sent_at >= ${from} and sent_at < ${to}
   and (is_scheduled is not true or sent_at < ${scheduledTo})`
 
+/** Those that nobody has asked for lately. */
+const isDue = (sql: Queryable) => sql`(reask_after is null or reask_after <= now())`
+
+/** SENT, or UNKNOWN and due. */
+const overdueIn = (sql: Queryable, status: 'SENT' | 'UNKNOWN') =>
+  status === 'SENT' ? sql`status = 'SENT'` : sql`status = 'UNKNOWN' and ${isDue(sql)}`
+
 /** Begins a statement whose CTE `message` are messages of a status whose answer is overdue; locks them. */
 const overdueLocked = (
   sql: Queryable,
   status: 'SENT' | 'UNKNOWN',
-  { limit, except, ...times }: Search,
-) => {
-  const isLeft = sql`id <> all(${textArray(except)}::text::uuid[])`
-  const inStatus = status === 'SENT' ? sql`status = 'SENT'` : sql`status = 'UNKNOWN'`
+  { limit, ...times }: Search,
+) => sql`
+  with made as materialized (
+    select * from spi_messages where ${overdueIn(sql, status)} and ${overdue(sql, times)}
+    order by id limit ${limit} for update skip locked
+  ), late as materialized (
+    select * from spi_messages where ${overdueIn(sql, status)} and ${overdueOfLate(sql, times)}
+    order by status, sent_at limit ${limit} for update skip locked
+  ), message as (
+    select * from made union all select * from late
+  )`
+
+/** True when {@link overdueLocked} would find one. */
+const hasOverdue = (sql: Queryable, status: 'SENT' | 'UNKNOWN', times: Times) => sql`
+  exists (
+    select from spi_messages where ${overdueIn(sql, status)} and ${overdue(sql, times)}
+    order by id limit 1
+  ) or exists (
+    select from spi_messages where ${overdueIn(sql, status)} and ${overdueOfLate(sql, times)}
+    order by status, sent_at limit 1
+  )`
+
+type DoubtTimes = Pick<Search, 'from' | 'to'>
+
+/** Selects messages, QUEUED or UNKNOWN and due, whose sending has been in doubt since between two moments. */
+const doubtful = (sql: Queryable, status: 'QUEUED' | 'UNKNOWN', { from, to }: DoubtTimes) => {
+  // An equality would lead to the index of all that are QUEUED.
+  const inStatus =
+    status === 'QUEUED' ? sql`status <> 'UNKNOWN'` : sql`status <> 'QUEUED' and ${isDue(sql)}`
   return sql`
-    with made as materialized (
-      select * from spi_messages where ${inStatus} and ${overdue(sql, times)} and ${isLeft}
-      order by id limit ${limit} for update skip locked
-    ), late as materialized (
-      select * from spi_messages where ${inStatus} and ${overdueOfLate(sql, times)} and ${isLeft}
-      order by status, sent_at limit ${limit} for update skip locked
-    ), message as (
-      select * from made union all select * from late
-    )`
+    status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null and ${inStatus}
+    and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
 }
 
-/** Selects messages whose sending has been in doubt since between two moments. */
-const doubtful = (sql: Queryable, { from, to }: Pick<Search, 'from' | 'to'>) => sql`
-  status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
-  and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
-
-/** True when one of the functions below that lock messages would find one. */
-export const hasUnanswered = async (
+/** True when {@link lockOverdue} or {@link lockDoubtful} would find one. */
+export const hasToMark = async (
   sql: Queryable,
-  marked: Times,
-  asked: Omit<Search, 'limit'>,
+  overdue: Times,
+  inDoubt: DoubtTimes,
 ): Promise<boolean> => {
-  const isAsked = sql`id <> all(${textArray(asked.except)}::text::uuid[])`
   const [row] = await sql<{ found: boolean }[]>`
-    select exists (
-      select from spi_messages where status = 'SENT' and ${overdue(sql, marked)}
-      order by id limit 1
-    ) or exists (
-      select from spi_messages where status = 'SENT' and ${overdueOfLate(sql, marked)}
-      order by status, sent_at limit 1
-    ) or exists (
-      select from spi_messages where status = 'UNKNOWN' and ${overdue(sql, asked)} and ${isAsked}
-      order by id limit 1
-    ) or exists (
-      select from spi_messages
-      where status = 'UNKNOWN' and ${overdueOfLate(sql, asked)} and ${isAsked}
-      order by status, sent_at limit 1
-    ) or exists (
-      select from spi_messages where ${doubtful(sql, asked)} and ${isAsked} order by id limit 1
-    ) or exists (
-      select from spi_resends limit 1
+    select ${hasOverdue(sql, 'SENT', overdue)} or exists (
+      select from spi_messages where ${doubtful(sql, 'QUEUED', inDoubt)} order by id limit 1
     ) as found`
   return row?.found === true
+}
+
+/** True when {@link lockUnanswered} would find one. */
+export const hasToAsk = async (sql: Queryable, times: Times): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select ${hasOverdue(sql, 'UNKNOWN', times)} or exists (
+      select from spi_messages where ${doubtful(sql, 'UNKNOWN', times)} order by id limit 1
+    ) as found`
+  return row?.found === true
+}
+
+/** True when somebody wants a message sent again. */
+export const hasAskedFor = async (sql: Queryable): Promise<boolean> => {
+  const { count } = await sql`select from spi_resends limit 1`
+  return count > 0
 }
 
 /**
@@ -228,11 +248,20 @@ export const hasUnanswered = async (
  */
 export const lockOverdue = (
   sql: Queryable,
-  search: Omit<Search, 'except'>,
+  search: Search,
 ): Promise<readonly StoredOutbound[]> => sql<StoredOutbound[]>`
-  ${overdueLocked(sql, 'SENT', { ...search, except: [] })}
+  ${overdueLocked(sql, 'SENT', search)}
   select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
   from message order by id`
+
+/** Returns the QUEUED messages of any type whose sending has been in doubt for long; locks them in the same way. */
+export const lockDoubtful = (
+  sql: Queryable,
+  { limit, ...times }: DoubtTimes & Pick<Search, 'limit'>,
+): Promise<readonly StoredOutbound[]> => sql<StoredOutbound[]>`
+  select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+  from spi_messages where ${doubtful(sql, 'QUEUED', times)}
+  order by id limit ${limit} for update skip locked`
 
 /** Returns those that somebody wants sent again, and forgets that wish; locks them in the same way. */
 export const takeAskedFor = async (
@@ -255,31 +284,51 @@ export const takeAskedFor = async (
   return rows.map(unansweredOf)
 }
 
-/** Returns the UNKNOWN messages; locks them in the same way. */
+/** Returns the UNKNOWN messages that are due to be asked for; locks them in the same way. */
 export const lockUnanswered = async (
   sql: Queryable,
   search: Search,
 ): Promise<readonly Unanswered[]> => {
-  const rows = await sql<UnansweredRow[]>`
+  const overdue = await sql<UnansweredRow[]>`
     ${overdueLocked(sql, 'UNKNOWN', search)}
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
-  return rows.map(unansweredOf)
-}
-
-/** Returns messages of any type whose sending has been in doubt since before a moment; locks them in the same way. */
-export const lockDoubtful = async (
-  sql: Queryable,
-  { from, to, limit, except }: Search,
-): Promise<readonly Unanswered[]> => {
-  const rows = await sql<UnansweredRow[]>`
+  const inDoubt = await sql<UnansweredRow[]>`
     with message as materialized (
-      select * from spi_messages
-      where ${doubtful(sql, { from, to })}
-        and id <> all(${textArray(except)}::text::uuid[])
-      order by id limit ${limit} for update skip locked
+      select * from spi_messages where ${doubtful(sql, 'UNKNOWN', search)}
+      order by id limit ${search.limit} for update skip locked
     )
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
-  return rows.map(unansweredOf)
+  const rows = new Map([...overdue, ...inDoubt].map((row) => [row.id, row]))
+  return [...rows.values()].map(unansweredOf)
+}
+
+type Reask = {
+  readonly id: string
+  /** With this one. */
+  readonly reasks: number
+  /** The least time until the next, from now on. */
+  readonly pauseMs: number
+}
+
+/** Counts that messages are sent again, and keeps every process from doing so for some time. */
+export const noteReasks = async (sql: Queryable, asked: readonly Reask[]): Promise<void> => {
+  await sql`
+    update spi_messages message
+    set reasks = wanted.reasks, reask_after = now() + make_interval(secs => wanted."pauseMs" / 1000)
+    from json_to_recordset(${JSON.stringify(asked)}::text::json)
+      as wanted(id uuid, reasks int, "pauseMs" float8, nothing text)
+    where ${looksLikeOne(sql)} and message.id = wanted.id`
+}
+
+/** Takes back what {@link noteReasks} counted of a message, unless it was asked for since; it is due after a shorter time. */
+export const takeBackReask = async (
+  sql: Queryable,
+  { id, reasks, pauseMs }: Reask,
+): Promise<void> => {
+  await sql`
+    update spi_messages
+    set reasks = reasks - 1, reask_after = now() + make_interval(secs => ${pauseMs / 1000}::float8)
+    where id = ${id} and reasks = ${reasks}`
 }
 
 /** Counts the messages that wait past the limit for an answer, or for confirmation that they were sent. */

@@ -1,5 +1,10 @@
 import { backoffMs } from '#src/platform/broker/index.ts'
-import { afterCommit, type Client, type Queryable } from '#src/platform/database/index.ts'
+import {
+  afterCommit,
+  type Client,
+  type Queryable,
+  type Transaction,
+} from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
@@ -16,13 +21,16 @@ import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain, sentIsLost } from './outcome-text.ts'
 import { recordSent } from './sent.ts'
 import {
-  hasUnanswered,
+  hasAskedFor,
+  hasToAsk,
+  hasToMark,
   lockDoubtful,
   lockOverdue,
   lockUnanswered,
-  type Search,
+  noteReasks,
   type StoredOutbound,
   takeAskedFor,
+  takeBackReask,
   type Unanswered,
 } from './store.ts'
 import type { Transport } from './transport.ts'
@@ -57,73 +65,78 @@ const lookBackMaxMs = 30 * 24 * 3_600_000
 
 /**
  * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
- * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises them.
+ * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises them. However slow
+ * it is, they are marked in time, and what a person wants sent again does not wait for what is asked by itself.
  */
-export const createWatch = (deps: WatchDeps): Job => {
-  const { settlementLimitMs, scheduledLimitMs } = deps.limits
+export const createWatch = (deps: WatchDeps): Pick<Job, 'start' | 'stop'> => {
+  const { sql, limits, logger } = deps
   const times = { ...timesDefault, ...deps.times }
-  const { restingAt, ask } = createAsking(deps, times)
+  const ask = createAsking(deps, times)
+  const overdueAt = (nowMs: number) => ({
+    from: new Date(nowMs - knownForMs),
+    to: new Date(nowMs - limits.settlementLimitMs),
+    scheduledTo: new Date(nowMs - limits.scheduledLimitMs),
+  })
+  const job = (name: string, run: (round: Round) => Promise<unknown>): Job =>
+    createJob({
+      name,
+      everyMs: times.everyMs,
+      restMs: restFactor * times.everyMs,
+      isVital: true,
+      logger,
+      run,
+    })
+
+  // Mostly there is nothing: one statement says so, without a transaction.
+  const asking = job('watch of unanswered messages', async ({ advance }) => {
+    const search = overdueAt(Date.now())
+    if (!(await hasToAsk(sql, search))) return nothingFound
+    return ask((tx) => lockUnanswered(tx, { ...search, limit: reaskedMax }), advance)
+  })
+  const resending = job('resends that were asked for', async ({ advance }) => {
+    if (!(await hasAskedFor(sql))) return nothingFound
+    const { from } = overdueAt(Date.now())
+    return ask((tx) => takeAskedFor(tx, { from, limit: reaskedMax }), advance)
+  })
   /** When we last looked for overdue messages to the end: what was made long before is marked. */
   let lookedMs = Number.NEGATIVE_INFINITY
-
-  const round = async ({ advance: onProgress }: Round): Promise<unknown> => {
+  const marking = job('search for unanswered messages', async () => {
     const nowMs = Date.now()
-    const oldestMs = nowMs - knownForMs
-    const limits = {
-      to: new Date(nowMs - settlementLimitMs),
-      scheduledTo: new Date(nowMs - scheduledLimitMs),
-    }
-    const marked = {
-      ...limits,
-      from: new Date(Math.max(nowMs - lookBackMaxMs, lookedMs - knownForMs)),
-    }
-    const toAsk = { ...limits, from: new Date(oldestMs), except: restingAt(nowMs) }
-    // Mostly there is nothing: one statement says so, without a transaction.
-    if (!(await hasUnanswered(deps.sql, marked, toAsk))) {
+    const inDoubt = overdueAt(nowMs)
+    const from = new Date(Math.max(nowMs - lookBackMaxMs, lookedMs - knownForMs))
+    const overdue = { ...inDoubt, from }
+    if (!(await hasToMark(sql, overdue, inDoubt))) {
       lookedMs = nowMs
       return nothingFound
     }
-    if (await markOverdue(deps, { ...marked, limit: markedMax })) lookedMs = nowMs
-    const messages = await findToAsk(deps, { ...toAsk, limit: reaskedMax })
-    const asked = await Promise.allSettled(
-      messages.map((message) => ask(message, nowMs, onProgress)),
+    const isThrough = await mark(deps, 'no answer in time', (tx) =>
+      lockOverdue(tx, { ...overdue, limit: markedMax }),
     )
-    const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    await setRepetitionOutcomes(deps.sql, outcomes)
-    const failed = asked.find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    if (isThrough) lookedMs = nowMs
+    await mark(deps, 'not known to be sent', (tx) =>
+      lockDoubtful(tx, { ...inDoubt, limit: markedMax }),
+    )
+    asking.kick()
     return undefined
-  }
-
-  return createJob({
-    name: 'watch of unanswered messages',
-    everyMs: times.everyMs,
-    restMs: restFactor * times.everyMs,
-    isVital: true,
-    logger: deps.logger,
-    run: round,
   })
+
+  const jobs = [marking, asking, resending]
+  return {
+    start: async () => {
+      await Promise.all(jobs.map(({ start }) => start()))
+    },
+    stop: async () => {
+      await Promise.all(jobs.map(({ stop }) => stop()))
+    },
+  }
 }
 
-/** Sends a message again, and knows when each is due for it. */
+/** Sends messages again, and keeps the whole fleet from doing so before each is due. */
 const createAsking = (deps: WatchDeps, times: WatchTimes) => {
-  const { logger } = deps
-  /** When we send each again, by id; holds at most the messages that wait since the last day. */
-  const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
+  const { sql, logger } = deps
 
-  const ask = async (
-    message: ToAsk,
-    nowMs: number,
-    onProgress: () => void,
-  ): Promise<RepetitionOutcome> => {
-    const asked = (due.get(message.id)?.asked ?? 0) + 1
-    const retry = {
-      attemptsMax: asked,
-      backoffFirstMs: times.reaskFirstMs,
-      backoffMaxMs: times.reaskMaxMs,
-    }
-    due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
-    const { id, type, channel, repetition } = message
+  const ask = async (message: ToAsk, onProgress: () => void): Promise<RepetitionOutcome> => {
+    const { id, type, channel, repetition, reasks } = message
     const bytes = bytesOf(message, logger)
     if (bytes === undefined) return { id, repetition, detail: sentIsLost }
     const parent = message.traceparent ?? undefined
@@ -132,12 +145,12 @@ const createAsking = (deps: WatchDeps, times: WatchTimes) => {
     )
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.
-      due.set(id, { atMs: Date.now() + (outcome.retryAfterMs ?? 0), asked: asked - 1 })
+      await takeBackReask(sql, { id, reasks, pauseMs: outcome.retryAfterMs ?? 0 })
       return { id, repetition, detail: repetitionText(outcome) }
     }
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
-      await deps.sql.begin((tx) => recordSent(tx, message, outcome, deps))
+      await sql.begin((tx) => recordSent(tx, message, outcome, deps))
     }
     logger.warn(
       { id, type, biz_msg_idr: message.bizMsgIdr, repetition, outcome: outcome.kind },
@@ -146,32 +159,36 @@ const createAsking = (deps: WatchDeps, times: WatchTimes) => {
     return { id, repetition, detail: repetitionText(outcome) }
   }
 
-  return {
-    ask,
-    /** Those that are not due yet. */
-    restingAt: (nowMs: number): readonly string[] => {
-      for (const [id, { atMs }] of due) if (atMs < nowMs - knownForMs) due.delete(id)
-      return [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
-    },
+  return async (
+    lock: (tx: Transaction) => Promise<readonly Unanswered[]>,
+    onProgress: () => void,
+  ): Promise<void> => {
+    const messages = await sql.begin(async (tx) => noteAsked(tx, await lock(tx), times))
+    const asked = await Promise.allSettled(messages.map((message) => ask(message, onProgress)))
+    const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    await setRepetitionOutcomes(sql, outcomes)
+    const failed = asked.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 }
 
 /**
- * Marks messages without an answer in time, many at once; we ask for them again one by one.
+ * Marks messages that nobody has told us of in time, many at once; we ask for them one by one.
  *
  * @returns false when there may be more
  */
-const markOverdue = async (
+const mark = async (
   deps: WatchDeps,
-  search: Parameters<typeof lockOverdue>[1],
+  detail: string,
+  lock: (tx: Transaction) => Promise<readonly StoredOutbound[]>,
 ): Promise<boolean> => {
   for (let marks = 0; marks < marksMax; marks++) {
     const found = await deps.sql.begin(async (tx) => {
-      const messages = await lockOverdue(tx, search)
-      await markUnknown(tx, messages, 'no answer in time', deps)
+      const messages = await lock(tx)
+      await markUnknown(tx, messages, detail, deps)
       return messages.length
     })
-    if (found < search.limit) return true
+    if (found < markedMax) return true
   }
   return false
 }
@@ -188,29 +205,38 @@ const bytesOf = ({ id, type, sentXml }: ToAsk, logger: Logger): Uint8Array | und
   }
 }
 
-/** Writes to their history before the first byte goes out: if the process dies, it shows that we were about to ask. */
-const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
-  sql.begin(async (tx): Promise<readonly ToAsk[]> => {
-    const wanted = await takeAskedFor(tx, search)
-    const but = (taken: readonly Unanswered[]): Search => ({
-      ...search,
-      except: [...search.except, ...taken.map(({ id }) => id)],
-    })
-    const unanswered = await lockUnanswered(tx, but(wanted))
-    const doubtful = await lockDoubtful(tx, but([...wanted, ...unanswered]))
-    const queued = doubtful.filter(({ status }) => status !== 'UNKNOWN')
-    await markUnknown(tx, queued, 'not known to be sent', deps)
-    const messages = [...wanted, ...unanswered, ...doubtful]
-    if (messages.length === 0) return []
-    const numbers = await noteRepetitions(
-      tx,
-      messages.map(({ id }) => ({ id, detail: sentAgain })),
-    )
-    return messages.flatMap((message) => {
-      const repetition = numbers.get(message.id)
-      return repetition === undefined ? [] : [{ ...message, repetition }]
-    })
+/**
+ * Writes to their history, and when they are due again, before the first byte goes out: if the process dies, it shows that
+ * we were about to ask.
+ */
+const noteAsked = async (
+  tx: Transaction,
+  messages: readonly Unanswered[],
+  { reaskFirstMs, reaskMaxMs }: WatchTimes,
+): Promise<readonly ToAsk[]> => {
+  if (messages.length === 0) return []
+  const numbers = await noteRepetitions(
+    tx,
+    messages.map(({ id }) => ({ id, detail: sentAgain })),
+  )
+  const asked = messages.flatMap((message): readonly ToAsk[] => {
+    const repetition = numbers.get(message.id)
+    const reasks = message.reasks + 1
+    return repetition === undefined ? [] : [{ ...message, reasks, repetition }]
   })
+  await noteReasks(
+    tx,
+    asked.map(({ id, reasks }) => {
+      const growing = {
+        attemptsMax: reasks,
+        backoffFirstMs: reaskFirstMs,
+        backoffMaxMs: reaskMaxMs,
+      }
+      return { id, reasks, pauseMs: reaskFirstMs / 2 + backoffMs(reasks, growing) }
+    }),
+  )
+  return asked
+}
 
 const markUnknown = async (
   tx: Queryable,

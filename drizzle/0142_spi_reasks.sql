@@ -1,0 +1,3 @@
+-- expand
+ALTER TABLE "spi_messages" ADD COLUMN "reasks" integer;
+ALTER TABLE "spi_messages" ADD COLUMN "reask_after" timestamp with time zone;
