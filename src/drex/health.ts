@@ -17,7 +17,8 @@ export const healthOf = (
   })
   const held = [...chains].flatMap(([id, { engine }]) => {
     const { count, untold } = engine?.held() ?? { count: 0, untold: 0 }
-    const why = untold === 0 ? '' : `, ${untold} because no node tells what the wallet has sent`
+    const why =
+      untold === 0 ? '' : `, ${untold} because the nodes do not tell what the wallet has sent`
     return count === 0 ? [] : [`${count} held on ${id}${why}: see GET /v1/drex/held`]
   })
   const reasons = [...still, ...held]

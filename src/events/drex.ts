@@ -112,7 +112,7 @@ const heldTransaction = z
     wallet: z.string(),
     reason: z.enum(['looks_alike', 'not_told']).meta({
       description:
-        '`looks_alike`: the chain has the same call of the wallet, and it is not clear whose. `not_told`: the nodes no longer tell what the wallet has sent.',
+        '`looks_alike`: the chain has the same call of the wallet, and it is not clear whose. `not_told`: the nodes do not tell what the wallet has sent: they no longer have the states that show it, or it stays in a pool, or none tells its pool.',
     }),
     candidates: z.array(z.string()).readonly().meta({ description: 'Hashes that it may be.' }),
   })

@@ -142,7 +142,7 @@ test('nodes without the states that would tell: all of the wallet waits, and hea
   expect(eventOf(id)).toMatchObject([{ data: { reason: 'not_told', candidates: [] } }])
   await bench.until(async () =>
     String((await bench.drex().health?.())?.reason).includes(
-      '1 held on drex_testnet, 1 because no node tells what the wallet has sent: see GET /v1/drex/held',
+      '1 held on drex_testnet, 1 because the nodes do not tell what the wallet has sent: see GET /v1/drex/held',
     ),
   )
   bench.node.lie(undefined)

@@ -1,6 +1,7 @@
 /** What nodes say of their pools: nothing is taken for nothing, and nobody holds a wallet up for ever. */
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { quietLogger } from '../support/database.ts'
 import { createLyingNode, type Lie, type LyingNode } from './lying-node.ts'
 import { type Bench, createBench, type TransferBody } from './support.ts'
 
@@ -11,7 +12,15 @@ const realNow = performance.now.bind(performance)
 const clock = spyOn(performance, 'now').mockImplementation(() => realNow() + skippedMs)
 afterAll(() => clock.mockRestore())
 
+const errors = spyOn(quietLogger, 'error')
+afterAll(() => errors.mockRestore())
+
+/** What the log says of what is held. */
+const toldOfHeld = (): readonly unknown[] =>
+  errors.mock.calls.flatMap(([, text]) => (`${text}`.endsWith('is held') ? [text] : []))
+
 afterEach(async () => {
+  errors.mockClear()
   await bench.stop()
   await second?.stop()
   second = undefined
@@ -86,6 +95,7 @@ test('one node of several holds a wallet up for a minute, and nothing is told as
   await skip(61_000)
   await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
+  expect(toldOfHeld()).toEqual(['the pool of one node alone stays ahead: what waits is held'])
   const count = second.asked.get('eth_getTransactionCount')
   await confirmed(await pay(ana, bia, '1.00'))
   expect(second.asked.get('eth_getTransactionCount')).toBe(count!)
@@ -102,6 +112,7 @@ test('where no node ever tells, what waits is held after a while, and the wallet
   await skip(60_000)
   await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
+  expect(toldOfHeld()).toEqual(['no node tells what its pool has: what waits is held'])
   await confirmed(await pay(ana, bia, '2.00'))
 }, 60_000)
 
@@ -118,6 +129,7 @@ test('where a pool stays ahead, what waits is held after a while, and the wallet
   await skip(60_000)
   await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
+  expect(toldOfHeld()).toEqual(['a pool stays ahead: what waits is held'])
   expect(bench.events.filter(({ type }) => type === 'drex.transaction.held')).toHaveLength(1)
   await confirmed(await pay(ana, bia, '2.00'))
   expect(await cancel(id)).toBe(200)

@@ -85,7 +85,7 @@ export const attentionWords = inWords({
     'Não assinadas até alguém dizer se foram enviadas, como depois de restaurar o banco de uma cópia. Consulte a cadeia antes.',
   ],
   looks_alike: ['the same is on the chain', 'há igual na cadeia'],
-  not_told: ['the nodes no longer tell', 'os nós já não informam'],
+  not_told: ['the nodes do not tell', 'os nós não informam'],
   found: ['Found', 'Encontradas'],
   sendHeld: ['Send now', 'Enviar agora'],
   sendHeldConsequence: [

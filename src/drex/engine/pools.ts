@@ -19,8 +19,20 @@ const warnedMs = 60_000
 /** One alone may lie, as with heads. */
 const toldMin = 2
 
-/** `untold`: no node says, and one may say later. `stuck`: it has been one or the other for too long. */
-export type Pool = 'even' | 'untold' | 'ahead' | 'stuck'
+/** What is told of a wallet whose pool has not been even for too long. */
+const stuckMeanings = {
+  stays_ahead: 'a pool stays ahead: what waits is held',
+  stays_alone: 'the pool of one node alone stays ahead: what waits is held',
+  stays_untold: 'no node tells what its pool has: what waits is held',
+}
+type Stuck = keyof typeof stuckMeanings
+
+/** `untold`: no node says, and one may say later. */
+type Pool = 'even' | 'untold' | 'ahead' | Stuck
+
+/** @returns undefined for a pool that is not to be waited for, or not for too long yet */
+export const stuckMeaning = (pool: Pool | undefined): string | undefined =>
+  pool !== undefined && pool in stuckMeanings ? stuckMeanings[pool as Stuck] : undefined
 
 type Ahead = { readonly sinceMs: number; readonly seenMs: number; readonly warnMs: number }
 
@@ -112,7 +124,7 @@ const judged = (
   const told = { network: context.network.id, sender, counts, next }
   if (counts === undefined) {
     if (isTold) context.logger.warn(told, 'no node tells what its pool has')
-    return waitedMs < waitMs ? 'untold' : 'stuck'
+    return waitedMs < waitMs ? 'untold' : 'stays_untold'
   }
   const place = Math.min(counts.length, Math.max(toldMin, nodesNeeded(context)))
   const isAgreed = isBeyond(counts[place - 1])
@@ -123,7 +135,8 @@ const judged = (
         ? 'a pool has what this database has not'
         : 'one node has in its pool what this database and other nodes have not',
     )
-  return waitedMs < (isAgreed ? waitMs : aloneMs) ? 'ahead' : 'stuck'
+  if (waitedMs < (isAgreed ? waitMs : aloneMs)) return 'ahead'
+  return isAgreed ? 'stays_ahead' : 'stays_alone'
 }
 
 /** The next time that a pool is ahead of it is the first. */

@@ -15,7 +15,7 @@ import { toldIn } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
-import { forgetPool, highestOf, poolsOf, poolUntold } from './pools.ts'
+import { forgetPool, highestOf, poolsOf, poolUntold, stuckMeaning } from './pools.ts'
 import { createRests } from './rests.ts'
 import { type Sent, type SentCall, sentSince } from './sent.ts'
 import { save } from './sign.ts'
@@ -35,7 +35,7 @@ const foundOnChain: TransactionError = {
 const mayBeSent: TransactionError = {
   code: 'MAY_BE_SENT',
   message:
-    'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
+    'The wallet may have sent on the chain what this database does not know, and this may be it: it waits for a decision.',
 }
 
 /** A sender whose nonce no node told, or a pool is ahead with, or whose comparison failed, is left alone for so long. */
@@ -77,7 +77,8 @@ export const createReckoner = (context: EngineContext, onCompared: () => void) =
           else if (count > next || doubt !== undefined) comparisons.ask(sender)
           else if (pool === 'ahead') rests.begin(sender)
           else {
-            if (pool === 'stuck') await holdAll(context, sender)
+            const why = stuckMeaning(pool)
+            if (why !== undefined) await holdAll(context, sender, why)
             even.set(sender, count)
           }
         }
@@ -103,18 +104,15 @@ const isStillKnown = ({ knownNonces }: EngineContext, sender: Hex, lane: lanes.L
   lane.next !== undefined && lane.doubt === undefined && knownNonces.get(sender) === lane.server
 
 /**
- * Has a person decide on all that waits of a sender: its pool stays ahead with what may be any of it, and no block has it.
+ * Has a person decide on all that waits of a sender: a pool has or may have any of it, and no block has it.
  */
-const holdAll = async (context: EngineContext, sender: Hex): Promise<void> => {
+const holdAll = async (context: EngineContext, sender: Hex, why: string): Promise<void> => {
   const { network, logger, sql } = context
   const all = { until: undefined, isWanted: () => true }
   const unsent = await heldStore.unsentOf(sql, network.id, sender, all)
   const rows = new Map(unsent.map(({ id }) => [id, []]))
   await sql.begin(async (tx) => context.onHeld(tx, await heldStore.hold(tx, rows, mayBeSent)))
-  logger.error(
-    { network: network.id, sender, held: rows.size },
-    'a pool stays ahead: what waits is held',
-  )
+  logger.error({ network: network.id, sender, held: rows.size }, why)
 }
 
 /** Comparisons under way at once: each asks one question after another. */
@@ -222,7 +220,8 @@ export const compareNow = async (context: EngineContext, sender: Hex): Promise<b
   if (lane.doubt === undefined && count <= (lane.next ?? 0)) {
     const pool = (await poolsOf(context, [sender])).get(sender)
     if (pool === 'untold') throw poolUntold()
-    if (pool === 'stuck') await holdAll(context, sender)
+    const why = stuckMeaning(pool)
+    if (why !== undefined) await holdAll(context, sender, why)
     return pool !== 'ahead'
   }
   knownNonces.delete(sender)

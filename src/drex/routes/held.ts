@@ -31,11 +31,11 @@ const heldSchema = z
     held_since: z.iso.datetime(),
     reason: z.enum(['looks_alike', 'not_told']).meta({
       description:
-        '`not_told`: the nodes no longer have the states that tell what the wallet has sent',
+        '`looks_alike`: the chain has the same call of the wallet, and it is not clear whose. `not_told`: the nodes do not tell what the wallet has sent: they no longer have the states that show it, or it stays in a pool, or none tells its pool.',
     }),
     candidates: z.array(z.string()).meta({
       description:
-        'Hashes of the same call by the same wallet on the chain; none if the nodes no longer tell',
+        'Hashes of the same call by the same wallet on the chain; none if the nodes do not tell',
     }),
   })
   .meta({ id: 'HeldTransaction' })
@@ -60,7 +60,7 @@ const documents = {
     operation: 'listHeldTransactions',
     summary: 'What may be on the chain already',
     description:
-      'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
+      'Of all accounts. A wallet has or may have sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
     query: pageOnly,
     responses: pageResponses('held', heldSchema, 'One page'),
   },
