@@ -139,33 +139,45 @@ const replay = async (tx: Queryable, ids: readonly string[]): Promise<readonly R
   })
 }
 
-/** What the messages of mandates and charges say, and that some were refused, as it became known. */
+/**
+ * What the messages of mandates and charges say, and that some were refused, as it became known. The clock of the database
+ * tells the order of all: the ids of the messages have the clocks of processes, of which none tells when one was refused.
+ */
 const saidOf = async (tx: Queryable, names: string): Promise<readonly Stated[]> => {
-  type Told = StoredMessage & { readonly refusedMs: number | null; readonly refusal: string | null }
+  type Told = StoredMessage & {
+    readonly storedMs: number | null
+    readonly refusedMs: number | null
+    readonly refusal: string | null
+  }
   const messages = await tx<Told[]>`
-    select ${columns(tx)}, (extract(epoch from h.at) * 1000)::float8 as "refusedMs",
-      h.detail as refusal
+    select ${columns(tx)}, (extract(epoch from stored.at) * 1000)::float8 as "storedMs",
+      (extract(epoch from refused.at) * 1000)::float8 as "refusedMs", refused.detail as refusal
     from (
         select distinct message_id from spi_recurrence_steps
         where recurrence_id = any(${names}::text::text[])
       ) s
       cross join lateral (select * from spi_messages where id = s.message_id limit 1) m
       left join lateral (
+        select at from spi_history where message_id = m.id and status <> 'RECEIVED'
+        order by message_id, position limit 1
+      ) stored on true
+      left join lateral (
         select at, detail from spi_history
         where message_id = m.id and status = 'REJECTED' and repetition is null
         order by message_id, position desc limit 1
-      ) h on m.direction = 'OUTBOUND' and m.status = 'REJECTED'
+      ) refused on m.direction = 'OUTBOUND' and m.status = 'REJECTED'
     order by m.id`
   return messages
     .flatMap((message) => {
       const stated = statedBy(message)
       const { id, refusedMs, refusal } = message
+      const storedMs = message.storedMs ?? momentOf(id).getTime()
       const refusals = refusedMs === null ? [] : stated.flatMap((one) => refusalOf(one, refusal))
       return [
-        ...stated.map((one) => ({ one, atMs: momentOf(id).getTime() })),
-        ...refusals.map((one) => ({ one, atMs: refusedMs ?? 0 })),
+        ...stated.map((one) => ({ one, atMs: storedMs, isRefusal: 0 })),
+        ...refusals.map((one) => ({ one, atMs: refusedMs ?? 0, isRefusal: 1 })),
       ]
     })
-    .toSorted((a, b) => a.atMs - b.atMs)
+    .toSorted((a, b) => a.atMs - b.atMs || a.isRefusal - b.isRefusal)
     .map(({ one }) => one)
 }

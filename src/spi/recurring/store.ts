@@ -102,7 +102,11 @@ const recurrencesOf = (
     where true ${inState} order by created_by desc, key desc limit ${limit}`
 }
 
-type StepRow = Omit<RecurrenceStep, 'at'> & { readonly isRefusal: boolean }
+type StepRow = Omit<RecurrenceStep, 'at'> & {
+  readonly isRefusal: boolean
+  /** Null: the message is not kept any more. */
+  readonly storedAt: Date | null
+}
 
 export const findRecurrence = async (
   sql: Client,
@@ -116,12 +120,16 @@ export const findRecurrence = async (
     sql<StepRow[]>`
       select s.message_id as "messageId", s.type, s.direction, m.status as "messageStatus",
         s.request_id as "requestId", s.status, s.reason, s.state,
-        s.position >= ${refusedPosition} as "isRefusal"
+        s.position >= ${refusedPosition} as "isRefusal", stored.at as "storedAt"
       from (
           select * from spi_recurrence_steps where recurrence_id = ${id}
           order by recurrence_id, message_id, position limit ${stepsMax}
         ) s
         left join lateral (select status from spi_messages where id = s.message_id limit 1) m on true
+        left join lateral (
+          select at from spi_history where message_id = s.message_id and status <> 'RECEIVED'
+          order by message_id, position limit 1
+        ) stored on true
       order by s.message_id, s.position`,
   ])
   const [[recurrence], refusedAt] = await Promise.all([
@@ -133,12 +141,14 @@ export const findRecurrence = async (
   ])
   if (recurrence === undefined) return undefined
   const timeline = steps
-    .map(({ isRefusal, ...step }) => {
+    .map(({ isRefusal, storedAt, ...step }) => {
       const said = momentOf(step.messageId)
       const refused = isRefusal ? refusedAt.get(`${id} ${step.messageId}`) : undefined
-      // By another clock, which may be behind.
-      return { ...step, at: refused !== undefined && refused > said ? refused : said }
+      const at = refused !== undefined && refused > said ? refused : said
+      // The clock of the database tells the order: those of processes may be before or behind it.
+      return { step: { ...step, at }, knownAt: refused ?? storedAt ?? said }
     })
-    .toSorted((a, b) => a.at.getTime() - b.at.getTime())
+    .toSorted((a, b) => a.knownAt.getTime() - b.knownAt.getTime())
+    .map(({ step }) => step)
   return { recurrence, steps: timeline }
 }

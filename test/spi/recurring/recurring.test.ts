@@ -526,6 +526,28 @@ test('what was projected message by message is what a rebuild projects, whatever
   expect(await tables()).toEqual(before)
 })
 
+test.each([-3, 3])(
+  'what was refused and asked for again is so whatever the clocks say: that of the database is %d s ahead',
+  async (seconds) => {
+    const id = fresh.endToEndId()
+    const charge = chargeParams(id, ispb, '99999010')
+    await receive(refusal(await send('PAIN013', charge)))
+    await send('PAIN013', { charges: charge.charges.map((one) => ({ ...one, amount: 5_990 })) })
+    const told = async () => statesOf(await get(`/v1/pix/charges/${id}`))
+    const states = ['pain.013 requested', 'pain.013 rejected', 'pain.013 requested']
+    expect(await told()).toEqual(states)
+    const before = await tables()
+    const shifted = await sql`
+      update spi_history h set at = at + make_interval(secs => ${seconds})
+      from spi_recurrence_steps s
+      where s.recurrence_id = ${`charge ${id}`} and h.message_id = s.message_id`
+    expect(shifted.count).toBeGreaterThan(0)
+    expect(await rebuildRecurring(sql)).toMatchObject({ changed: 0 })
+    expect(await tables()).toEqual(before)
+    expect(await told()).toEqual(states)
+  },
+)
+
 test('a mandate whose first message is not kept any more stays as it was known', async () => {
   const id = newMandateId()
   await receive(mandateRequest(id), mandateAnswer(id, 'CFDB'))
