@@ -21,7 +21,10 @@ export const healthOf = (
       untold === 0 ? '' : `, ${untold} because the nodes do not tell what the wallet has sent`
     return count === 0 ? [] : [`${count} held on ${id}${why}: see GET /v1/drex/held`]
   })
-  const reasons = [...still, ...held]
+  const unconfirmed = [...chains].flatMap(([id, { engine }]) =>
+    engine?.isUnconfirmed() === true ? [`too few nodes of ${id} tell receipts: ends wait`] : [],
+  )
+  const reasons = [...still, ...unconfirmed, ...held]
   // An unreachable or standing chain does not make the process unready: accepted requests wait for it.
   return {
     status: isDown || reasons.length > 0 || !canOpenKeys ? 'degraded' : 'ok',

@@ -26,6 +26,7 @@ import { createLooks, type Looks } from './engine/looks.ts'
 import { createProver } from './engine/prover.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
+import { createSilence } from './engine/silence.ts'
 import { drexErrors } from './errors.ts'
 import { correctionsOf, eventsOf, heldEventsOf } from './events.ts'
 import type { Hex } from './evm/hex.ts'
@@ -195,6 +196,7 @@ const openChains = (
         logger,
       }),
       heads: createHeads(),
+      silence: createSilence(),
       looks: looksAt(settings, network),
       accepted: createAccepted(),
       knownNonces: new Map(),

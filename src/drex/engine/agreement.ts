@@ -8,6 +8,7 @@ import { toldIn } from '../rpc/exchange.ts'
 import type { Receipt } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 import { mismatchOf } from './evidence.ts'
+import type { Unconfirmed } from './silence.ts'
 import type { OpenTransaction } from './transaction.ts'
 
 /** Never more than there are. */
@@ -47,7 +48,7 @@ const isWrittenDown = (transaction: OpenTransaction, receipt: Receipt): boolean 
   mismatchOf(transaction, receipt) === transaction.mismatch
 
 /**
- * Sorts mined transactions by what all nodes say of their receipts; those in neither list wait. Where blocks prove
+ * Sorts mined transactions by what all nodes say of their receipts. Where blocks prove
  * receipts, a node that tells another one is wrong about it, and holds up nothing that enough others tell.
  * @param before disputed already
  */
@@ -55,9 +56,11 @@ export const agreementOn = async (
   context: EngineContext,
   mined: readonly OpenTransaction[],
   before: readonly OpenTransaction[],
-): Promise<Agreement> => {
+): Promise<Agreement & { readonly waiting: readonly Unconfirmed[] }> => {
   const needed = nodesNeeded(context)
-  if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: before }
+  if (needed < 2 || mined.length === 0) {
+    return { agreed: mined, disputed: before, waiting: [] }
+  }
   const { proofs } = context.network
   const said = (answers: readonly (readonly RpcOutcome<Receipt | null>[])[], i: number) => {
     const receipts = answers.flatMap((node) => toldIn(node[i]) ?? [])
@@ -74,10 +77,16 @@ export const agreementOn = async (
   )
   const agreed: OpenTransaction[] = []
   const disputed = [...before]
+  const waiting: Unconfirmed[] = []
+  const hosts = context.network.rpcUrls.map((url) => new URL(url).host)
   for (const [i, transaction] of mined.entries()) {
     const { isAgreed, isContradicted } = said(answers, i)
     if (isAgreed) agreed.push(transaction)
     else if (isContradicted) disputed.push(transaction)
+    else {
+      const silent = hosts.filter((_, node) => toldIn(answers[node]?.[i]) == null)
+      waiting.push({ id: transaction.id, silent })
+    }
   }
-  return { agreed, disputed }
+  return { agreed, disputed, waiting }
 }

@@ -13,6 +13,7 @@ import type { Held } from './held-store.ts'
 import type { Looks } from './looks.ts'
 import type { Prover } from './prover.ts'
 import type { Signers } from './signers.ts'
+import type { Silence } from './silence.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
 export type EngineContext = {
@@ -24,6 +25,7 @@ export type EngineContext = {
   readonly logger: Logger
   readonly signers: Signers
   readonly heads: Heads
+  readonly silence: Silence
   readonly looks: Looks
   readonly accepted: Accepted
   /**

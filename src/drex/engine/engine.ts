@@ -18,6 +18,8 @@ export type Engine = {
   readonly state: () => EngineState
   /** Seconds since the last new block, once they are too many. */
   readonly stalledSeconds: () => number | undefined
+  /** Ends wait for nodes that do not tell a receipt, and have for long. */
+  readonly isUnconfirmed: () => boolean
   /** Transactions of the network that wait for somebody's decision, as the last look found them. */
   readonly held: () => Awaited<ReturnType<typeof countHeldOf>>
   /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
@@ -48,9 +50,8 @@ export const createEngine = (
   let isStopped = false
   let held = { count: 0, untold: 0 }
   const [alarm, ended] = [createAlarm(), createAlarm()]
-  const sending = createLoop(`sending to ${network.id}`)
-  const following = createLoop(`following of ${network.id}`)
-  const sweeping = createLoop(`sweeping of ${network.id}`)
+  const loops = loopsOf(network.id)
+  const [sending, following, sweeping] = loops
   const sweeper = createSweeper(context)
   const stall = createStallLook(context)
   const wake = (): void => {
@@ -123,10 +124,18 @@ export const createEngine = (
     },
     state: status.get,
     stalledSeconds: stall.stalledSeconds,
+    isUnconfirmed: context.silence.isLong,
     held: () => held,
-    loops: [sending, following, sweeping],
+    loops,
   }
 }
+
+const loopsOf = (network: string) =>
+  [
+    createLoop(`sending to ${network}`),
+    createLoop(`following of ${network}`),
+    createLoop(`sweeping of ${network}`),
+  ] as const
 
 /**
  * The engine's status: the worst that one of its loops met, until that loop succeeds again. It logs a failure once,

@@ -15,6 +15,7 @@ import { type Judged, mismatchOf } from './evidence.ts'
 import { createFinalityWatch } from './finality.ts'
 import { createCheckpoints } from './identity.ts'
 import { inParts, storeEnds } from './parts.ts'
+import type { Unconfirmed } from './silence.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
@@ -216,22 +217,25 @@ const settleDeep = async (context: EngineContext, head: number): Promise<number>
   const { network, sql } = context
   const deepest = deepestAt(context, head)
   let count = 0
-  let afterId = ''
-  for (;;) {
+  const waiting: Unconfirmed[] = []
+  let afterId: string | undefined = ''
+  while (afterId !== undefined) {
     const mined = await store.minedUpTo(sql, network.id, deepest, { afterId, limit: settleMax })
-    count += await settlePage(context, mined)
-    const last = mined.at(-1)
+    const settled = await settlePage(context, mined)
+    count += settled.count
+    waiting.push(...settled.waiting)
     // Those whose block no node tells stay where they are, and hold up none behind them.
-    if (last === undefined || mined.length < settleMax) return count
-    afterId = last.id
+    afterId = mined.length < settleMax ? undefined : mined.at(-1)?.id
   }
+  context.silence.look(context, waiting)
+  return count
 }
 
 const settlePage = async (
   context: EngineContext,
   mined: readonly OpenTransaction[],
-): Promise<number> => {
-  if (mined.length === 0) return 0
+): Promise<{ readonly count: number; readonly waiting: readonly Unconfirmed[] }> => {
+  if (mined.length === 0) return { count: 0, waiting: [] }
   const canonical = await chainHashes(
     context,
     new Set(mined.map((each) => each.blockNumber).filter((number) => number !== undefined)),
@@ -250,7 +254,7 @@ const settlePage = async (
     await store.unmine(sql, gone)
   }
   const proven = await provenOf(context, done)
-  const { agreed, disputed } = await agreementOn(context, proven.agreed, proven.disputed)
+  const { agreed, disputed, waiting } = await agreementOn(context, proven.agreed, proven.disputed)
   if (disputed.length > 0) {
     const ids = disputed.map(({ id }) => id)
     logger.error(
@@ -260,7 +264,7 @@ const settlePage = async (
     await store.unmine(sql, ids)
   }
   if (agreed.length > 0) await settle(context, agreed)
-  return agreed.length + gone.length
+  return { count: agreed.length + gone.length, waiting }
 }
 
 const settle = async (context: EngineContext, done: readonly OpenTransaction[]): Promise<void> => {

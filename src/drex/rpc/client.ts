@@ -63,7 +63,7 @@ export type RpcClient = {
     ...params: readonly unknown[]
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
-   * The same questions to every node of the right chain: for each node one outcome per request, in order.
+   * The same questions to every node of the right chain, in the order of their URLs: for each one outcome per request.
    * Who is not waited for to the end counts as away.
    */
   readonly pollBatch: <M extends Method>(

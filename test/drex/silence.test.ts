@@ -1,0 +1,50 @@
+/** Of two nodes one that is behind holds up every end: somebody is told which it is, and when it is over. */
+import { afterAll, expect, spyOn, test } from 'bun:test'
+import { quietLogger } from '../support/database.ts'
+import { createLyingNode } from './lying-node.ts'
+import { createBench, type TransferBody } from './support.ts'
+
+let skippedMs = 0
+const realNow = performance.now.bind(performance)
+const clock = spyOn(performance, 'now').mockImplementation(() => realNow() + skippedMs)
+const spies = [spyOn(quietLogger, 'error'), spyOn(quietLogger, 'info')]
+const bench = await createBench({ isLying: true })
+const second = createLyingNode(bench.chain)
+afterAll(async () => {
+  await bench.stop()
+  await second.stop()
+  for (const each of [clock, ...spies]) each.mockRestore()
+})
+
+const logged = (): readonly unknown[] =>
+  spies.flatMap(({ mock }) => mock.calls).filter(([, text]) => `${text}`.includes('tell'))
+
+const reason = async () => (await bench.drex().health?.())?.reason
+
+test('a node that does not tell receipts is named once it has held up an end for a minute', async () => {
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${second.url}` })
+  second.lie(({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+  )
+  const [from, to] = [await bench.wallet(), await bench.wallet(0n)]
+  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
+  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
+  const { transfer_id: id } = json as TransferBody
+  const status = async (): Promise<string> =>
+    ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status
+  await bench.until(async () => (await status()) === 'mined')
+  await Bun.sleep(2_000)
+  expect([await reason(), logged()]).toEqual([undefined, []])
+
+  skippedMs += 60_000
+  await bench.until(async () => (await reason()) !== undefined)
+  await Bun.sleep(1_000)
+  expect(await reason()).toBe('too few nodes of drex_testnet tell receipts: ends wait')
+  const told = { network: 'drex_testnet', silent: [new URL(second.url).host], count: 1 }
+  expect(logged()).toEqual([[told, 'ends wait: too few nodes tell a receipt']])
+
+  second.lie(undefined)
+  await bench.until(async () => (await status()) === 'confirmed')
+  await bench.until(async () => (await reason()) === undefined)
+  expect(logged().at(-1)).toEqual([{ network: 'drex_testnet' }, 'enough nodes tell receipts again'])
+}, 60_000)
