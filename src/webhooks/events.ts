@@ -80,6 +80,16 @@ export const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
     where case when p.active then p.events end = p.events and p.events && ${patterns}
     offset 0))`
 
+/**
+ * Those patterns of given events that are taken. What is taken by many, but by none of the first few, takes some
+ * milliseconds to find out: it is asked once for all events of a kind.
+ */
+export const takenKinds = (sql: Queryable, given: Fragment): Fragment => sql`
+  with taken as materialized (
+    select patterns from (select distinct patterns from ${given}) kinds
+    where ${isTakenBy(sql, sql`kinds.patterns`)}
+  ) select patterns from taken`
+
 /** Writes within a statement. In the endpoints' database we do not write events that nobody takes. */
 export const emitWithin: EmitWithin = {
   isTaken: async (sql, events) => (await takenOf(sql, events)).length > 0,
@@ -90,7 +100,8 @@ export const emitWithin: EmitWithin = {
   },
   learned,
   rowOf: (event) => rowOf(event, 0),
-  ctes: (sql, rows) => ctes(sql, rows, sql`where ${isTakenBy(sql, sql`e.patterns`)}`),
+  ctes: (sql, rows) =>
+    ctes(sql, rows, sql`where patterns in (${takenKinds(sql, sql`event_given`)})`),
   taken: (sql) => sql`(select string_agg(distinct type, ' ') from event_rows)`,
 }
 
@@ -133,13 +144,14 @@ const rowOf = (event: WebhookEvent, place: number) => ({
 
 /** All writers count subjects in one order: two with the same subjects wait and do not deadlock. */
 const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql`
-  event_rows as materialized (
-    select e.*, row_number() over (partition by subject order by place) as turn,
-      count(*) over (partition by subject) as turns
-    from (${rows}) as r(event) cross join json_to_record(r.event) as e(
+  event_given as materialized (
+    select e.* from (${rows}) as r(event) cross join json_to_record(r.event) as e(
       place int, id text, type text, patterns text[], subject text, account text, data text,
       "full" text, traceparent text)
-    ${filter}
+  ), event_rows as materialized (
+    select *, row_number() over (partition by subject order by place) as turn,
+      count(*) over (partition by subject) as turns
+    from event_given ${filter}
   ), event_numbers as (
     insert into webhook_sequences as s (subject, last)
     select subject, turns from event_rows where turn = 1 order by subject

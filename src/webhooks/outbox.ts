@@ -4,7 +4,7 @@ import {
   type Queryable,
   textArray,
 } from '#src/platform/database/index.ts'
-import { isTakenBy } from './events.ts'
+import { takenKinds } from './events.ts'
 import type { webhookEvents } from './schema.ts'
 
 /** Takes events that we have not published yet and locks them until the transaction ends. */
@@ -107,14 +107,17 @@ export const bringEvents = (from: Client, to: Client, limit: number): Promise<nu
         traceparent, extract(epoch from clock_timestamp() - created_at)::float8 as "ageSeconds"`
     if (taken.length > 0) {
       await to`
+        with given as materialized (
+          select * from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
+            type text, patterns text[], subject text, account text, sequence bigint, data text, "full" text,
+            traceparent text, "ageSeconds" float8)
+        )
         insert into webhook_events (id, type, patterns, subject, account, sequence, data, data_full,
           traceparent, created_at)
         select e.id, type, patterns, subject, account, sequence, data, "full", traceparent,
           now() - make_interval(secs => "ageSeconds")
-        from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
-          type text, patterns text[], subject text, account text, sequence bigint, data text, "full" text,
-          traceparent text, "ageSeconds" float8)
-        where ${isTakenBy(to, to`e.patterns`)} or exists (
+        from given e
+        where patterns in (${takenKinds(to, to`given`)}) or exists (
           select from (
             select events, disabled_at from webhook_endpoints where not active and disabled_at is not null
             order by disabled_at desc limit (select ${inactiveMax}::int)

@@ -83,13 +83,17 @@ test('only what an active endpoint takes is written', async () => {
 
 test('what the first few take is not asked of the index, which gathers all that take it', async () => {
   const own = await createTestDatabase()
+  // The last of them by account take another type.
   await own.sql`
     insert into webhook_endpoints (id, account, url, events)
-    select 'whk_' || n, 'account ' || n, 'https://example.org', '{pacs.008}'
+    select 'whk_' || n, 'account ' || lpad(n::text, 4, '0'), 'https://example.org',
+      case when n <= 500 then '{pacs.008}'::text[] else '{pacs.002}' end
     from generate_series(1, 1000) n`
   const plan = async (type: string) => {
-    const written = { place: 0, id: 'evt_1', type, patterns: ['*', type], subject: 's', data: '{}' }
-    const rows = JSON.stringify([written])
+    const written = { type, patterns: ['*', type], subject: 's', data: '{}' }
+    const rows = JSON.stringify(
+      [0, 1, 2].map((place) => ({ ...written, place, id: `evt_${type}_${place}` })),
+    )
     const lines = await own.sql<{ 'QUERY PLAN': string }[]>`
       explain (analyze, costs off, timing off)
       with ${emitWithin.ctes(own.sql, own.sql`select value from json_array_elements(${rows}::text::json)`)}
@@ -98,6 +102,10 @@ test('what the first few take is not asked of the index, which gathers all that 
   }
   const theIndex = 'on webhook_endpoints_taking'
   expect(await plan('pacs.008')).toContain(`${theIndex} (never executed)`)
+  // Once for all events of a type.
+  expect(await plan('pacs.002')).toMatch(
+    /on webhook_endpoints_taking \(actual rows=500\S* loops=1\)/,
+  )
   const untaken = await plan('pacs.004')
   expect(untaken).toContain(`${theIndex} (actual rows=0`)
   expect(untaken).toMatch(
