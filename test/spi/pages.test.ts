@@ -81,8 +81,6 @@ const listPagesMax = isLong ? countPagesMax + pagesMax : 3_000
 const fewPagesMax = (isLong ? 11 : 8.5) * countedMax
 /** Of amounts that more have, each message is looked at from the newest on: these are one in a hundred. */
 const manyPagesMax = 1.5 * countedMax
-/** Two conditions on a message have no index in common: it walks that of one, to count and for the page. */
-const twoConditionsPagesMax = isLong ? 8_000 : 4_000
 /** A report has a thousand entries here, which are looked through. */
 const askedPagesMax = 1_200
 
@@ -268,9 +266,14 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
-  for (const status of ['SENT', 'UNKNOWN'] as const) {
+  for (const status of ['SENT', 'UNKNOWN', 'ACCEPTED'] as const) {
+    await listMessages(sql, { status }, none)
     await listMessages(sql, { type: 'pacs.008', status }, none)
   }
+  await listMessages(sql, { type: 'pacs.008' }, none)
+  await listMessages(sql, { type: 'pacs.008', direction: 'OUTBOUND' }, none)
+  await listMessages(sql, { direction: 'OUTBOUND', status: 'ACCEPTED' }, none)
+  await listMessages(sql, { type: 'pacs.008', direction: 'OUTBOUND', status: 'ACCEPTED' }, none)
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
   // Nearly all of them.
   await listMessages(sql, { transactionStatus: 'ACSC' }, none)
@@ -325,7 +328,6 @@ const budgetOf = (text: string): number => {
   if (text.includes('amount_cents +')) return manyPagesMax
   if (text.startsWith('select count(*)')) return countPagesMax
   if (text.includes('from named')) return recordPagesMax
-  if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax
   if (text.includes(') asked')) return askedPagesMax
   if (text.includes('counted.total')) return listPagesMax
   const isSmall = /^(?:select|update spi_(?:history|transactions|reports)) /.test(text)

@@ -7,6 +7,7 @@ import {
   type MessageDetail,
   type MessageFilter,
   type MessageRecord,
+  type MessageStatus,
   type MessageTransaction,
   type Page,
 } from './domain.ts'
@@ -61,16 +62,29 @@ const inTime = (
   ${to === undefined ? sql`` : sql`and ${id} < ${uuidBound(to)}::uuid`}
   ${before === undefined ? sql`` : sql`and ${id} < ${before}::uuid`}`
 
-/** The conditions on the message itself. */
+/** Nearly all messages end so. */
+const usualEnds: ReadonlySet<string> = new Set<MessageStatus>(['ACCEPTED', 'PROCESSED'])
+
+/**
+ * The conditions on the message itself. What many messages meet is looked at in those that another condition leads to: of
+ * two indexes both would be read to their ends, however few are wanted.
+ */
 const ofMessage = (
   sql: Queryable,
   { type, direction, status, sourceIspb, destinationIspb }: MessageFilter,
-) => sql`
-  ${type === undefined ? sql`` : sql`and type = ${type}`}
-  ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
-  ${status === undefined ? sql`` : sql`and status = ${status}`}
-  ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
-  ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}`
+) => {
+  const isNamed = [type, sourceIspb, destinationIspb].some((one) => one !== undefined)
+  const isStatusLed = isNamed && usualEnds.has(status ?? '')
+  const isDirectionLed = isNamed || status !== undefined
+  const led = (isLed: boolean, condition: PendingQuery<Row[]>) =>
+    isLed ? sql`and (${condition}) is true` : sql`and ${condition}`
+  return sql`
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${direction === undefined ? sql`` : led(isDirectionLed, sql`direction = ${direction}`)}
+    ${status === undefined ? sql`` : led(isStatusLed, sql`status = ${status}`)}
+    ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
+    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}`
+}
 
 const isOfMessage = ({ type, direction, status, sourceIspb, destinationIspb }: MessageFilter) =>
   [type, direction, status, sourceIspb, destinationIspb].some((one) => one !== undefined)
@@ -202,15 +216,16 @@ const askedWalk = async (sql: Queryable, filter: MessageFilter): Promise<Walk> =
     : { lead, canCount: false }
 }
 
+/** A page is planned by itself: beside the sums of amounts a plan may look cheaper that reads and sorts a whole table. */
 const pageOf = (
   sql: Queryable,
   filter: MessageFilter,
   { limit, offset, before }: Page,
   lead: Lead,
-) => sql`select page.*, ${amountOf(sql, sql`page.id`)} from (
+) => sql`with page as materialized (
     ${matching(sql, recordColumns(sql), filter, before, lead)}
     limit ${rowCount(sql, limit)} offset ${rowCount(sql, offset)}
-  ) page`
+  ) select page.*, ${amountOf(sql, sql`page.id`)} from page`
 
 const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk) =>
   canCount
