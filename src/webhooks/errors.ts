@@ -26,6 +26,7 @@ export const webhookErrors = defineErrors({
     status: 409,
     title: 'Webhook of a standard',
     meaning: 'The webhook was set by the API Pix, which alone changes it.',
-    remedy: 'Use PUT or DELETE /pix/v2/webhook/{chave}.',
+    remedy:
+      'Use PUT or DELETE of what set it: /pix/v2/webhook/{chave}, /pix/v2/webhookrec or /pix/v2/webhookcobr.',
   },
 })

@@ -10,7 +10,9 @@ type Operation = {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Content }>
+  >
 }
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 type Document = { readonly paths: Paths; readonly webhooks: Paths }
@@ -78,6 +80,16 @@ describe('the OpenAPI document', () => {
       'post /v1/transactions/{id}/void',
       'post /v1/transactions/{id}/refund',
     ])
+  })
+
+  test('says of each body how large it may be', () => {
+    const unsized = operations.filter(
+      ({ at, operation: { requestBody, responses } }) =>
+        requestBody !== undefined &&
+        at.includes(' /') &&
+        !/body_too_large.*at most \d+ bytes/.test(responses['413']?.description ?? ''),
+    )
+    expect(unsized.map(({ at }) => at)).toEqual([])
   })
 
   test('has no type that refers to itself, which generators of clients leave out', () => {

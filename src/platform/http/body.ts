@@ -13,7 +13,8 @@ const jsonBytesMaxDefault = 65_536
 
 const jsonType = 'application/json'
 
-const bytesMaxOf = (route: Route): number => {
+/** The largest body that a route takes. */
+export const bytesMaxOf = (route: Route): number => {
   if (route.bodyBytesMax !== undefined) return route.bodyBytesMax
   const takesJsonOnly = acceptedBy(route)?.every((type) => type === jsonType) ?? false
   return takesJsonOnly ? jsonBytesMaxDefault : bodyBytesMaxDefault

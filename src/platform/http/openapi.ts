@@ -1,4 +1,5 @@
 import { type ZodType, z } from 'zod'
+import { bytesMaxOf } from './body.ts'
 import { type ErrorDefinition, httpErrors } from './errors.ts'
 import { keyHeaderForm } from './idempotency/key.ts'
 import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
@@ -225,11 +226,17 @@ const failures = (route: Route): Record<string, unknown> => {
     [...byStatus].map(([status, same]) => [
       status,
       {
-        description: same.map(({ code, title }) => `\`${code}\`: ${title}`).join('; '),
+        description: same.map((error) => told(error, route)).join('; '),
         content: errorContent(status, route.errorStyle ?? 'problem'),
       },
     ]),
   )
+}
+
+const told = (error: ErrorDefinition, route: Route): string => {
+  const { code, title } = error
+  const more = error === httpErrors.body_too_large ? `, at most ${bytesMaxOf(route)} bytes` : ''
+  return `\`${code}\`: ${title}${more}`
 }
 
 const errorContent = (status: number, style: ErrorStyle): Record<string, unknown> => {
