@@ -10,7 +10,7 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  * Runs the tests in several processes.
  *
  *   bun scripts/test.ts                    all of them
- *   bun scripts/test.ts spi/send xml       the files whose paths contain one of these
+ *   bun scripts/test.ts spi/out/send xml   the files whose paths contain one of these
  *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too; one more at the end
  *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and what of the processors
  *
