@@ -9,6 +9,7 @@ import type { PaidCharge } from './drafts.ts'
 import { type Fault, type FaultPlan, faultKinds, struckOperations } from './faults.ts'
 import type { Channel } from './options.ts'
 import type { Payers } from './payers.ts'
+import type { IsFull } from './post-office.ts'
 import type { Answer } from './problem.ts'
 import { type ReadCode, UnpaidError } from './reading.ts'
 
@@ -157,8 +158,7 @@ export type ControlDeps = {
   readonly authorize: Authorize
   readonly book: () => Book
   readonly statistics: () => unknown
-  /** As many messages wait as the bank keeps. */
-  readonly isFull: () => boolean
+  readonly isFull: IsFull
 }
 
 /** Until the bank is full: then those that were made are told. */
@@ -174,7 +174,7 @@ const payInMany = async (
   }
   const ids: string[] = []
   while (ids.length < count) {
-    if (isFull()) return json(503, { error: 'full', end_to_end_ids: ids })
+    if (isFull(to, by)) return json(503, { error: 'full', end_to_end_ids: ids })
     ids.push(payIn(payment))
     if (ids.length % turnPayInsMax === 0) await turn()
   }
@@ -183,12 +183,14 @@ const payInMany = async (
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** As {@link taking}, of what sends a message: none while the bank is full. */
+/** As {@link taking}, of what sends a message: none while the bank is full. @param to whom, where the body says it */
 const sending = <T>(
   { isFull }: ControlDeps,
   schema: z.ZodType<T>,
   act: (asked: T) => Answer | Promise<Answer>,
-): Operation => taking(schema, (asked) => (isFull() ? json(503, { error: 'full' }) : act(asked)))
+  to: (asked: T) => string | undefined = () => undefined,
+): Operation =>
+  taking(schema, (asked) => (isFull(to(asked)) ? json(503, { error: 'full' }) : act(asked)))
 
 const readAndPay = async (
   { code, pay_on: payOn, to, tax_id: taxId }: z.infer<typeof payCodeBody>,
@@ -231,13 +233,21 @@ const operationsOf = (deps: ControlDeps): Readonly<Record<string, Operation>> =>
           ? json(201, { end_to_end_ids: [id] })
           : json(404, { error: 'not_scheduled' }),
     ),
-    'POST /simulator/mandate': sending(deps, mandateBody, ({ to }) =>
-      json(201, { mandate_id: deps.askMandate(to) }),
+    'POST /simulator/mandate': sending(
+      deps,
+      mandateBody,
+      ({ to }) => json(201, { mandate_id: deps.askMandate(to) }),
+      ({ to }) => to,
     ),
-    'POST /simulator/authorize': sending(deps, authorizeBody, ({ payload, journey }) => {
-      deps.authorize(payload, journey)
-      return json(201, { mandate_id: payload.idRec })
-    }),
+    'POST /simulator/authorize': sending(
+      deps,
+      authorizeBody,
+      ({ payload, journey }) => {
+        deps.authorize(payload, journey)
+        return json(201, { mandate_id: payload.idRec })
+      },
+      ({ payload }) => payload.recebedor.ispbParticipante,
+    ),
     'GET /simulator/book': () => json(200, deps.book()),
     'GET /simulator/statistics': () => json(200, deps.statistics()),
   }

@@ -25,7 +25,7 @@ import {
 } from './options.ts'
 import { createOtherMessages } from './others.ts'
 import { createPayers, type Payers } from './payers.ts'
-import { createPostOffice } from './post-office.ts'
+import { createPostOffice, type IsFull } from './post-office.ts'
 import { payableOf } from './reading.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
 import { Settlement } from './settlement.ts'
@@ -197,7 +197,9 @@ const createParts = (options: ResolvedOptions) => {
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })
   const { resourceId } = ids
-  const isFull = () => post.waiting() + intake.waiting() >= limits.waitingMessagesMax
+  const isFull: IsFull = (to, channel) =>
+    (to !== undefined && post.isFull(to, channel ?? 'primary')) ||
+    (post.waiting() + intake.waiting() >= limits.waitingMessagesMax && !post.makeRoom())
   return { now, faults, ids, ledger, post, settlement, payers, buckets, intake, resourceId, isFull }
 }
 
@@ -232,10 +234,11 @@ const startLoad = (
   if (load === undefined) return () => {}
   const elapsed = steadyClock(now)
   let paid = 0
+  const { to, amountCents = payInDefaultCents } = load
   return every(payInTickMs, () => {
     const due = Math.floor((elapsed() / 1000) * load.perSecond)
     for (; paid < due; paid++) {
-      if (!isFull()) payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
+      if (!isFull(to)) payIn({ to, amountCents })
     }
   })
 }

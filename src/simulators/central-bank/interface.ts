@@ -12,7 +12,7 @@ import type { Intake, Stored } from './intake.ts'
 import type { Ledger } from './ledger.ts'
 import type { Batch } from './mailbox.ts'
 import { batchMessagesMax, bodyBytesMax, type Channel, participantsMax } from './options.ts'
-import type { PostOffice } from './post-office.ts'
+import type { IsFull, PostOffice } from './post-office.ts'
 import { type Answer, problem } from './problem.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -46,8 +46,7 @@ type InterfaceDeps = {
   readonly buckets: TokenBuckets | undefined
   readonly resourceId: () => string
   readonly revision: Revision
-  /** Whether the bank keeps as many messages as it may. */
-  readonly isFull: () => boolean
+  readonly isFull: IsFull
 }
 
 export const createMessageInterface =
@@ -90,7 +89,8 @@ const receive = async (
   }
   const wait = buckets?.waitSeconds(ispb, channel) ?? 0
   if (wait > 0) return problem('tooManyRequests', { 'Retry-After': String(wait) })
-  if (isFull()) return problem('unavailable')
+  // Its mailbox would get the answers.
+  if (isFull(ispb, channel)) return problem('unavailable')
   const body = await request.body()
   if (body === 'too_large') return problem('payloadTooLarge')
   const encoding = text(headers['content-encoding'])

@@ -44,6 +44,7 @@ export type Waiting = { count: number }
 
 type MailboxOptions = {
   readonly total: Waiting
+  readonly messagesMax: number
   readonly longPollMs: number
   /** Milliseconds that went by. */
   readonly elapsed: () => number
@@ -67,6 +68,7 @@ export class Mailbox {
   }
 
   put(delivery: Delivery): void {
+    if (this.byId.size === 0) this.queue.drop(this.queue.size() + 1 - this.options.messagesMax)
     this.queue.put(delivery)
     this.flushSoon()
   }
@@ -122,6 +124,16 @@ export class Mailbox {
       this.queue.putBack(stream.batch)
       this.flushSoon()
     }
+  }
+
+  /** Whether it takes no more until its reader has read. */
+  isFull(): boolean {
+    return this.byId.size > 0 && this.queue.size() >= this.options.messagesMax
+  }
+
+  /** Drops the older half of what waits. */
+  makeRoom(): void {
+    this.queue.drop(Math.ceil(this.queue.size() / 2))
   }
 
   waiting(): number {
@@ -217,6 +229,8 @@ type Queue<T> = {
   readonly put: (item: T) => void
   /** Before all others. */
   readonly putBack: (first: readonly T[]) => void
+  /** Takes that many of the oldest out. */
+  readonly drop: (count: number) => void
   readonly take: (count: number, shuffle?: (items: T[]) => void) => T[]
 }
 
@@ -231,8 +245,15 @@ const createQueue = <T>(total: Waiting): Queue<T> => {
     items = items.slice(head)
     head = 0
   }
+  const drop = (count: number): void => {
+    const dropped = Math.max(0, Math.min(count, size()))
+    head += dropped
+    total.count -= dropped
+    compact()
+  }
   return {
     size,
+    drop,
     put: (item) => {
       items.push(item)
       total.count++
@@ -252,9 +273,7 @@ const createQueue = <T>(total: Waiting): Queue<T> => {
         for (const [i, item] of near.entries()) items[head + i] = item
       }
       const taken = items.slice(head, head + wanted)
-      head += taken.length
-      total.count -= taken.length
-      compact()
+      drop(taken.length)
       return taken
     },
   }

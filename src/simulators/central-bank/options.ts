@@ -5,8 +5,10 @@ import { type CounterpartyOptions, type Resolved, withDefaults } from '../counte
 export type Channel = 'primary' | 'secondary'
 
 type Limits = {
-  /** Messages that wait to be taken or delivered; at this number the bank refuses to receive more (503). */
+  /** Messages that wait to be taken or delivered; then what nobody reads makes room, or the bank receives no more (503). */
   readonly waitingMessagesMax: number
+  /** The same for one participant on one channel; then it gets no more, or loses the oldest where nobody reads. */
+  readonly mailboxMessagesMax: number
   /** Messages whose BizMsgIdr the bank remembers, to recognise a repetition. */
   readonly rememberedMessagesMax: number
   /** Operations in the book; the oldest finished ones leave it. */
@@ -85,6 +87,7 @@ const defaults = {
   now: Date.now,
   limits: {
     waitingMessagesMax: 1_000_000,
+    mailboxMessagesMax: 100_000,
     rememberedMessagesMax: 50_000,
     bookOperationsMax: 200_000,
   },

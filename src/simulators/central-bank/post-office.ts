@@ -18,6 +18,9 @@ export type Origin = {
   answers: Uint8Array[] | undefined
 }
 
+/** Whether the bank takes nothing more for that participant (on the primary channel, if none is said), or for nobody. */
+export type IsFull = (ispb?: string, channel?: Channel) => boolean
+
 export type PostOffice = {
   readonly mailbox: (ispb: string, channel: Channel) => Mailbox
   /** @param origins messages that this answers */
@@ -26,6 +29,10 @@ export type PostOffice = {
   readonly repeat: (origin: Origin) => void
   /** Whether that participant ever read there. */
   readonly isRead: (ispb: string, channel: Channel) => boolean
+  /** Whether what is sent there now would wait behind too much. */
+  readonly isFull: (ispb: string, channel: Channel) => boolean
+  /** Drops mail that nobody reads, where most of it waits. @returns whether there was any */
+  readonly makeRoom: () => boolean
   readonly mailboxes: () => ReadonlyMap<string, Mailbox>
   readonly sent: () => number
   /** Messages that wait in all mailboxes, or to be signed for them. */
@@ -58,7 +65,7 @@ const createSealer = (signing: { readonly certificate: string; readonly key: str
 }
 
 export const createPostOffice = (
-  { revision, longPollMs, now, signing }: ResolvedOptions,
+  { revision, longPollMs, now, signing, limits }: ResolvedOptions,
   ids: Identifiers,
   faults: (channel: Channel) => MailboxFaults,
 ): PostOffice => {
@@ -75,6 +82,7 @@ export const createPostOffice = (
     if (known !== undefined) return known
     const created = new Mailbox({
       total,
+      messagesMax: limits.mailboxMessagesMax,
       longPollMs,
       elapsed,
       faults: faults(channel),
@@ -114,6 +122,15 @@ export const createPostOffice = (
       for (const bytes of origin.answers ?? []) deliver(origin.from, origin.channel, bytes, [])
     },
     isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead ?? false,
+    isFull: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isFull() ?? false,
+    makeRoom: () => {
+      let fullest: Mailbox | undefined
+      for (const box of mailboxes.values()) {
+        if (box.streams() === 0 && box.waiting() > (fullest?.waiting() ?? 0)) fullest = box
+      }
+      fullest?.makeRoom()
+      return fullest !== undefined
+    },
     mailboxes: () => mailboxes,
     sent: () => sent,
     waiting: () => total.count + sealing,

@@ -289,8 +289,10 @@ export class Settlement {
     return true
   }
 
-  private overdue({ dueAtMs }: Entry): string | undefined {
-    return dueAtMs <= this.deps.now() ? 'AB03' : undefined
+  /** Its time has passed, or would pass while it waits for a receiver that does not keep up. */
+  private overdue({ dueAtMs, receiver, channel }: Entry): string | undefined {
+    const { now, post } = this.deps
+    return dueAtMs <= now() || post.isFull(receiver, channel) ? 'AB03' : undefined
   }
 
   private unreachable({ receiver }: Entry): string | undefined {

@@ -427,6 +427,7 @@ describe('bounds', () => {
 
   test('as many messages wait as may; then sending is refused until somebody reads', async () => {
     const { a, b } = await open({ limits: { waitingMessagesMax: 3 } })
+    await b.read(b.start)
     const statusOf = async () => (await a.post(payment(bankA, bankB, 1), xml)).status
     expect((await a.sendAll([1, 2].map(() => payment(bankA, bankB, 1)))).status).toBe(201)
     expect(await statusOf()).toBe(201)
