@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Refusal, refusalOf, type Session } from './api.ts'
+import { holdSession, type Refusal, refusalOf, type Session } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
 import { sendOnce } from './once.ts'
 import { Refused } from './parts.tsx'
@@ -151,8 +151,10 @@ const Question = ({
     onDone()
   }
   const isWorking = state.kind === 'working'
+  const isAsking = state.kind === 'asking'
   // What comes of it, a secret that is shown once say, is to be seen.
   useLayoutEffect(() => (isWorking ? stay() : undefined), [isWorking])
+  useLayoutEffect(() => (isAsking ? undefined : holdSession()), [isAsking])
   return (
     <dialog
       ref={dialog}
@@ -164,7 +166,7 @@ const Question = ({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (state.kind === 'asking') void run(new FormData(event.currentTarget))
+          if (isAsking) void run(new FormData(event.currentTarget))
         }}
       >
         <h2 id="question">{act.title}</h2>

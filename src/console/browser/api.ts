@@ -69,6 +69,24 @@ let shownKey = ''
 
 export const keyShown = (): string => shownKey
 
+/** What is to be seen before the page asks who it is, and whether the session has ended meanwhile. */
+let held: { isOver: boolean } | undefined
+
+const end = (): void => {
+  if (held === undefined) dispatchEvent(new Event('signed-out'))
+  else held.isOver = true
+}
+
+/** Keeps what the page shows, also when its session ends. @returns lets it go */
+export const holdSession = (): (() => void) => {
+  const own = { isOver: false }
+  held = own
+  return () => {
+    held = undefined
+    if (own.isOver) end()
+  }
+}
+
 const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
   const headers = new Headers(init.headers)
   headers.set('X-Trilho-Console', purpose)
@@ -76,7 +94,7 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   headers.set('Accept-Language', locale)
   const answer = await fetch(`/console${path}`, { ...init, headers })
   if (answer.ok) return answer
-  if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))
+  if (answer.status === 401 && path !== '/session') end()
   const body: unknown = await answer.json().catch(() => undefined)
   const requestId = answer.headers.get('X-Request-Id') ?? ''
   throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
