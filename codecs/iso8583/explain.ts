@@ -49,7 +49,11 @@ export const explainIso8583 = (
     const value = parser.value(de)
     const isText = typeof value === 'string'
     const plain = isText ? value : toHex(value)
-    const shown = unmasked ? plain : isText ? maskText(de, value) : maskBytes(de, value)
+    const shown = unmasked
+      ? plain
+      : isText
+        ? maskText(de, value, dialect.version)
+        : maskBytes(de, value)
     json[de] = isText ? shown : { hex: shown }
     const view = parser.view(de)
     fields.push({

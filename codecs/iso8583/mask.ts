@@ -1,9 +1,10 @@
 import { toHex } from './characters.ts'
+import type { Dialect } from './dialect.ts'
 import { secretFields } from './layout.ts'
 import { isTemplate, parseTlv, templatesMax } from './tlv.ts'
 
 const hidden = '***'
-const panDigitsMin = 13
+export const panDigitsMin = 13
 const panDigitsMax = 19
 /** A card number may stand anywhere among more digits. */
 const longRun = /\d{13,}/g
@@ -15,10 +16,37 @@ export const maskPan = (pan: string): string =>
     : `${pan.slice(0, 6)}${'*'.repeat(pan.length - 10)}${pan.slice(-4)}`
 
 /** A text without digits that may be a card number: of a run as long as one BIN and last four stay, of a longer one nothing. */
-export const maskRuns = (text: string): string =>
+const maskRuns = (text: string): string =>
   text.replace(longRun, (run) =>
     run.length > panDigitsMax ? '*'.repeat(run.length) : maskPan(run),
   )
+
+type Version = Dialect['version']
+
+/** With at most twelve digits behind zeros, where there are sixteen. */
+const amount = /^([CD]?0{4}\d{12})$/
+const amounts = (...fields: number[]): Record<number, RegExp> =>
+  Object.fromEntries(fields.map((de) => [de, amount]))
+
+/** Fields of more digits than a card number has, made of parts that have less. */
+const numbers: Readonly<Record<Version, Readonly<Record<number, RegExp>>>> = {
+  '1987': {
+    ...amounts(86, 87, 88, 89, 97),
+    // MTI, STAN, DE 7, acquirer and forwarder of another message.
+    90: /^(\d{4})(\d{6})(\d{10})(\d{11})(\d{11})$/,
+    95: /^(\d{12})(\d{12})([CD0]\d{8})([CD0]\d{8})$/,
+  },
+  '1993': {
+    ...amounts(86, 87, 88, 89, 97, 105, 106),
+    30: /^(\d{12})(\d{12})$/,
+    // MTI, STAN, DE 12, length of the acquirer's code, acquirer.
+    56: /^(\d{4})(\d{6})(\d{12})(\d\d)(\d{0,11})$/,
+  },
+}
+
+/** A field that is not secret as it may be printed: in its parts where it has some, else without digits that may be a card number. */
+export const maskNumbers = (de: number, value: string, version: Version): string =>
+  numbers[version][de]?.exec(value)?.slice(1).join(' ') ?? maskRuns(value)
 
 /** EMV tags that carry card data: track 2 equivalent, PAN, track 1 and discretionary data, track data. */
 const sensitiveTags: ReadonlySet<string> = new Set([
@@ -35,18 +63,14 @@ const sensitiveTags: ReadonlySet<string> = new Set([
 ])
 
 /** A text field as it may be printed. Masks digit runs that could be a card number in any field. */
-export const maskText = (de: number, value: string): string => {
+export const maskText = (de: number, value: string, version: Version = '1987'): string => {
   if (de === 2) return maskPan(value)
   if (de === 35) {
     const end = value.search(/[=Dd]/)
     return end < 0 ? hidden : `${maskPan(value.slice(0, end))}=${hidden}`
   }
-  if (secretFields.includes(de)) return hidden
-  return isFreeText(de) ? maskRuns(value) : value
+  return secretFields.includes(de) ? hidden : maskNumbers(de, value, version)
 }
-
-const isFreeText = (de: number): boolean =>
-  de === 43 || de === 44 || (de >= 46 && de <= 63) || de >= 98
 
 /** A field of type b as upper-case hexadecimal digits that may be printed. */
 export const maskBytes = (de: number, value: Uint8Array): string => {

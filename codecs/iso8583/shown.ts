@@ -1,31 +1,31 @@
-import { maskPan, maskRuns } from './mask.ts'
+import { maskNumbers, maskPan, panDigitsMin } from './mask.ts'
 import { byteMembers, type CardMessage, textMembers } from './message.ts'
 
 const hidden = '***'
 const panField = '002'
 /** DE 14: with the number it makes a payment. */
-const expiryField = '014'
-/** MTI, STAN, DE 7, acquirer and forwarder of another message. */
-const originalData = /^(\d{4})(\d{6})(\d{10})(\d{11})(\d{11})$/
+const expiryField = 14
 
 /** Three digits: names that look like the index of an array would take the runtime's serializer off its fast way. */
 const nameOf = (de: number | string): string => String(de).padStart(3, '0')
 
-const texts = Object.entries(textMembers).map(([de, member]) => [nameOf(de), member] as const)
+const texts = Object.entries(textMembers).map(
+  ([de, member]) => [Number(de), nameOf(de), member] as const,
+)
 const bytes = Object.entries(byteMembers).map(([de, member]) => [nameOf(de), member] as const)
 
 /**
  * The fields of a message as they may be stored and shown, by their numbers of three digits (`002`): of the card number BIN and last four digits
  * (PCI DSS 4.0.1, 3.4.1), its expiry, tracks, PIN block, chip data, codes and private fields as `***`. A run of digits
- * that may be a card number is masked in every other field; DE 90 is shown in its parts.
+ * that may be a card number is masked in every other field; DE 90 and 95 are shown in their parts.
  */
 export const shownFields = (message: CardMessage): Readonly<Record<string, string>> => {
   const shown: Record<string, string> = {}
   // By index: an iterator over so many pairs would take as long as all else.
   for (let at = 0; at < texts.length; at++) {
-    const [de, member] = texts[at] as (typeof texts)[number]
+    const [de, name, member] = texts[at] as (typeof texts)[number]
     const value = message[member]
-    if (value !== undefined) shown[de] = de === expiryField ? hidden : withoutNumbers(de, value)
+    if (value !== undefined) shown[name] = de === expiryField ? hidden : withoutNumbers(de, value)
   }
   for (let at = 0; at < bytes.length; at++) {
     const [de, member] = bytes[at] as (typeof bytes)[number]
@@ -37,9 +37,8 @@ export const shownFields = (message: CardMessage): Readonly<Record<string, strin
   return shown
 }
 
-const withoutNumbers = (de: string, value: string): string => {
+const withoutNumbers = (de: number, value: string): string => {
   // No database stores a NUL in a text.
   const text = value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
-  if (text.length < 13) return text
-  return maskRuns(de === '090' ? text.replace(originalData, '$1 $2 $3 $4 $5') : text)
+  return text.length < panDigitsMin ? text : maskNumbers(de, text, '1987')
 }

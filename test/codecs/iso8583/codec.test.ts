@@ -539,6 +539,39 @@ describe('what is printed', () => {
     expect(maskBytes(55, Uint8Array.of(0x9f))).toBe('***')
   })
 
+  test.each(['ascii', 'ascii-1993'])('%s: no field shows a card number that it holds', (name) => {
+    const dialect = dialects[name]!
+    for (const [de, { type, max, prefixDigits }] of Object.entries(dialect.fields)) {
+      if (type === 'b' || max < pan.length || de === '2') continue
+      const filled =
+        prefixDigits > 0 ? pan : type === 'n' ? pan.padStart(max, '0') : pan.padEnd(max)
+      const value = type === 'x+n' ? `C${pan}` : filled
+      const explained = explainIso8583(
+        packIso8583({ mti: '0100', fields: { [de]: value } }, dialect),
+        dialect,
+      )
+      expect(explained.fields.map((field) => String(field.de))).toEqual([de])
+      expect([de, JSON.stringify(explained)]).not.toEqual([de, expect.stringContaining(pan)])
+      expect(explained.fields[0]?.hex).toBe('')
+    }
+  })
+
+  test('numbers of several parts are shown in these, and amounts as they are', () => {
+    expect(maskText(90, '010000012311201430050000001234500000000000')).toBe(
+      '0100 000123 1120143005 00000012345 00000000000',
+    )
+    expect(maskText(95, '000000001000000000000000D00000000000000000')).toBe(
+      '000000001000 000000000000 D00000000 000000000',
+    )
+    expect(maskText(30, '000000012345000000012345', '1993')).toBe('000000012345 000000012345')
+    expect(maskText(56, '11000000412611200000000512345', '1993')).toBe(
+      '1100 000041 261120000000 05 12345',
+    )
+    expect(maskText(86, '0000123456789012')).toBe('0000123456789012')
+    expect(maskText(97, 'C0000000000012345')).toBe('C0000000000012345')
+    expect(maskText(42, 'MERCHANT0000001')).toBe('MERCHANT0000001')
+  })
+
   test('card data inside of templates is masked, and what cannot be read is hidden', () => {
     const shown = (objects: Parameters<typeof writeTlv>[0]) => maskBytes(55, writeTlv(objects))
     const number = { tag: '5A', value: Uint8Array.of(0x41, 0x11) }

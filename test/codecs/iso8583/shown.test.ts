@@ -47,11 +47,13 @@ describe('a message that is shown', () => {
       merchantName: `LOJA ${pan} BR`,
       additionalAmounts: pan,
       originalData,
+      replacementAmounts: '000000001000000000000000000000000000000000',
     })
     expect(shownFields(message)).toEqual({
       '043': 'LOJA 453957******1486 BR',
       '054': '453957******1486',
       '090': '0100 000001 1122223344 00000000011 00000000000',
+      '095': '000000001000 000000000000 000000000 000000000',
     })
   })
 
