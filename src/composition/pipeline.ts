@@ -90,7 +90,7 @@ export const createPipeline = (
     createRecurring({ sql }),
     createReports({ ispb, sql, broker, revision }),
   ]
-  if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
+  if (runs.has('WORKER') && ispb !== undefined && broker !== undefined && sql !== undefined) {
     stages.push(
       createWorker({
         sql,

@@ -169,7 +169,6 @@ const clearChannels = ({ primaryUrl, secondaryUrl }: Values['spi']): readonly Se
 /** Whether a worker of this process would take anybody's messages for the central bank's. */
 const believesAnybody = ({ spi, platform, worker }: Values): boolean =>
   spiStages(spi.roles, platform.roles).includes('WORKER') &&
-  (spi.ispb ?? spi.primaryUrl ?? spi.secondaryUrl) !== undefined &&
   worker.trustedCertificates === undefined
 
 const autoAccepted: SettingProblem = {

@@ -40,7 +40,7 @@ import { createRecurrenceService } from './recurrences/service.ts'
 import { recurrenceAddressOn } from './recurrences/view.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createRequestService } from './requests/service.ts'
-import { createRecurrences, type Recurrences } from './requests/told.ts'
+import { createRecurrences, type Recurrences, tellRefusals } from './requests/told.ts'
 
 export { attemptsAmong } from './collections/store.ts'
 export { pixSettings } from './config.ts'
@@ -117,7 +117,9 @@ export const createPix = (given: PixDeps): PixFeature => {
     ...own,
     receivables: createReceivables(deps.topics.emit, deps.calendar),
     recurrences:
-      deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
+      deps.ispb === undefined
+        ? tellRefusals(deps.topics.emit)
+        : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
     ...(host === undefined ? {} : { health: () => signingHealth(deps.signing, kid) }),
     start: async () => {

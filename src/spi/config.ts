@@ -11,7 +11,7 @@ export const dayPartitionsMax = 400
 /** The institution, the message interface and what we need to reach it. */
 export const spiSettings = defineSettings({
   ispb: setting('ISPB', kind.text({ pattern: ispbForm, expected: '8 digits or capital letters' }), {
-    doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
+    doc: 'ISPB of the institution; needed by the stages of instant payments and by the endpoints that send.',
   }),
   primaryUrl: setting('SPI_PRIMARY_URL', kind.url('https', 'http'), {
     doc: 'Message interface, primary channel. Production refuses plain http to another machine.',

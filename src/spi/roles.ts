@@ -8,7 +8,7 @@ type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or D
 /** What each stage needs to run. Pulling stores nothing itself: any broker will do. */
 const needs: Readonly<Record<SpiRole, readonly Need[]>> = {
   INBOUND_PULL: ['ISPB', 'SPI_PRIMARY_URL', 'BROKER_ADDRESSES or DATABASE_DSN'],
-  WORKER: ['DATABASE_DSN'],
+  WORKER: ['ISPB', 'DATABASE_DSN'],
   OUTBOUND_SEND: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
 }
 

@@ -188,6 +188,7 @@ test('a request that was taken back ends none after it by being refused', async 
 
 test.each([
   ['by the gateway', recurrences],
+  ['by a gateway without ISPB', pix.recurrencesWithoutIspb],
   ['by the command', tellRefusals(emitEvents)],
 ])(
   'never sent, and thrown out of dlq %s, the request for a recurrence has ended',

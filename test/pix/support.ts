@@ -15,7 +15,7 @@ import { createTopics } from '#src/webhooks/index.ts'
 import type { JoseCertificate, JoseKeySource } from '../../src/jose/index.ts'
 import { sweepRecurring } from '../../src/pix/collections/sweep.ts'
 import { createCalendar } from '../../src/pix/due/calendar.ts'
-import { createPix } from '../../src/pix/index.ts'
+import { createPix, type PixDeps } from '../../src/pix/index.ts'
 import { createHolidayBook } from '../../src/reference/holidays/domain.ts'
 import { testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
@@ -91,7 +91,7 @@ export const startPix = async (
     logger: quietLogger,
   })
   const drafts: Json[] = []
-  const feature = createPix({
+  const deps: PixDeps = {
     sql,
     authenticator,
     logger: quietLogger,
@@ -107,7 +107,8 @@ export const startPix = async (
     signing: joseFeature(certificates).signPublished,
     isHoliday: lawful.isHoliday,
     ...(now === undefined ? {} : { now }),
-  })
+  }
+  const feature = createPix(deps)
   if (feature.tokenSource !== undefined) tokens.push(feature.tokenSource)
   const routes = [feature, feature.beside].flatMap((one) => one.routes ?? [])
   const app = createApp({
@@ -165,6 +166,7 @@ export const startPix = async (
   return {
     receivables: feature.receivables,
     recurrences: feature.recurrences,
+    recurrencesWithoutIspb: createPix({ ...deps, ispb: undefined }).recurrences,
     health: feature.health,
     drafts,
     sweep,

@@ -12,6 +12,7 @@ const problemsOf = (
 
 test('a stage, and the fast path, name each setting they lack', () => {
   expect(problemsOf({ SPI_ROLES: 'WORKER' })).toEqual([
+    'SPI_ROLES needs ISPB, which is not set',
     'SPI_ROLES needs DATABASE_DSN, which is not set',
   ])
   expect(problemsOf({ SPI_SYNC_ENABLED: 'true', ISPB: '12345678' })).toEqual([

@@ -27,8 +27,8 @@ export type WorkerDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settling'>
   readonly settings: WorkerSettings
-  /** This institution's; SPI_AUTO_ACCEPT needs it. */
-  readonly ispb: string | undefined
+  /** This institution's. */
+  readonly ispb: string
   readonly revision: Revision
   /** False: each message is scanned in full, whatever came before it. */
   readonly learning?: boolean
@@ -75,7 +75,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       now,
       receivables,
       answersTo: async (tx, facts) => {
-        if (ispb === undefined || facts.length === 0) return []
+        if (facts.length === 0) return []
         const at = now()
         const drafts = (await recurrences?.told(tx, facts, at)) ?? []
         return drafts.flatMap((draft) => {
@@ -89,9 +89,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
         })
       },
       replies: (inbound, refusals) =>
-        ispb === undefined
-          ? []
-          : repliesTo(inbound, { ispb, revision, now, accepts: settings.autoAccept, refusals }),
+        repliesTo(inbound, { ispb, revision, now, accepts: settings.autoAccept, refusals }),
     },
     metrics,
     logger,

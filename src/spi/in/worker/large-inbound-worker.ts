@@ -11,7 +11,7 @@ export type LargeInboundSetup = {
 
 export type LargeInbound = {
   readonly delivery: Delivery
-  readonly ispb: string | undefined
+  readonly ispb: string
   readonly mustBeSigned: boolean
   readonly now: Date
   /** Those that signatures are checked with, in PEM; undefined: we do not check them. */

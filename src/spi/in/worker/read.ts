@@ -38,7 +38,8 @@ export type ReadContext = {
   readonly verifier: MessageVerifier | undefined
   /** True: what is not signed by one whom we trust has no effect. */
   readonly mustBeSigned: boolean
-  readonly ispb: string | undefined
+  /** This institution's. */
+  readonly ispb: string
   readonly now: () => Date
   /** Versions that are known beside ours, as `pacs.008 1.18`. */
   readonly learnedVersions: ReadonlySet<string>

@@ -13,7 +13,7 @@ const ispb: Validator = ({ view: { fromIspb = '', toIspb = '' }, ispb: own }) =>
   ...unless(ispbForm.test(fromIspb), 'ISPB', `${header}/Fr`, 'is no ISPB'),
   ...unless(ispbForm.test(toIspb), 'ISPB', `${header}/To`, 'is no ISPB'),
   ...unless(
-    own === undefined || [own, spiIspb, ''].includes(toIspb),
+    [own, spiIspb, ''].includes(toIspb),
     'ISPB',
     `${header}/To`,
     'is neither this institution nor the SPI',

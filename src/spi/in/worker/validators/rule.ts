@@ -7,8 +7,8 @@ import type { MessageView } from '../../../messages/view.ts'
 export type Subject = {
   readonly view: MessageView
   readonly document: XmlDocument
-  /** This institution's; undefined when it is not configured. */
-  readonly ispb: string | undefined
+  /** This institution's. */
+  readonly ispb: string
   readonly nowMs: number
   /** Versions that are known beside ours, as `pacs.008 1.18`. */
   readonly learnedVersions: ReadonlySet<string>
