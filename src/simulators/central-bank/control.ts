@@ -28,6 +28,8 @@ export type PayIn = (payment: {
   readonly channel?: Channel
   /** Absent: a payment by key to somebody. */
   readonly charge?: PaidCharge
+  /** Absent: a new one. */
+  readonly endToEndId?: string
 }) => string
 
 /** @throws UnpaidError */

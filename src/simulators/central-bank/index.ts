@@ -26,7 +26,7 @@ import {
 import { createOtherMessages } from './others.ts'
 import { createPayers, type Payers } from './payers.ts'
 import { createPostOffice, type IsFull } from './post-office.ts'
-import { payableOf } from './reading.ts'
+import { payableOf, tellOrder } from './reading.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
 import { Settlement } from './settlement.ts'
 import { createSignatureCheck } from './signatures.ts'
@@ -85,12 +85,19 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const parts = createParts(options)
   const { post, settlement, faults, payers, now } = parts
   const { payCharge } = payers
-  const payIn: PayIn = ({ to, amountCents, channel, charge }) =>
-    settlement.payIn(to, amountCents, channel ?? 'primary', charge)
+  const payIn: PayIn = (asked) => {
+    const { to, amountCents, channel = 'primary', charge, endToEndId } = asked
+    return settlement.payIn(to, amountCents, channel, charge, endToEndId)
+  }
   const payCode: PayCode = async (asked) => {
-    const endToEndId = () => parts.ids.endToEndId(payingPsp)
+    const endToEndId = parts.ids.endToEndId(payingPsp)
     const { directory } = options
-    return payIn(await payableOf(asked, { directory, now, endToEndId }))
+    const payable = await payableOf(asked, { directory, now, endToEndId })
+    payIn({ ...payable, endToEndId })
+    if (directory !== undefined && asked.receiver === undefined) {
+      await tellOrder(directory, endToEndId)
+    }
+    return endToEndId
   }
   const giveBack: CentralBank['giveBack'] = (...asked) => settlement.giveBackHere(...asked)
   const askMandate = (to: string): string => {

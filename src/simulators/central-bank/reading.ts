@@ -144,7 +144,7 @@ const requireOpen = ({ status, calendario, valor }: Payload, now: number): void 
   throw new UnpaidError(409, 'not_payable', `the charge is ${what}`)
 }
 
-/** @throws UnpaidError `unknown_key` */
+/** @throws UnpaidError `unknown_key`, or `directory_failed`: then whose key it is is not known */
 const lookUp = async (directory: string | undefined, key: string, endToEndId: string) => {
   if (directory === undefined) {
     const message = 'say to and tax_id, or start the bank with the directory’s address'
@@ -156,10 +156,17 @@ const lookUp = async (directory: string | undefined, key: string, endToEndId: st
     'PI-PayerId': payer.taxId,
     'PI-EndToEndId': endToEndId,
   })
-  if (status !== 200) throw new UnpaidError(404, 'unknown_key', `the directory answers ${status}`)
-  const document = scanner.scan(bytes)
-  const { account, owner } = readKeptEntry(document, document.root)
-  return { to: account.participant, taxId: owner.taxIdNumber }
+  const said = `the directory ${url.host} answers ${status}`
+  if (status === 404) throw new UnpaidError(404, 'unknown_key', said)
+  if (status !== 200) throw new UnpaidError(502, 'directory_failed', said)
+  try {
+    const document = scanner.scan(bytes)
+    const { account, owner } = readKeptEntry(document, document.root)
+    return { to: account.participant, taxId: owner.taxIdNumber }
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    throw new UnpaidError(502, 'directory_failed', `${said}: ${error.message}`)
+  }
 }
 
 const chargeOf = ({ txid, chave: key, valor }: Payload, taxId: string): PaidCharge => {
@@ -174,6 +181,17 @@ const chargeOf = ({ txid, chave: key, valor }: Payload, taxId: string): PaidChar
   return { txid, taxId, key, cash: taken }
 }
 
+/** Tells the directory that the payment of a lookup went out, which gives its token back; does so at its best. */
+export const tellOrder = async (directory: string, endToEndId: string): Promise<void> => {
+  const url = new URL('/simulator/orders', directory)
+  await ask(url, {
+    method: 'POST',
+    body: JSON.stringify({ end_to_end_id: endToEndId }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch(() => undefined)
+}
+
 /**
  * What the payer of a code is to pay.
  *
@@ -184,13 +202,13 @@ export const payableOf = async (
   deps: {
     readonly directory: string | undefined
     readonly now: () => number
-    readonly endToEndId: () => string
+    /** Of the lookup, and of the payment. */
+    readonly endToEndId: string
   },
 ): Promise<Payable> => {
   const payload = await payloadAt(locationOf(asked))
   requireOpen(payload, deps.now())
-  const receiver =
-    asked.receiver ?? (await lookUp(deps.directory, payload.chave, deps.endToEndId()))
+  const receiver = asked.receiver ?? (await lookUp(deps.directory, payload.chave, deps.endToEndId))
   const charge = chargeOf(payload, receiver.taxId)
   const bought = parseCents(payload.valor.final ?? payload.valor.original ?? '0.00')
   return { to: receiver.to, amountCents: bought + (charge.cash?.cents ?? 0n), charge }

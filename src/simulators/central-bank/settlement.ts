@@ -155,10 +155,14 @@ export class Settlement {
   }
 
   /** Makes the paying PSP pay. @returns its EndToEndId */
-  payIn(to: string, cents: bigint, channel: Channel, charge?: PaidCharge): string {
-    const { ids, now } = this.deps
-    const endToEndId = ids.endToEndId(payingPsp)
-    const accepted = new Date(now()).toISOString()
+  payIn(
+    to: string,
+    cents: bigint,
+    channel: Channel,
+    charge?: PaidCharge,
+    endToEndId = this.deps.ids.endToEndId(payingPsp),
+  ): string {
+    const accepted = new Date(this.deps.now()).toISOString()
     const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted, charge })
     this.payHere({ endToEndId, payer: payingPsp, receiver: to, cents, channel, xml }, 'PAGPRI')
     return endToEndId

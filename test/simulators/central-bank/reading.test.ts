@@ -64,6 +64,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   asked = []
+  directory.setFaults([])
 })
 afterAll(async () => {
   await Promise.all([site.stop(true), directory.stop(), bank.stop()])
@@ -89,6 +90,14 @@ describe('the institution of a payer pays', () => {
     })
     expect(booked()).toEqual([ispb, 3_700n])
     expect(asked).toEqual(['/qr/v2/cobv/x', '/jwks'])
+  })
+
+  test('under the EndToEndId by which the key was looked up, and says so, which gives the token back', async () => {
+    shown = () => signed(charge())
+    const { json } = await pay({ code: code() })
+    expect(bank.book().operations.at(-1)?.id).toBe(json['end_to_end_ids']?.[0] ?? '')
+    expect(directory.statistics().lookups).toEqual([])
+    expect(Object.values(directory.statistics().tokens)).toEqual([100, 50_000])
   })
 
   test('what is owed on the day that the payer names', async () => {
@@ -149,6 +158,22 @@ describe('and pays nothing', () => {
     shown = answer
     const found = await pay({ code: code() })
     expect([found.status, found.json['error']]).toEqual([status, error])
+    expect(bank.book().operations.length).toBe(before)
+  })
+
+  test.each([
+    ['rate_limited', '429'],
+    ['unavailable', '503'],
+    ['error_after_storing', '500'],
+    ['proxy_refusal', '403'],
+    ['garbage', '200'],
+  ] as const)('where the directory does not say whose key it is: %s', async (kind, status) => {
+    const before = bank.book().operations.length
+    shown = () => signed(charge())
+    directory.setFaults([{ kind, times: 1 }])
+    const found = await pay({ code: code() })
+    expect([found.status, found.json['error']]).toEqual([502, 'directory_failed'])
+    expect(found.json['message']).toContain(`${new URL(directory.url).host} answers ${status}`)
     expect(bank.book().operations.length).toBe(before)
   })
 
