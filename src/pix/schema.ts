@@ -48,6 +48,8 @@ export const pixTokens = pgTable(
     /** SHA-256, in base64url. */
     hash: text().primaryKey(),
     keyId: text('key_id').notNull(),
+    /** SHA-256 of the secret that it was issued for, in hex; null for those stored before it was. */
+    secretHash: text('secret_hash'),
     scopes: text().array().notNull(),
     /** SHA-256 of the certificate that it is bound to. */
     certificate: text(),

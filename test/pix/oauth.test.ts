@@ -112,6 +112,49 @@ test('a token ends with its time, its key, and the rights of its key', async () 
   expect(left).toBeUndefined()
 })
 
+test('a token ends with the secret that it was asked for with', async () => {
+  const client = pix.client('ana', ['cob:read'])
+  const place = pix.keys.indexOf(client.record)
+  const next = pix.client('ana')
+  const status = async (token: string) => (await pix.call('GET', list, { token })).status
+  const rotated = (until: Date) => ({
+    ...client.record,
+    hash: next.record.hash,
+    previous: { hash: client.record.hash, until },
+  })
+  const token = await pix.tokenOf(client)
+  const [further, older] = [await pix.tokenOf(client), await pix.tokenOf(client)]
+  pix.keys[place] = rotated(new Date(Date.now() + 600_000))
+  expect(await status(token)).toBe(200)
+
+  // Asked for in the overlap, it lasts no longer than that.
+  const headers = basicOf(client.id, client.secret)
+  const { json } = await pix.call('POST', path, { body: grant, headers })
+  expect(json.expires_in).toBeWithin(590, 601)
+  expect(await status(json.access_token)).toBe(200)
+
+  pix.keys[place] = rotated(new Date())
+  expect([await status(token), await status(json.access_token)]).toEqual([401, 401])
+  // A further rotation ends the oldest secret, whenever its overlap was to end.
+  pix.keys[place] = { ...rotated(new Date(Date.now() + 600_000)), previous: undefined }
+  expect(await status(further)).toBe(401)
+  // Before tokens knew their secret they ended with their key.
+  await pix.sql`update pix_tokens set secret_hash = null where key_id = ${client.id}`
+  expect(await status(older)).toBe(200)
+})
+
+test('a token lasts no longer than its key', async () => {
+  const client = pix.client('ana', ['cob:read'])
+  const expiresAt = new Date(Date.now() + 600_000)
+  pix.keys[pix.keys.indexOf(client.record)] = { ...client.record, expiresAt }
+  const headers = basicOf(client.id, client.secret)
+  const { json } = await pix.call('POST', path, { body: grant, headers })
+  expect(json.expires_in).toBeWithin(590, 601)
+  const [row] = await pix.sql`select expires_at = ${expiresAt.toISOString()} as "isEqual"
+    from pix_tokens where key_id = ${client.id}`
+  expect(row?.['isEqual']).toBe(true)
+})
+
 test('a process whose clock is wrong issues tokens for their time, by the database', async () => {
   const client = pix.client('ana', ['cob:read'])
   try {

@@ -14,6 +14,7 @@ import {
   type Authenticator,
   forbiddenBy,
   type Principal,
+  parseKey,
   pixScopes,
   type Scope,
 } from '#src/platform/security/index.ts'
@@ -55,14 +56,26 @@ export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): R
     if (grantType !== 'client_credentials') {
       throw refused('unsupported_grant_type', 'grant_type must be client_credentials.')
     }
-    const principal = await clientOf(c, parameters, authenticator)
+    const { principal, secretHash } = await clientOf(c, parameters, authenticator)
     await countRequest(c.env, principal)
     const granted = grantedScopes(principal, parameters.get('scope'))
     const certificate = c.env.certificate()
-    const token = await issue({ keyId: principal.keyId, scopes: granted, certificate, seconds })
+    const token = await issue({
+      keyId: principal.keyId,
+      secretHash,
+      scopes: granted,
+      certificate,
+      seconds,
+      notAfter: principal.expiresAt,
+    })
     c.env.logFields = { client_id: principal.keyId }
     const scope = granted.map((one) => one.replace(':', '.')).join(' ')
-    const body = { access_token: token, token_type: 'Bearer', expires_in: seconds, scope }
+    const body = {
+      access_token: token.text,
+      token_type: 'Bearer',
+      expires_in: token.seconds,
+      scope,
+    }
     return Response.json(body, { headers: noStore })
   })
 }
@@ -125,17 +138,21 @@ const clientOf = async (
   c: RequestContext,
   parameters: ReadonlyMap<string, string>,
   authenticator: Authenticator,
-): Promise<Principal> => {
+): Promise<{ readonly principal: Principal; readonly secretHash: string }> => {
   const basic = basicOf(c.req.raw.headers.get('authorization'))
   const id = basic?.id ?? parameters.get('client_id')
   const secret = basic?.secret ?? parameters.get('client_secret')
-  const isKey = secret?.startsWith('trl_') === true
-  const principal = isKey ? await authenticator.verify(`Bearer ${secret}`) : undefined
-  const restriction = principal && forbiddenBy(principal.restrictions, true, c.env.address)
-  if (principal === undefined || principal.keyId !== id || restriction !== undefined) {
+  const shown = parseKey(secret ?? '')
+  const principal = shown && (await authenticator.verify(`Bearer ${secret}`))
+  if (
+    shown === undefined ||
+    principal === undefined ||
+    principal.keyId !== id ||
+    forbiddenBy(principal.restrictions, true, c.env.address) !== undefined
+  ) {
     throw refused('invalid_client', 'The client is not known, or its secret is another.')
   }
-  return principal
+  return { principal, secretHash: shown.hash.toString('hex') }
 }
 
 const basicOf = (

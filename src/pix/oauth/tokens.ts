@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Client, deleteInBatches } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { Scope, TokenSource } from '#src/platform/security/index.ts'
-import { addToken, findToken, forgetSomeTokens } from './store.ts'
+import type { TokenSource } from '#src/platform/security/index.ts'
+import { addToken, findToken, forgetSomeTokens, type NewToken } from './store.ts'
 
 const prefix = 'trlt_'
 const secretBytes = 32
@@ -18,20 +18,15 @@ export const createTokenSource = (sql: Client): TokenSource => ({
   find: async (text) => (form.test(text) ? findToken(sql, hashOf(text)) : undefined),
 })
 
-export type IssueToken = (request: {
-  readonly keyId: string
-  readonly scopes: readonly Scope[]
-  /** SHA-256 of the certificate that the client has shown. */
-  readonly certificate: string | undefined
-  readonly seconds: number
-}) => Promise<string>
+export type IssueToken = (
+  token: NewToken,
+) => Promise<{ readonly text: string; readonly seconds: number }>
 
 export const createIssue =
   (sql: Client): IssueToken =>
-  async ({ seconds, ...grant }) => {
-    const token = prefix + randomBytes(secretBytes).toString('base64url')
-    await addToken(sql, hashOf(token), grant, seconds)
-    return token
+  async (token) => {
+    const text = prefix + randomBytes(secretBytes).toString('base64url')
+    return { text, seconds: await addToken(sql, hashOf(text), token) }
   }
 
 export const forgetTokens = (sql: Client, round?: Round): Promise<number> =>

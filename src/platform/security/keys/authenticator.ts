@@ -39,6 +39,8 @@ export type KeySource = {
 /** What a short-lived token stands for: a key, and what of its scopes. */
 export type TokenGrant = {
   readonly keyId: string
+  /** The hash of the secret that it was issued for, in hex; undefined: it was stored before that was. */
+  readonly secretHash: string | undefined
   readonly scopes: readonly Scope[]
   readonly expiresAt: Date
   /** SHA-256 of the certificate that it is bound to (RFC 8705 section 3), in base64url; undefined: to none. */
@@ -179,17 +181,24 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** Returns the holder of a token. A token counts as long as its key does, with the rights that the key has now. */
+/**
+ * Returns the holder of a token. A token counts as long as its key and the secret that it was issued for, with the rights
+ * that the key has now.
+ */
 const holderOf = async (
-  { keyId, certificate, scopes, expiresAt }: TokenGrant,
+  { keyId, secretHash, certificate, scopes, expiresAt }: TokenGrant,
   { sources, refused, institution }: KeysOptions & { readonly institution: readonly string[] },
   nowMs: number,
 ): Promise<{ readonly principal: Principal; readonly untilMs: number } | undefined> => {
-  const expiresMs = expiresAt.getTime()
-  if (expiresMs <= nowMs) return undefined
   for (const source of sources) {
     const record = await source.find(keyId)
     if (record === undefined) continue
+    const secretMs =
+      secretHash === undefined
+        ? Number.POSITIVE_INFINITY
+        : secretUntilMs(Buffer.from(secretHash, 'hex'), record)
+    const expiresMs = Math.min(expiresAt.getTime(), secretMs)
+    if (expiresMs <= nowMs) return undefined
     const environment = record.environment ?? 'test'
     const key = isAlive(record, nowMs) ? principalOf(record, environment, institution) : undefined
     if (key === undefined || environment === refused) return undefined

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "pix_tokens" ADD COLUMN "secret_hash" text;
