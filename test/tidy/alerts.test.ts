@@ -36,7 +36,12 @@ const cases: Readonly<Record<string, Case>> = {
   },
   TrilhoDeadLettersHeld: { spigw_broker_dead_letters_held: ['1x50', '0x50'] },
   TrilhoPaymentsNotSent: {
-    'trilho_spi_messages_open_oldest_seconds{status="QUEUED"}': ['61x50', '60x50'],
+    'trilho_spi_messages_open_oldest_seconds{status="QUEUED"}': ['61x50', '60x50', '0x50'],
+    // A line moves as long as anything is sent, however long it is.
+    'trilho_spi_messages_open_oldest_seconds{status="IN_LINE"}': ['0x50', '900x50', '900x50'],
+    'spigw_messages_processed_total{type="pacs.008",direction="OUTBOUND",status="SENT"}': [
+      ...(['0+1x50', '0+1x50', '7x50'] as const),
+    ],
   },
   TrilhoUnknownOutcomes: { spigw_unknown_outcomes: ['1x50', '0x50'] },
   TrilhoChannelAway: { 'spigw_link_up{channel="PRIMARY"}': ['0x50', '1x50'] },

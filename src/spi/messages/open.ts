@@ -1,15 +1,22 @@
-import { type Client, constants } from '#src/platform/database/index.ts'
+import { type Client, constants, type Queryable } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { BookLine, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { countedMax, type MessageStatus, momentOf, openStatuses } from './domain.ts'
+import { countedMax, momentOf, openStatuses } from './domain.ts'
 
 const lookEveryMsDefault = 10_000
 /** A message that nobody has sent for so long: a sender sends within seconds, and a queue that grows is told sooner. */
 const queuedLongSeconds = 30
 
+/**
+ * What is QUEUED waits to be sent, unless it stands in the line of a channel that may take no more yet: however long that
+ * lasts, nothing is wrong.
+ */
+const states = [...openStatuses, 'IN_LINE'] as const
+type State = (typeof states)[number]
+
 type Open = {
-  readonly status: MessageStatus
+  readonly status: State
   readonly count: number
   readonly oldest: Date | null
   readonly ageSeconds: number
@@ -88,23 +95,18 @@ const lastMessage = async (sql: Client): Promise<Date | null> => {
 }
 
 /**
- * Reads the index of states, a bounded part of it; the age is of the database's clock. Each state stands in the statement:
+ * Reads a bounded part of an index of each state; the age is of the database's clock. Each state stands in the statement:
  * of one that comes as a value the planner thinks it holds a fair share of all messages, and reads them all.
  */
 const findOpen = async (sql: Client): Promise<readonly Open[]> => {
-  const rows = await sql<
-    { status: MessageStatus; count: number; oldest: string | null; now: Date }[]
-  >`
-    ${openStatuses.map((status, index) => {
-      const wanted = sql`spi_messages where status = ${constants(sql, [status])}`
-      return sql`
+  const rows = await sql<{ status: State; count: number; oldest: string | null; now: Date }[]>`
+    ${states.map(
+      (state, index) => sql`
         ${index === 0 ? sql`` : sql`union all`}
-        select ${status} as status, clock_timestamp() as now, (
-            select count(*)::int from (
-              select from ${wanted} order by status, id limit ${countedMax}
-            ) as counted
-          ) as count, (select id from ${wanted} order by status, id limit 1) as oldest`
-    })}`
+        select ${state} as status, clock_timestamp() as now, count(*)::int as count,
+          min(id::text collate "C") as oldest
+        from (select id from spi_messages where ${inState(sql, state)} limit ${countedMax}) as counted`,
+    )}`
   return rows.map(({ status, count, oldest, now }) => ({
     status,
     count,
@@ -112,4 +114,15 @@ const findOpen = async (sql: Client): Promise<readonly Open[]> => {
     ageSeconds:
       oldest === null ? 0 : Math.max(0, (now.getTime() - momentOf(oldest).getTime()) / 1000),
   }))
+}
+
+/** Ends with the order of the index that has them. */
+const inState = (sql: Queryable, state: State) => {
+  if (state === 'QUEUED') {
+    return sql`status = 'QUEUED' and waits_for is null order by requeue_after, id`
+  }
+  if (state === 'IN_LINE') {
+    return sql`status = 'QUEUED' and waits_for is not null order by waits_for, id`
+  }
+  return sql`status = ${constants(sql, [state])} order by status, id`
 }

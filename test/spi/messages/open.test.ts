@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createOpenMessages } from '#src/spi/index.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
+import { joinLines, noteCalled, setAside } from '#src/spi/out/stage/entries.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 import { message } from './support.ts'
@@ -56,5 +57,39 @@ test('a process that sends nothing tells that nobody does, once a message has wa
     (await metrics.render()).text.includes('trilho_spi_messages_open{status="UNKNOWN"} 0'),
   )
   expect(await open.health?.()).toMatchObject({ status: 'ok' })
+  await open.drain?.()
+})
+
+test('what waits its turn in the line of its channel is told apart, and no lack of a sender', async () => {
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const open = createOpenMessages({ sql, logger: quietLogger, metrics, lookEveryMs: 20 })
+  const inLine = [queuedAgo(900), queuedAgo(600)]
+  const aside = queuedAgo(10)
+  await insertMessages(sql, [...inLine, aside])
+  await joinLines(
+    sql,
+    inLine.map(({ id }) => ({ id, line: 'secondary' })),
+  )
+  // One is called, and on the queue.
+  await noteCalled(sql, [inLine[0]?.id ?? ''], new Date())
+  await open.start?.()
+  const told = async () => (await open.health?.())?.detail as Readonly<Record<string, unknown>>
+  await until(async () => (await told())['in_line'] !== undefined)
+  expect(await open.health?.()).toMatchObject({
+    status: 'ok',
+    detail: { queued: { count: 1 }, in_line: { count: 2, oldest_seconds: expect.any(Number) } },
+  })
+  const { text } = await metrics.render()
+  expect(text).toContain('trilho_spi_messages_open{status="IN_LINE"} 2')
+  expect(text).toMatch(/trilho_spi_messages_open_oldest_seconds\{status="IN_LINE"\} 90\d/)
+  expect(text).toMatch(/trilho_spi_messages_open_oldest_seconds\{status="QUEUED"\} 1\d/)
+  // What a channel does not take at all is not sent, for however short a time it is set aside.
+  await setAside(sql, aside.id, new Date(Date.now() + 60_000))
+  await insertMessages(sql, [queuedAgo(40)])
+  await until(async () => (await open.health?.())?.status === 'degraded')
+  expect(await open.book?.()).toContainEqual(
+    expect.objectContaining({ what: 'instant payments QUEUED', open: 2 }),
+  )
+  await sql`update spi_messages set status = 'ACCEPTED'`
   await open.drain?.()
 })
