@@ -140,14 +140,15 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
       transactions: [{ amount: { cents: '100000', currency: 'BRL' } }],
     })
     program.signal('SIGTERM')
-    expect((await program.end()).code).toBe(0)
+    const { code, out } = await program.end()
+    expect([code, out.includes('not shown')]).toEqual([0, false])
   })
 })
 
 describe(`trilho dev (${anyVariant.name})`, () => {
   const variant = anyVariant
 
-  test('has a central bank beside it, unless another is named', async () => {
+  test('has a central bank beside it, unless another is named; what cannot be shown is told', async () => {
     const state = join(temporaryDirectory(), '.trilho')
     const own = await startDev(variant, state, { SPI_SYNC_ENABLED: 'true' })
     expect(own.ready.ispb).toBe('12345678')
@@ -197,11 +198,17 @@ describe(`trilho dev (${anyVariant.name})`, () => {
       SPI_PRIMARY_URL: url,
       SPI_SECONDARY_URL: url,
       SPI_ROLES: 'WORKER',
+      // The card that is shown goes to no network then.
+      CARDGW_NETA_PREFIXES: '6',
     })
     expect(other.ready.ispb).toBe('87654321')
     expect(other.ready.central_bank_url).toBeUndefined()
     other.program.signal('SIGTERM')
-    expect((await other.program.end()).code).toBe(0)
+    const { code, err } = await other.program.end()
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(/^trilho dev: card payments not shown: /m),
+    ])
   })
 
   test('keeps its key and its chain from one start to the next', async () => {

@@ -7,6 +7,7 @@ import {
   type Feature,
 } from '#src/platform/lifecycle/index.ts'
 import {
+  type CardNetwork,
   createCardNetwork,
   createTestVault,
   findDialect,
@@ -32,13 +33,7 @@ export const startDevCardNetworks = (given: Environment): DevCardNetworks => {
   if (theirs.some((name) => isSet(given, name))) {
     return { env: {}, isOurs: false, stop: async () => {} }
   }
-  // The gateway's defaults.
-  const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
-  if (dialect === undefined || framing === undefined) throw new Error('no dialect, no framing')
-  const options = { dialect, framing }
-  const [a, b] = [createCardNetwork(options), createCardNetwork(options)]
-  a.start()
-  b.start()
+  const [a, b] = [networkLike(given, 'CARDGW_NETA'), networkLike(given, 'CARDGW_NETB')]
   const vault = createTestVault({ key: testVaultKey })
   const network = (name: string, port: number) => ({
     [`${name}_HOST`]: '127.0.0.1',
@@ -61,14 +56,24 @@ export const startDevCardNetworks = (given: Environment): DevCardNetworks => {
   }
 }
 
+/** A network that speaks as the gateway is told to; where that is no dialect or frame, the settings are refused later. */
+const networkLike = (given: Environment, name: string): CardNetwork => {
+  const dialect = findDialect(given[`${name}_DIALECT`] ?? '') ?? findDialect('ascii')
+  const framing = findFraming(given[`${name}_FRAME`] ?? '') ?? findFraming('binary-2')
+  if (dialect === undefined || framing === undefined) throw new Error('no dialect, no framing')
+  const network = createCardNetwork({ dialect, framing })
+  network.start()
+  return network
+}
+
 /** An authorization, a capture of a part, and a void, as a merchant's system would make them. */
-export const cardDemos = async (
+export async function* cardDemos(
   gateway: DemoGateway,
   { isOurs }: DevCardNetworks,
   features: readonly Feature[],
-): Promise<readonly Demo[]> => {
+): AsyncGenerator<Demo> {
   const hasDatabase = features.some(({ name }) => name === 'database')
-  if (!(isOurs && hasDatabase)) return []
+  if (!(isOurs && hasDatabase)) return
   const authorized = await post(gateway, 'authorize', 201, {
     card_token: 'tok_visa_approved',
     amount: 10_000,
@@ -76,14 +81,11 @@ export const cardDemos = async (
     merchant_id: 'MERCHANT000001',
     terminal_id: 'TERM01',
   })
+  yield { title: 'A card payment of 100.00 is authorized', ...authorized }
   const { id } = JSON.parse(authorized.output) as { readonly id: string }
   const captured = await post(gateway, `${id}/capture`, 200, { amount: 6_000 })
-  const voided = await post(gateway, `${id}/void`, 200)
-  return [
-    { title: 'A card payment of 100.00 is authorized', ...authorized },
-    { title: 'A part of it, 60.00, is captured', ...captured },
-    { title: 'All of it is taken back', ...voided },
-  ]
+  yield { title: 'A part of it, 60.00, is captured', ...captured }
+  yield { title: 'All of it is taken back', ...(await post(gateway, `${id}/void`, 200)) }
 }
 
 const post = (

@@ -22,6 +22,8 @@ export type DevCentralBank = {
   readonly url: string | undefined
   /** The ISPB of the institution that the gateway plays. */
   readonly ispb: string
+  /** Whether what comes in is accepted at once, by nobody's decision. */
+  readonly accepts: boolean
   /** Makes 99999A03 pay; undefined when the user named another bank. */
   readonly payIn: CentralBank['payIn'] | undefined
   /** Makes it read the code of a charge and pay that; undefined as well. */
@@ -46,6 +48,7 @@ export const startDevCentralBank = async (given: Environment): Promise<DevCentra
       env: {},
       url: undefined,
       ispb,
+      accepts: false,
       payIn: undefined,
       payCode: undefined,
       stop: async () => {},
@@ -54,8 +57,12 @@ export const startDevCentralBank = async (given: Environment): Promise<DevCentra
   const bank = await createCentralBank({ longPollMs: longPollMs })
   const env = { ISPB: ispb, SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl }
   const { url, payIn, payCode, stop } = bank
-  return { env, url, ispb, payIn, payCode, stop }
+  const accepts = !isFalse(given['SPI_AUTO_ACCEPT'])
+  return { env, url, ispb, accepts, payIn, payCode, stop }
 }
+
+/** As settings say it; what says neither is refused later. */
+const isFalse = (value = ''): boolean => ['false', '0'].includes(value.toLowerCase())
 
 /** All stages of the pipeline where there is a database to keep messages in; none otherwise. */
 export const devRoles = (given: Environment, databaseUrl: string | undefined): Environment => {
@@ -79,19 +86,25 @@ export const canPay = (features: readonly Feature[]): boolean => {
   return paymentStages.every((stage) => running.has(stage))
 }
 
-/** Rejects when a payment does not end as it should. */
-export const paymentDemos = async (
+/** Rejects when the payment does not end as it should. */
+export const sentDemo = async (
   gateway: DemoGateway,
   { ispb, payIn }: DevCentralBank,
   features: readonly Feature[],
-): Promise<readonly Demo[]> => {
-  if (payIn === undefined || !canPay(features)) return []
+): Promise<readonly Demo[]> =>
+  payIn === undefined || !canPay(features) ? [] : [await payOut(gateway, ispb)]
+
+/** Rejects when the payment, or what is given back of it, does not end as it should. */
+export async function* receivedDemos(
+  gateway: DemoGateway,
+  { ispb, accepts, payIn }: DevCentralBank,
+  features: readonly Feature[],
+): AsyncGenerator<Demo> {
+  if (payIn === undefined || !canPay(features)) return
+  if (!accepts) throw new Error('with SPI_AUTO_ACCEPT=false they wait for your answer')
   const paidIn = payIn({ to: ispb, amountCents: BigInt(amountCents) })
-  return [
-    await payOut(gateway, ispb),
-    await received(gateway, paidIn),
-    await givenBack(gateway, paidIn),
-  ]
+  yield await received(gateway, paidIn)
+  yield await givenBack(gateway, paidIn)
 }
 
 const payOut = async (gateway: DemoGateway, ispb: string): Promise<Demo> => {

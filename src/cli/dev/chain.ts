@@ -32,6 +32,8 @@ const labels = ['demo-a', 'demo-b'] as const
 const demoCnpj8 = '12345678'
 /** R$ 1 000 000.00 each. */
 const fundsCents = 100_000_000n
+/** What the transfer that is shown moves. */
+const transferCents = 15_000n
 
 const notInstalled =
   'The embedded chain is not installed: npm leaves its native part out under a Node older than 22. Until then, digital currency has no network.'
@@ -82,7 +84,8 @@ const networksOf = (chain: KeptChain, issuer: Issuer) => {
 
 type Wallet = { readonly label: string; readonly address: string }
 
-const fundWallets = async (
+/** Gives a wallet money when it has less than the demonstration moves: the user may have spent the rest. */
+export const fundWallets = async (
   issuer: Issuer,
   httpUrl: string,
   apiKey: string,
@@ -93,7 +96,7 @@ const fundWallets = async (
   for (const label of labels) {
     const found = wallets.find((wallet) => wallet.label === label)
     const address = found?.address ?? (await newWallet(httpUrl, apiKey, label))
-    if ((await issuer.balanceOf(address)) === 0n) await issuer.fund(address, fundsCents)
+    if ((await issuer.balanceOf(address)) < transferCents) await issuer.fund(address, fundsCents)
     addresses.push(address)
   }
   await issuer.nameInstitution(demoCnpj8, addresses[1] ?? '')
@@ -116,7 +119,8 @@ export const transferDemo = async (
 ): Promise<readonly Demo[]> => {
   if (from === undefined || to === undefined) return []
   const url = `${httpUrl}/v1/drex/transfers`
-  const body = { from_wallet: from, to_wallet: to, amount: '150.00', network, reference: 'demo' }
+  const amount = `${transferCents / 100n}.00`
+  const body = { from_wallet: from, to_wallet: to, amount, network, reference: 'demo' }
   const asked = await callGateway(apiKey, 'POST', url, body)
   const { transfer_id: id } = JSON.parse(asked.output) as { readonly transfer_id: string }
   const deadline = performance.now() + waitMs

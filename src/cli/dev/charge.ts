@@ -23,10 +23,11 @@ const timeoutMs = 15_000
 /** Rejects when the charge is not paid as it should. */
 export const chargeDemo = async (
   { apiKey, httpUrl, pixUrl = httpUrl }: DemoGateway & { readonly pixUrl?: string | undefined },
-  { ispb, payIn, payCode }: DevCentralBank,
+  { ispb, accepts, payIn, payCode }: DevCentralBank,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
-  if (payIn === undefined || payCode === undefined || !canPay(features)) return []
+  if (payIn === undefined || payCode === undefined) return []
+  if (!(accepts && canPay(features))) return []
   const txid = randomBytes(16).toString('hex')
   const url = `${pixUrl}/pix/v2/cob/${txid}`
   await callGateway(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)

@@ -6,7 +6,7 @@ import {
   type DemoGateway,
   type Feature,
 } from '#src/platform/lifecycle/index.ts'
-import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
+import { categories, createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { canPay, type DevCentralBank, settled } from './central-bank.ts'
 import { isSet } from './environment.ts'
 
@@ -19,12 +19,14 @@ export type DevDirectory = {
 }
 
 /** Enough lookups for whoever tries them by hand. */
-const category = 'A'
+const categoryDefault = 'A'
 
 /** Starts the directory, unless the user has set one. */
 export const startDevDirectory = async (given: Environment): Promise<DevDirectory> => {
   if (isSet(given, 'DICT_URL')) return { env: {}, keys: [], stop: async () => {} }
-  const directory = await createDirectory({ category })
+  const category = given['DICT_CATEGORY'] || categoryDefault
+  const known = categories.find((one) => one === category)
+  const directory = await createDirectory({ category: known })
   const env = { DICT_URL: directory.url, DICT_CATEGORY: category }
   return { env, keys: registerSamples(directory), stop: directory.stop }
 }

@@ -5,21 +5,23 @@ import {
   NoPostgresError,
   startEmbeddedPostgres,
 } from '#src/platform/database/index.ts'
-import {
-  type Demo,
-  type Feature,
-  type GatewayUrls,
-  untilSignal,
-} from '#src/platform/lifecycle/index.ts'
+import { type Feature, type GatewayUrls, untilSignal } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
 import { type Command, demandSettings, exitCodes } from '../command.ts'
 import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
 import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-network.ts'
-import { type DevCentralBank, devRoles, paymentDemos, startDevCentralBank } from './central-bank.ts'
+import {
+  type DevCentralBank,
+  devRoles,
+  receivedDemos,
+  sentDemo,
+  startDevCentralBank,
+} from './central-bank.ts'
 import { type DevChain, startDevChain, transferDemo } from './chain.ts'
 import { chargeDemo } from './charge.ts'
+import { type Demonstration, demonstrate, notShown } from './demonstrations.ts'
 import { type DevDirectory, keyDemo, startDevDirectory } from './directory.ts'
 import { devEnvironment, isSet, whilePortsAreTaken } from './environment.ts'
 import { watchStarter } from './starter.ts'
@@ -175,10 +177,17 @@ const shownOf = async (
   // Wallets are rows: without a database there are none to fund.
   const hasDatabase = features.some(({ name }) => name === 'database')
   const isAsked = hasDatabase && !asksForCertificate
-  const wallets = isAsked ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
-  const demos = asksForCertificate ? [] : await demosOf(machine, features, urls, wallets)
   const untold = asksForCertificate ? [noDemos] : []
-  const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold]
+  const wallets = isAsked
+    ? await chain.fundWallets(urls.httpUrl, state.apiKey).catch((error: unknown) => {
+        untold.push(notShown('transfers of digital currency', error))
+        return []
+      })
+    : []
+  const { demos, notes: failed } = await demonstrate(
+    asksForCertificate ? [] : demonstrationsOf(machine, features, urls, wallets),
+  )
+  const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold, ...failed]
   if (asJson) return { text: readyLine(urls, state, wallets, bank), notes: allNotes }
   const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
   const { httpUrl, adminUrl = httpUrl } = urls
@@ -197,29 +206,24 @@ const noDemos =
   'clients need a certificate (TRILHO_TLS_CLIENT_CA_PATH): nothing is shown here, and no wallet has money'
 
 /** One operation of each feature. */
-const demosOf = async (
+const demonstrationsOf = (
   { state, bank, directory, cards }: Machine,
   features: readonly Feature[],
   urls: GatewayUrls,
   wallets: readonly string[],
-): Promise<readonly Demo[]> => [
-  ...(await runDemos(features, { ...urls, ...state })),
-  ...(await transferDemo({ ...urls, ...state }, wallets)),
-  ...(await paymentDemos({ ...urls, ...state }, bank, features)),
-  ...(await keyDemo({ ...urls, ...state }, bank, directory, features)),
-  ...(await chargeDemo({ ...urls, ...state }, bank, features)),
-  ...(await cardDemos({ ...urls, ...state }, cards, features)),
-]
-
-const runDemos = async (
-  features: readonly Feature[],
-  gateway: Parameters<NonNullable<Feature['demo']>>[0],
-): Promise<Demo[]> => {
-  const demos: Demo[] = []
-  for (const feature of features) {
-    if (feature.demo !== undefined) demos.push(await feature.demo(gateway))
-  }
-  return demos
+): readonly Demonstration[] => {
+  const gateway = { ...urls, ...state }
+  return [
+    ...features.flatMap(({ name, demo }) =>
+      demo === undefined ? [] : [{ name, show: async () => [await demo(gateway)] }],
+    ),
+    { name: 'transfers of digital currency', show: () => transferDemo(gateway, wallets) },
+    { name: 'payments sent', show: () => sentDemo(gateway, bank, features) },
+    { name: 'payments received', show: () => receivedDemos(gateway, bank, features) },
+    { name: 'payments to a Pix key', show: () => keyDemo(gateway, bank, directory, features) },
+    { name: 'charges', show: () => chargeDemo(gateway, bank, features) },
+    { name: 'card payments', show: () => cardDemos(gateway, cards, features) },
+  ]
 }
 
 const readyLine = (

@@ -101,6 +101,6 @@ export type Feature = {
   readonly sealed?: SealedStock
   /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */
   readonly book?: () => Promise<readonly BookLine[]>
-  /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
+  /** Run by `trilho dev` once everything listens; a rejection is told in its place. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }
