@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import { bytesOfHex, toHex } from './characters.ts'
 import type { Dialect } from './dialect.ts'
-import { maskBytes, maskText } from './mask.ts'
+import { hidden, maskBytes, maskText } from './mask.ts'
 import { createPacker, type FieldValue } from './packer.ts'
 import { createParser } from './parser.ts'
 
@@ -29,12 +29,17 @@ type Iso8583Explanation = {
   readonly error: CodecError | undefined
 }
 
-/** Reads a message as far as it goes, masked by default. */
+/**
+ * Reads a message as far as it goes, masked by default.
+ *
+ * @param options.secret fields to hide as a whole, beside those that always are
+ */
 export const explainIso8583 = (
   bytes: Uint8Array,
   dialect: Dialect,
-  { unmasked = false }: { readonly unmasked?: boolean } = {},
+  options: { readonly unmasked?: boolean; readonly secret?: ReadonlySet<number> } = {},
 ): Iso8583Explanation => {
+  const { unmasked = false, secret } = options
   const parser = createParser(dialect)
   let error: CodecError | undefined
   try {
@@ -49,11 +54,8 @@ export const explainIso8583 = (
     const value = parser.value(de)
     const isText = typeof value === 'string'
     const plain = isText ? value : toHex(value)
-    const shown = unmasked
-      ? plain
-      : isText
-        ? maskText(de, value, dialect.version)
-        : maskBytes(de, value)
+    const masked = () => (isText ? maskText(de, value, dialect.version) : maskBytes(de, value))
+    const shown = unmasked ? plain : secret?.has(de) === true ? hidden : masked()
     json[de] = isText ? shown : { hex: shown }
     const view = parser.view(de)
     fields.push({

@@ -3,7 +3,8 @@ import type { Dialect } from './dialect.ts'
 import { secretFields } from './layout.ts'
 import { isTemplate, parseTlv, templatesMax } from './tlv.ts'
 
-const hidden = '***'
+/** For what is hidden as a whole. */
+export const hidden = '***'
 export const panDigitsMin = 13
 const panDigitsMax = 19
 /** A card number may stand anywhere among more digits. */

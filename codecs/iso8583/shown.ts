@@ -1,7 +1,6 @@
-import { maskNumbers, maskPan, panDigitsMin } from './mask.ts'
+import { hidden, maskNumbers, maskPan, panDigitsMin } from './mask.ts'
 import { byteMembers, type CardMessage, textMembers } from './message.ts'
 
-const hidden = '***'
 const panField = '002'
 /** DE 14: with the number it makes a payment. */
 const expiryField = 14

@@ -16,7 +16,7 @@ import {
   readComposite,
 } from '#codecs/iso8583'
 import type { ExplainedField, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
-import type { Content } from './content/index.ts'
+import { type Content, hasSensitive } from './content/index.ts'
 import { parseNetwork } from './networks/index.ts'
 
 /** Explains ISO 8583 messages, as bytes or as hexadecimal text; card data is masked. */
@@ -28,10 +28,10 @@ export const iso8583Inspector: Inspector = {
     const spoken = spokenOf(options)
     const { dialect } = spoken
     const bytes = bodyOf(bytesOf(input), spoken.framing)
-    const { json, fields, error } = explainIso8583(bytes, dialect, {
-      unmasked: options.unmasked === true,
-    })
-    const composites = compositesOf(bytes, spoken, options.unmasked === true)
+    const unmasked = options.unmasked === true
+    const secret = secretsOf(spoken.content)
+    const { json, fields, error } = explainIso8583(bytes, dialect, { unmasked, secret })
+    const composites = compositesOf(bytes, spoken, unmasked)
     const inside = Object.fromEntries([...composites].map(([de, found]) => [de, found.map(jsonOf)]))
     return {
       title: `ISO 8583 message ${json.mti}, dialect ${dialect.name}, ${bytes.length} bytes`,
@@ -60,6 +60,10 @@ const childOf = ({ id, name, value, entries }: ReadEntry): ExplainedField =>
 
 const jsonOf = ({ id, name, value, entries }: ReadEntry): object =>
   entries.length > 0 ? { id, name, entries: entries.map(jsonOf) } : { id, name, value }
+
+/** Fields with an entry that is never shown: neither is what it stands in. */
+const secretsOf = (content: Content | undefined): ReadonlySet<number> =>
+  new Set([...(content?.composites ?? [])].flatMap(([de, one]) => (hasSensitive(one) ? [de] : [])))
 
 /** A field whose digits are searched for card numbers, and whose text is shown. */
 const privateField = 60

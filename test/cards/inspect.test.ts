@@ -53,6 +53,62 @@ describe('inspecting ISO 8583', () => {
     expect(() => iso8583Inspector.explain(encode('00'), { frame: 'x' })).toThrow('no framing')
   })
 
+  test('a sensitive entry is shown nowhere, and no more if its field or message cannot be read', async () => {
+    const entries = [
+      { id: '001', name: 'plan', length: 2 },
+      { id: '002', name: 'authentication value', sensitive: true },
+    ]
+    const shape = { shape: 'tlv', id_digits: 3, length_digits: 3 }
+    const within = { ...shape, entries: [{ ...shape, id: '009', entries }] }
+    const network = {
+      name: 'own',
+      brand: 'visa',
+      host: 'h',
+      port: 1,
+      prefixes: ['4'],
+      dialect: 'ascii',
+      content: { composites: { 60: { ...shape, entries }, 112: within } },
+    }
+    const secret = 'AAABBJg0VhI0VniQEjRWAAAAAAA='
+    const inside = `00100242002028${secret}`
+    const fields = { 11: '000001', 60: inside, 112: `009042${inside}` }
+    const packed = iso8583Inspector.pack?.({ mti: '0100', fields }, { network }) ?? ''
+    const explained = await iso8583Inspector.explain(encode(packed), { network })
+    expect(explained.value).toEqual({
+      mti: '0100',
+      fields: { 11: '000001', 60: '***', 112: '***' },
+      composites: {
+        60: [
+          { id: '001', name: 'plan', value: '42' },
+          { id: '002', name: 'authentication value', value: '***' },
+        ],
+        112: [
+          {
+            id: '009',
+            name: '',
+            entries: [
+              { id: '001', name: 'plan', value: '42' },
+              { id: '002', name: 'authentication value', value: '***' },
+            ],
+          },
+        ],
+      },
+    })
+    const hidden = [secret, Buffer.from(secret).toString('hex').toUpperCase()]
+    const garbled = { ...fields, 60: `x${inside}` }
+    for (const hex of [
+      packed,
+      packed.slice(0, -2),
+      iso8583Inspector.pack?.({ mti: '0100', fields: garbled }, { network }) ?? '',
+    ]) {
+      const text = JSON.stringify(await iso8583Inspector.explain(encode(hex), { network }))
+      for (const one of hidden) expect(text).not.toContain(one)
+    }
+    const options = { network, unmasked: true }
+    const open = await iso8583Inspector.explain(encode(packed), options)
+    expect(open.value).toMatchObject({ fields })
+  })
+
   test('a private field that cannot be read says why, and hides no other', async () => {
     const path = join(import.meta.dir, '../../docs/networks/cielo-like.json')
     const [network] = JSON.parse(readFileSync(path, 'utf8')) as readonly unknown[]

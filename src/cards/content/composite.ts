@@ -33,6 +33,10 @@ export const compileComposite = (
   }
 }
 
+/** Whether something in it is never shown. */
+export const hasSensitive = (composite: Composite<unknown> | undefined): boolean =>
+  composite?.entries.some((one) => one.isSensitive || hasSensitive(one.composite)) ?? false
+
 const checkLengths = (form: CompositeForm, path: string): void => {
   const isHeaded = form.shape === 'tlv' || form.shape === 'ltv'
   const hasDigits = form.id_digits !== undefined && form.length_digits !== undefined

@@ -9,6 +9,7 @@ import {
   readComposite,
 } from '#codecs/iso8583'
 import { storable } from '../text.ts'
+import { hasSensitive } from './composite.ts'
 import type { CompositeForm, ContentForm } from './form.ts'
 import { ContentError, lengthMaxOf, messageBytesMax } from './leaf.ts'
 import { headBytes, writtenBytes } from './room.ts'
@@ -252,10 +253,7 @@ const entryIn = (
 /** Whether the path leads to a value with nothing sensitive in it; without a path, that is the whole. */
 const isShown = (composite: Composite<unknown> | undefined, path: readonly string[]): boolean => {
   const [id, ...rest] = path
-  if (id === undefined) {
-    const entries = composite?.entries ?? []
-    return entries.every((one) => !one.isSensitive && isShown(one.composite, []))
-  }
+  if (id === undefined) return !hasSensitive(composite)
   const entry = composite?.entries.find((one) => one.id === id)
   return entry !== undefined && !entry.isSensitive && isShown(entry.composite, rest)
 }
