@@ -202,7 +202,7 @@ export const payableOf = async (
   deps: {
     readonly directory: string | undefined
     readonly now: () => number
-    /** Of the lookup, and of the payment. */
+    /** The lookup and the payment have it. */
     readonly endToEndId: string
   },
 ): Promise<Payable> => {
