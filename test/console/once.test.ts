@@ -1,4 +1,4 @@
-import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { afterAll, afterEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
 /* A request that nobody knows the outcome of takes its Idempotency-Key again, whoever asks for the same. */
@@ -9,9 +9,28 @@ type Send = (
   body?: unknown,
   onReplay?: () => void,
 ) => Promise<unknown>
-const { sendOnce } = await loadConsole<{ readonly sendOnce: Send }>(['once.ts'])
+type Page = {
+  readonly sendOnce: Send
+  readonly currentSession: () => Promise<unknown>
+  readonly refusalOf: (thrown: unknown) => { readonly message: string; readonly isOpen: boolean }
+}
+const loadPage = () => loadConsole<Page>(['once.ts', 'api.ts'])
+const { sendOnce, refusalOf } = await loadPage()
 
-afterEach(() => mock.restore())
+const kept = new Map<string, string>()
+Object.defineProperty(globalThis, 'sessionStorage', {
+  value: {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+  },
+  configurable: true,
+})
+afterAll(() => Reflect.deleteProperty(globalThis, 'sessionStorage'))
+
+afterEach(() => {
+  mock.restore()
+  setSystemTime()
+})
 
 const problem = (status: number, code: string, headers = {}) =>
   Response.json({ code, detail: code }, { status, headers })
@@ -94,4 +113,74 @@ test('what was done the first time is told as that, and the same is something ne
   await ask()
   expect(replays).toBe(1)
   expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false])
+})
+
+/** The key that each of these pages, in turn, asks with for the same; all but the last lose the answer. */
+const keysOf = async (
+  pages: readonly Page[],
+  account = 'a',
+  asked: string = crypto.randomUUID(),
+) => {
+  const keys: (string | null)[] = []
+  spyOn(globalThis, 'fetch').mockImplementation((async (
+    path: string,
+    { headers }: { headers: Headers },
+  ) => {
+    if (path === '/console/session') return Response.json({ key_id: 'k', account })
+    keys.push(headers.get('idempotency-key'))
+    return keys.length < pages.length ? lost() : Response.json({})
+  }) as unknown as typeof fetch)
+  for (const page of pages) {
+    await page.currentSession()
+    await page.sendOnce('POST', '/v1/pix/payments', { asked }).catch(() => {})
+  }
+  return keys
+}
+
+test('a page that is loaded anew takes the same key for the same', async () => {
+  const [one, other] = await keysOf([await loadPage(), await loadPage()])
+  expect(one).toMatch(/^[0-9a-f]{32}$/)
+  expect(other).toBe(one as string)
+})
+
+test('another account takes another key for the same', async () => {
+  const page = await loadPage()
+  const asked = crypto.randomUUID()
+  const own = await keysOf([page, page], 'a', asked)
+  const others = await keysOf([page], 'b', asked)
+  expect(own).not.toContain(others[0] as string)
+})
+
+test('what is kept of open acts is no text of theirs, is bounded, and is forgotten with the key', async () => {
+  const page = await loadPage()
+  await keysOf([page])
+  spyOn(globalThis, 'fetch').mockImplementation((async () => lost()) as unknown as typeof fetch)
+  for (let at = 0; at < 150; at++) {
+    await page.sendOnce('POST', '/v1/pix/payments', { asked: `secret ${at}` }).catch(() => {})
+  }
+  const [held = ''] = kept.values()
+  expect([held.includes('secret'), JSON.parse(held).length]).toEqual([false, 100])
+  const [soon] = await keysOf([page], 'a', 'secret 149')
+  expect(held).toContain(soon as string)
+  setSystemTime(Date.now() + 72 * 3_600_000)
+  const [late] = await keysOf([page], 'a', 'secret 148')
+  expect(held).not.toContain(late as string)
+})
+
+test('an act that is not answered in a minute may have been done, as one whose answer is lost', async () => {
+  const limits: number[] = []
+  const { timeout } = AbortSignal
+  spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    limits.push(ms)
+    return timeout.call(AbortSignal, 1)
+  })
+  spyOn(globalThis, 'fetch').mockImplementation(
+    ((_: unknown, { signal }: RequestInit) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      })) as typeof fetch,
+  )
+  const thrown = await sendOnce('POST', '/v1/pix/payments', {}).catch((error: unknown) => error)
+  const { message, isOpen } = refusalOf(thrown)
+  expect([limits, message, isOpen]).toEqual([[60_000], 'The gateway does not answer.', true])
 })

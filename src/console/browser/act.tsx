@@ -15,6 +15,10 @@ const w = inWords({
     'It was done the first time, and nothing was done now. To have it done once more, ask again.',
     'Isto foi feito da primeira vez, e nada foi feito agora. Para fazê-lo mais uma vez, peça de novo.',
   ],
+  unsure: [
+    'It may have been done all the same. Try the same again here: it happens once.',
+    'Isto pode ter sido feito mesmo assim. Tente o mesmo de novo aqui: acontece uma vez só.',
+  ],
   close: ['Close', 'Fechar'],
 })
 
@@ -177,7 +181,11 @@ const Question = ({
             <p>{act.consequence}</p>
             {act.fields !== undefined && <Fields fields={act.fields} />}
             {act.beside}
-            {state.kind === 'asking' && state.refusal && <Refused refusal={state.refusal} />}
+            {state.kind === 'asking' && state.refusal && (
+              <Refused refusal={state.refusal}>
+                {state.refusal.isOpen && <span class="line">{w.unsure}</span>}
+              </Refused>
+            )}
             <div class="actions end">
               <button
                 type="button"

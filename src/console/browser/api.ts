@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { locale } from './words.ts'
+import { locale, words } from './words.ts'
 
 /** What a session may do. */
 export type Session = {
@@ -43,6 +43,11 @@ export class Refusal extends Error {
     return this.status === 0 || this.status >= 500
   }
 
+  /** Whether nobody knows what became of the request, which may be tried again. */
+  get isOpen(): boolean {
+    return this.mayHaveActed && this.mayPass && !this.isReplay
+  }
+
   /** Whether it says what became of the request, and of each one before it under its key. */
   get isCertain(): boolean {
     const isRunning = this.status === 409 && ['', 'idempotency_in_progress'].includes(this.code)
@@ -64,10 +69,11 @@ export const refusalOf = (thrown: unknown): Refusal =>
 /** `background`: what a page asks for by itself, which keeps no session alive. */
 export type Purpose = 'user' | 'background'
 
-/** The id of the key whose account is shown. The cookie may be another's by now: then nothing is asked in its name. */
-let shownKey = ''
+/** Whose account is shown. The cookie may be another's by now: then nothing is asked in its name. */
+let shown: Session | undefined
 
-export const keyShown = (): string => shownKey
+export const keyShown = (): string => shown?.key_id ?? ''
+export const accountShown = (): string => shown?.account ?? ''
 
 /** What is to be seen before the page asks who it is, and whether the session has ended meanwhile. */
 let held: { isOver: boolean } | undefined
@@ -87,17 +93,47 @@ export const holdSession = (): (() => void) => {
   }
 }
 
-const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
+/** How long an answer is awaited: what is only read may be asked for again. */
+const [readMs, actMs] = [20_000, 60_000]
+
+type Received = { readonly answer: Response; readonly text: string }
+
+/** @throws Refusal there is no answer, or it does not come to its end in time */
+const received = async (path: string, init: RequestInit, withinMs: number): Promise<Received> => {
+  const signal = AbortSignal.timeout(withinMs)
+  try {
+    const answer = await fetch(`/console${path}`, { ...init, signal })
+    return { answer, text: await answer.text() }
+  } catch {
+    throw new Refusal(0, words.noAnswer, '')
+  }
+}
+
+const ask = async (
+  path: string,
+  init: RequestInit,
+  purpose: Purpose,
+  withinMs = readMs,
+): Promise<Received> => {
   const headers = new Headers(init.headers)
   headers.set('X-Trilho-Console', purpose)
-  if (shownKey !== '') headers.set('X-Trilho-Console-Key', shownKey)
+  if (shown !== undefined) headers.set('X-Trilho-Console-Key', shown.key_id)
   headers.set('Accept-Language', locale)
-  const answer = await fetch(`/console${path}`, { ...init, headers })
-  if (answer.ok) return answer
+  const { answer, text } = await received(path, { ...init, headers }, withinMs)
+  if (answer.ok) return { answer, text }
   if (answer.status === 401 && path !== '/session') end()
-  const body: unknown = await answer.json().catch(() => undefined)
+  const body = jsonIn(text)
   const requestId = answer.headers.get('X-Request-Id') ?? ''
   throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
+}
+
+/** What somebody else answers in between, a proxy say, may be none. */
+const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const isReplayed = ({ headers }: Response): boolean => headers.has('Idempotent-Replayed')
@@ -126,10 +162,10 @@ export const getText = async (
   path: string,
   accept: string,
   purpose: Purpose = 'user',
-): Promise<string> => (await ask(`/api${path}`, { headers: { Accept: accept } }, purpose)).text()
+): Promise<string> => (await ask(`/api${path}`, { headers: { Accept: accept } }, purpose)).text
 
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
-  (await (await ask(`/api${path}`, {}, purpose)).json()) as T
+  JSON.parse((await ask(`/api${path}`, {}, purpose)).text) as T
 
 /** What may not be seen, or is not there, is undefined; what may be answered later is no answer. */
 export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
@@ -171,16 +207,19 @@ export const send = async <T>(
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   if (once !== undefined) headers.set('Idempotency-Key', once.key)
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-  const answer = await ask(`/api${path}`, init, purpose)
-  const text = await answer.text()
+  const { answer, text } = await ask(
+    `/api${path}`,
+    init,
+    purpose,
+    once === undefined ? readMs : actMs,
+  )
   if (isReplayed(answer)) once?.onReplay()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
 export const currentSession = async (): Promise<Session> => {
-  const session = (await (await ask('/session', {}, 'user')).json()) as Session
-  shownKey = session.key_id
-  return session
+  shown = JSON.parse((await ask('/session', {}, 'user')).text) as Session
+  return shown
 }
 
 export const signIn = async (key: string): Promise<void> => {

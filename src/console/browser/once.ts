@@ -1,19 +1,35 @@
-import { newIdempotencyKey, refusalOf, send } from './api.ts'
+import { accountShown, newIdempotencyKey, refusalOf, send } from './api.ts'
 
-/** The keys of requests whose outcome nobody knows, by the digest of what they ask for: that may hold a secret. */
-const open = new Map<string, string>()
+/** A request whose outcome nobody knows. */
+type Open = {
+  /** The digest of who asks for what: that may hold a secret. */
+  readonly name: string
+  /** Its Idempotency-Key. */
+  readonly key: string
+  readonly atMs: number
+}
 
-/** Over plain HTTP a browser has no digests. */
+/** In what the browser keeps for the tab: a page that is loaded anew has the same acts open. */
+const item = 'trilho-open-acts'
+const openMax = 100
+/** As long as the API remembers a key, unless it is set otherwise. */
+const openMs = 72 * 3_600_000
+
+const readOpen = (): readonly Open[] => {
+  const kept = JSON.parse(sessionStorage.getItem(item) ?? '[]') as readonly Open[]
+  return kept.filter(({ atMs }) => Date.now() - atMs < openMs)
+}
+
+const keepOpen = (acts: readonly Open[]): void =>
+  sessionStorage.setItem(item, JSON.stringify(acts.slice(-openMax)))
+
+/** A browser has digests where it keeps our session: over HTTPS and on loopback. */
 const nameOf = async (asked: string): Promise<string> =>
-  'subtle' in crypto
-    ? new Uint8Array(
-        await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked)),
-      ).toString()
-    : asked
+  new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked))).toString()
 
 /**
  * Has something done once: after an answer that was lost, the same takes the same Idempotency-Key, also when somebody
- * has left the question meanwhile and asks anew.
+ * has left the question meanwhile, or loaded the page anew, and asks again.
  *
  * @param onReplay called where it had been done before, and nothing was done now
  */
@@ -23,15 +39,21 @@ export const sendOnce = async <T>(
   body?: unknown,
   onReplay: () => void = () => {},
 ): Promise<T> => {
-  const name = await nameOf(JSON.stringify([method, path, body]))
-  const key = open.get(name) ?? newIdempotencyKey()
-  open.set(name, key)
+  const name = await nameOf(JSON.stringify([accountShown(), method, path, body]))
+  const acts = readOpen()
+  const own = acts.find((one) => one.name === name) ?? {
+    name,
+    key: newIdempotencyKey(),
+    atMs: Date.now(),
+  }
+  if (!acts.includes(own)) keepOpen([...acts, own])
+  const end = () => keepOpen(readOpen().filter((one) => one.name !== name))
   try {
-    const answer = await send<T>(method, path, body, { key, onReplay })
-    open.delete(name)
+    const answer = await send<T>(method, path, body, { key: own.key, onReplay })
+    end()
     return answer
   } catch (error) {
-    if (refusalOf(error).isCertain) open.delete(name)
+    if (refusalOf(error).isCertain) end()
     throw error
   }
 }

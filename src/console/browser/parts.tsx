@@ -52,9 +52,11 @@ export const Shown = <T,>({
 export const Refused = ({
   refusal: { message, requestId },
   isBox = false,
+  children,
 }: {
   readonly refusal: Refusal
   readonly isBox?: boolean
+  readonly children?: ComponentChildren
 }) => (
   <p role="alert" class={isBox ? 'problem' : ''}>
     {message}
@@ -64,6 +66,7 @@ export const Refused = ({
         {words.request} <code>{requestId}</code>
       </span>
     )}
+    {children}
   </p>
 )
 

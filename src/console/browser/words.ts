@@ -86,6 +86,7 @@ export const words = inWords({
   ],
   loading: ['Loading', 'Carregando'],
   stale: ['Not updated since {time}.', 'Sem atualização desde {time}.'],
+  noAnswer: ['The gateway does not answer.', 'O gateway não responde.'],
   again: ['Try again', 'Tentar de novo'],
   failed: ['This cannot be shown', 'Não é possível mostrar'],
   request: ['Request', 'Requisição'],
