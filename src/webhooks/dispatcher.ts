@@ -10,6 +10,7 @@ import { inSpan, isTracing, type Logger, serverOf } from '#src/platform/observe/
 import { afterAttempt } from './domain.ts'
 import { type SentForm, sentBody } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
+import { lowOf } from './lows.ts'
 import { createOutcomeWriter, type DeliveryCounter, type OutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
 import type { AttemptResult, Sender } from './sender.ts'
@@ -69,19 +70,22 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     const endpoints = new Map(active.map((one) => [one.id, one]))
     lanes.keep(active)
     failingFirst = !failingFirst
-    let count = 0
+    let [count, isWhole] = [0, true]
     for (const isFailing of [failingFirst, !failingFirst]) {
       const free = lanes.free(active, isFailing)
       if (free.rooms.size === 0) continue
       if (signal.aborted) break
-      const claimed = await claimDue(sql, free, deps.timeoutMs / 1000 + leaseMarginSeconds)
+      const leaseSeconds = deps.timeoutMs / 1000 + leaseMarginSeconds
+      const lows = lanes.lows(active, free)
+      if (lows.size > 0) isWhole = false
+      const claimed = await claimDue(sql, free, leaseSeconds, lows)
       count += claimed.length
       for (const delivery of claimed) {
         const endpoint = endpoints.get(delivery.endpointId)
         if (endpoint !== undefined) launch(delivery, endpoint)
       }
     }
-    return count === 0 ? nothingFound : undefined
+    return count === 0 && isWhole ? nothingFound : undefined
   }
 
   const looks = createJob({
@@ -96,6 +100,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
 
   const launch = (delivery: ClaimedDelivery, endpoint: ActiveEndpoint): void => {
     const lane = lanes.begin(endpoint)
+    lane.low = lowOf(delivery.dueAt)
     const work = attempts.begin()
     const run = attempt(deps, outcomes, delivery, endpoint, lane).finally(() => {
       work.end()

@@ -1,3 +1,5 @@
+import { createWholeLooks } from './lows.ts'
+
 /** The concurrency of an endpoint that we do not know yet; success doubles it, failure sets it to one. */
 const concurrencyFirst = 8
 /**
@@ -25,6 +27,9 @@ export type Lane = {
   begun: number
   concurrency: number
   failures: number
+  /** Before this, a look that is not whole takes nothing. */
+  low: Date | undefined
+  readonly isWholeNow: () => boolean
   /** On the clock of `performance.now()`: make no attempt before. */
   restsUntilMs: number
 }
@@ -43,9 +48,22 @@ export type Lanes = {
    * who has the fewest, then who waits longest.
    */
   readonly free: (receivers: readonly Receiver[], isFailing: boolean) => Free
+  /** Where the look for these begins; those that it is a whole one for are missing. */
+  readonly lows: (receivers: readonly Receiver[], free: Free) => ReadonlyMap<string, Date>
 }
 
 const keyOf = ({ id, url }: Receiver): string => `${id} ${url}`
+
+const freshLane = (account: string, concurrency: number): Lane => ({
+  account,
+  running: 0,
+  begun: 0,
+  concurrency,
+  failures: 0,
+  low: undefined,
+  isWholeNow: createWholeLooks(),
+  restsUntilMs: 0,
+})
 
 export const createLanes = (concurrencyMax: number): Lanes => {
   const lanes = new Map<string, Lane>()
@@ -55,15 +73,7 @@ export const createLanes = (concurrencyMax: number): Lanes => {
     const key = keyOf(receiver)
     let lane = lanes.get(key)
     if (lane === undefined) {
-      const concurrency = Math.min(concurrencyFirst, concurrencyMax)
-      lane = {
-        account: receiver.account,
-        running: 0,
-        begun: 0,
-        concurrency,
-        failures: 0,
-        restsUntilMs: 0,
-      }
+      lane = freshLane(receiver.account, Math.min(concurrencyFirst, concurrencyMax))
       lanes.set(key, lane)
     }
     return lane
@@ -102,6 +112,14 @@ export const createLanes = (concurrencyMax: number): Lanes => {
         if (lane.running === 0 && !kept.has(key)) lanes.delete(key)
       }
     },
+    lows: (receivers, { rooms }) =>
+      new Map(
+        receivers.flatMap((receiver): [string, Date][] => {
+          if (!rooms.has(receiver.id)) return []
+          const { isWholeNow, low } = of(receiver)
+          return isWholeNow() || low === undefined ? [] : [[receiver.id, low]]
+        }),
+      ),
     free: (receivers, isFailing) => {
       const nowMs = performance.now()
       const free = left(isFailing)

@@ -7,13 +7,26 @@ import {
 import { takenKinds } from './events.ts'
 import type { webhookEvents } from './schema.ts'
 
-/** Takes events that we have not published yet and locks them until the transaction ends. */
+type Unpublished = {
+  readonly id: string
+  readonly subject: string
+  readonly type: string
+  readonly createdAt: Date
+}
+
+/**
+ * Takes events that we have not published yet and locks them until the transaction ends, the oldest first.
+ *
+ * @param low undefined for a look from the beginning
+ */
 export const takeOutbox = (
   tx: Queryable,
   limit: number,
-): Promise<readonly { readonly id: string; readonly subject: string; readonly type: string }[]> =>
-  tx<{ id: string; subject: string; type: string }[]>`
-    select id, subject, type from webhook_events where published_at is null
+  low: Date | undefined,
+): Promise<readonly Unpublished[]> =>
+  tx<Unpublished[]>`
+    select id, subject, type, created_at as "createdAt" from webhook_events
+    where published_at is null ${low === undefined ? tx`` : tx`and created_at > ${low}`}
     order by created_at limit ${limit} for update skip locked`
 
 /** Whether anything is left in the outbox. */

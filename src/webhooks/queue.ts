@@ -17,6 +17,8 @@ export type ClaimedDelivery = Omit<SentEvent, 'id'> & {
   readonly endpointId: string
   /** This attempt's number, from 1; a replay begins at 1 again. */
   readonly attempt: number
+  /** When it was due. */
+  readonly dueAt: Date
   /** When we consider the attempt lost, in UTC with its microseconds: no other claim, replay or outcome writes the same. */
   readonly lease: string
   readonly eventId: string
@@ -36,23 +38,28 @@ export type FinishedAttempt = {
  * Takes due deliveries, at most `rooms` per endpoint and `free` in all, oldest first; none of an endpoint that another
  * process has disabled or removed a moment ago. After the lease we consider a taken delivery lost, and it is due again: a
  * process that dies delays its deliveries but does not lose them.
+ *
+ * @param lows of endpoints: none that was due before is looked for
  */
 export const claimDue = (
   sql: Client,
   { rooms, free }: Free,
   leaseSeconds: number,
-): Promise<readonly ClaimedDelivery[]> =>
-  sql<ClaimedDelivery[]>`
+  lows: ReadonlyMap<string, Date> = new Map(),
+): Promise<readonly ClaimedDelivery[]> => {
+  const ids = [...rooms.keys()]
+  const from = ids.map((id) => lows.get(id)?.toISOString() ?? '-infinity')
+  return sql<ClaimedDelivery[]>`
     with due as (
-      select d.id
-      from unnest(${textArray([...rooms.keys()])}::text::text[],
-        ${textArray([...rooms.values()])}::text::int[], null::text[]) as e(id, room, nothing)
+      select d.id, d.next_attempt_at
+      from unnest(${textArray(ids)}::text::text[], ${textArray([...rooms.values()])}::text::int[],
+        ${textArray(from)}::text::timestamptz[], null::text[]) as e(id, room, low, nothing)
       cross join lateral (
         select from webhook_endpoints where id = e.id and active limit 1
       ) present
       cross join lateral (
-        select w.id from webhook_deliveries w
-        where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()
+        select w.id, w.next_attempt_at from webhook_deliveries w
+        where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at between e.low and now()
         order by w.next_attempt_at limit e.room for update skip locked
       ) d
       where ${looksLikeOne(sql)} limit ${rowCount(sql, free)}
@@ -64,12 +71,14 @@ export const claimDue = (
       returning d.id, d.endpoint_id, d.event_id, d.attempts, d.next_attempt_at
     )
     select d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
+      (select due.next_attempt_at from due where due.id = d.id) as "dueAt",
       to_char(d.next_attempt_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as lease,
       v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent
     from taken d cross join lateral (
       select id, type, sequence, data, data_full, created_at, traceparent from webhook_events
       where id = d.event_id limit 1
     ) v`
+}
 
 /**
  * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted

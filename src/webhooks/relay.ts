@@ -8,6 +8,7 @@ import { type Client, isTransientDatabaseError } from '#src/platform/database/in
 import { createJob, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
+import { createWholeLooks, lowOf } from './lows.ts'
 import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './outbox.ts'
 
 /** The part of the broker that we use. */
@@ -47,32 +48,18 @@ export const createRelay = (deps: RelayDeps): Relay => {
   let unlisten: (() => Promise<void>) | undefined
   let consumer: Consumer | undefined
 
-  /** Behind a pooler of transactions nobody is heard. */
-  let isHearing = true
-  let isTold = false
-  const hear = (): void => {
-    isHearing = true
-    isTold = true
+  const looks = createLooks(deps)
+  const hear = (isBrought = false): void => {
+    looks.told(isBrought)
     outbox.kick()
   }
 
-  const relayAll = async ({ signal, advance }: Round): Promise<unknown> => {
-    const wasTold = isTold
-    isTold = false
-    if (!wasTold && !(await hasUnpublished(sql))) return isHearing ? nothingFound : undefined
-    if (!wasTold) isHearing = false
-    for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
-      count = await relayBatch(deps)
-      advance()
-    }
-    return undefined
-  }
   const outbox = createJob({
     name: 'outbox of webhook events',
     everyMs: sweepMs,
     restMs: sweepRestMs,
     isVital: true,
-    run: relayAll,
+    run: looks.run,
     logger,
   })
   const others = elsewhere.map((from) =>
@@ -84,7 +71,7 @@ export const createRelay = (deps: RelayDeps): Relay => {
         for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
           count = await bringEvents(from, sql, batchSizeMax)
           advance()
-          if (count > 0) hear()
+          if (count > 0) hear(true)
         }
       },
       logger,
@@ -110,9 +97,10 @@ export const createRelay = (deps: RelayDeps): Relay => {
         },
       })
       try {
-        unlisten = (await sql.listen(eventsChannel, hear, hear)).unlisten
+        const onHeard = (): void => hear()
+        unlisten = (await sql.listen(eventsChannel, onHeard, onHeard)).unlisten
       } catch (error) {
-        isHearing = false
+        looks.deaf()
         logger.warn({ err: error }, 'events are looked for every second: listening failed')
       }
       for (const job of [outbox, ...others]) await job.start()
@@ -125,12 +113,52 @@ export const createRelay = (deps: RelayDeps): Relay => {
   }
 }
 
-/** @returns how many events it took */
-const relayBatch = async (deps: RelayDeps): Promise<number> => {
+/** Looks into the outbox. */
+const createLooks = (deps: RelayDeps) => {
+  /** Behind a pooler of transactions nobody is heard. */
+  let isHearing = true
+  let isTold = false
+  /** From another database, with the moments of their making there. */
+  let isBrought = false
+  const isWholeNow = createWholeLooks()
+  let low: Date | undefined
+  return {
+    told: (brought: boolean): void => {
+      isHearing = true
+      isTold = true
+      isBrought ||= brought
+    },
+    deaf: (): void => {
+      isHearing = false
+    },
+    run: async ({ signal, advance }: Round): Promise<unknown> => {
+      const wasTold = isTold
+      isTold = false
+      if (!wasTold && !(await hasUnpublished(deps.sql))) return isHearing ? nothingFound : undefined
+      if (!wasTold) isHearing = false
+      let from = isWholeNow(!wasTold || isBrought) ? undefined : low
+      isBrought = false
+      for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
+        const taken = await relayBatch(deps, from)
+        count = taken.count
+        if (taken.last !== undefined) low = lowOf(taken.last)
+        from = low
+        advance()
+      }
+      return undefined
+    },
+  }
+}
+
+/** @returns how many events it took, and when the last of them was made */
+const relayBatch = async (
+  deps: RelayDeps,
+  low: Date | undefined,
+): Promise<{ readonly count: number; readonly last: Date | undefined }> => {
   const { sql, broker, institution, onDeliveries } = deps
-  const { count, endpoints } = await sql.begin(async (tx) => {
-    const events = await takeOutbox(tx, batchSizeMax)
-    if (events.length === 0) return { count: 0, endpoints: [] }
+  const { events, endpoints } = await sql.begin(async (tx) => {
+    const events = await takeOutbox(tx, batchSizeMax, low)
+    if (events.length === 0) return { events, endpoints: [] }
     const ids = events.map(({ id }) => id)
     const told = broker === undefined ? await fanOut(tx, ids, institution) : []
     if (broker !== undefined) {
@@ -144,10 +172,10 @@ const relayBatch = async (deps: RelayDeps): Promise<number> => {
       )
     }
     await markPublished(tx, ids)
-    return { count: events.length, endpoints: told }
+    return { events, endpoints: told }
   })
   if (endpoints.length > 0) onDeliveries(endpoints)
-  return count
+  return { count: events.length, last: events.at(-1)?.createdAt }
 }
 
 const eventIdOf = ({ value }: { readonly value: Uint8Array }): string => {

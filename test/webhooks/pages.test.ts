@@ -60,7 +60,8 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
       await emitEvents(tx, [{ type: 'pacs.004', subject: 'untaken', data: {} }])
       const topic = 'api-pix/pix/7'
       await emitEvents(tx, [{ type: 'pix.received', subject: 'of a key', topic, data: {} }])
-      const taken = await takeOutbox(tx, listed)
+      const taken = await takeOutbox(tx, listed, undefined)
+      await takeOutbox(tx, listed, new Date(Date.now() - 1_000))
       await fanOut(tx, events, ['default'])
       await markPublished(
         tx,
@@ -70,6 +71,7 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         tx as unknown as Client,
         { rooms: new Map([[endpoint, listed]]), free: listed },
         30,
+        new Map([[endpoint, new Date(0)]]),
       )
       const result = {
         outcome: { kind: 'delivered' } as const,

@@ -53,6 +53,7 @@ const failed = (endpointId: string) => {
     id: `dlv_${endpointId}_1`,
     endpointId,
     attempt: 1,
+    dueAt: new Date(),
     lease,
     eventId: `evt_${endpointId}_1`,
     type: 'pacs.008',
