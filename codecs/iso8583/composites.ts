@@ -59,6 +59,7 @@ export type Composite<Source> = {
 /** An entry as it came; unknown ones have no name. */
 export type ReadEntry = {
   readonly id: string
+  readonly isKnown: boolean
   readonly name: string
   /** Text; bytes as hexadecimal digits, or as base64 where they are written from that. */
   readonly value: string
@@ -342,7 +343,8 @@ const readEntry = (
 ): ReadEntry => {
   const { name = '', isSensitive = false, composite } = entry ?? {}
   const entries = composite === undefined ? [] : readComposite(bytes, composite, `${field}.${id}`)
-  return { id, name, value: decoded(bytes, entry), isSensitive, entries }
+  const isKnown = entry !== undefined
+  return { id, isKnown, name, value: decoded(bytes, entry), isSensitive, entries }
 }
 
 /** The text that is written as these bytes. */

@@ -31,7 +31,9 @@ export const iso8583Inspector: Inspector = {
     const unmasked = options.unmasked === true
     const secret = secretsOf(spoken.content)
     const { json, fields, error } = explainIso8583(bytes, dialect, { unmasked, secret })
-    const composites = compositesOf(bytes, spoken, unmasked)
+    const hiddenWhole = new Set(fields.flatMap(({ de, value }) => (value === hidden ? [de] : [])))
+    const shown = (entry: ReadEntry, de: number) => shownEntry(entry, hiddenWhole.has(de))
+    const composites = compositesOf(bytes, spoken, unmasked ? whole : shown)
     const inside = Object.fromEntries([...composites].map(([de, found]) => [de, found.map(jsonOf)]))
     return {
       title: `ISO 8583 message ${json.mti}, dialect ${dialect.name}, ${bytes.length} bytes`,
@@ -69,25 +71,34 @@ const secretsOf = (content: Content | undefined): ReadonlySet<number> =>
 const privateField = 60
 const hidden = '***'
 
-const shownEntry = (entry: ReadEntry): ReadEntry => ({
-  ...entry,
-  value: entry.isSensitive ? hidden : maskText(privateField, entry.value),
-  entries: entry.isSensitive ? [] : entry.entries.map(shownEntry),
-})
+type Show = (entry: ReadEntry, de: number) => ReadEntry
+
+const whole: Show = (entry) => entry
+
+/** @param isKnownOnly what the file does not name may be why its field is hidden as a whole */
+const shownEntry = (entry: ReadEntry, isKnownOnly: boolean): ReadEntry => {
+  const isHidden = entry.isSensitive || (isKnownOnly && !entry.isKnown)
+  return {
+    ...entry,
+    value: isHidden ? hidden : maskText(privateField, entry.value),
+    entries: isHidden ? [] : entry.entries.map((one) => shownEntry(one, isKnownOnly)),
+  }
+}
+
+const notRead = { id: '', isKnown: true, name: 'not read', isSensitive: false, entries: [] }
 
 /** One that cannot be read tells why. */
 const entriesOf = (
   field: Uint8Array,
   composite: Composite<unknown>,
   de: number,
-  isUnmasked: boolean,
+  show: Show,
 ): readonly ReadEntry[] => {
   try {
-    const entries = readComposite(field, composite, String(de))
-    return isUnmasked ? entries : entries.map(shownEntry)
+    return readComposite(field, composite, String(de)).map((entry) => show(entry, de))
   } catch (error) {
     if (!(error instanceof CodecError)) throw error
-    return [{ id: '', name: 'not read', value: error.message, isSensitive: false, entries: [] }]
+    return [{ ...notRead, value: error.message }]
   }
 }
 
@@ -95,7 +106,7 @@ const entriesOf = (
 const compositesOf = (
   bytes: Uint8Array,
   { dialect, content }: Spoken,
-  isUnmasked: boolean,
+  show: Show,
 ): ReadonlyMap<number, readonly ReadEntry[]> => {
   const found = new Map<number, readonly ReadEntry[]>()
   if (content === undefined) return found
@@ -103,7 +114,7 @@ const compositesOf = (
     const parser = createParser(dialect).parse(bytes)
     for (const [de, composite] of content.composites) {
       const field = parser.copy(de)
-      if (field !== undefined) found.set(de, entriesOf(field, composite, de, isUnmasked))
+      if (field !== undefined) found.set(de, entriesOf(field, composite, de, show))
     }
   } catch (error) {
     // What is wrong with the message is told beside its fields.

@@ -109,6 +109,31 @@ describe('inspecting ISO 8583', () => {
     expect(open.value).toMatchObject({ fields })
   })
 
+  test('what the file does not name is hidden within a field that is hidden as a whole', async () => {
+    const path = join(import.meta.dir, '../../docs/networks/cielo-like.json')
+    const [network] = JSON.parse(readFileSync(path, 'utf8')) as readonly unknown[]
+    const fields = { 11: '000001', 48: 'T9903123420702030458401X', 112: '002003123' }
+    const packed = iso8583Inspector.pack?.({ mti: '0110', fields }, { network }) ?? ''
+    const explained = async (options: object) =>
+      (await iso8583Inspector.explain(encode(packed), { network, ...options })).value
+    const read = (shown: (value: string) => string) => ({
+      composites: {
+        48: [
+          { id: '99', name: '', value: shown('123') },
+          {
+            id: '42',
+            name: 'electronic commerce',
+            entries: [{ id: '02', name: '', value: shown('045') }],
+          },
+          { id: '84', name: 'advice', value: 'X' },
+        ],
+        112: [{ id: '002', name: '', value: '123' }],
+      },
+    })
+    expect(await explained({})).toMatchObject(read(() => '***'))
+    expect(await explained({ unmasked: true })).toMatchObject(read((value) => value))
+  })
+
   test('a private field that cannot be read says why, and hides no other', async () => {
     const path = join(import.meta.dir, '../../docs/networks/cielo-like.json')
     const [network] = JSON.parse(readFileSync(path, 'utf8')) as readonly unknown[]
