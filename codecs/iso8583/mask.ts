@@ -7,8 +7,8 @@ import { isTemplate, parseTlv, templatesMax } from './tlv.ts'
 export const hidden = '***'
 export const panDigitsMin = 13
 const panDigitsMax = 19
-/** A card number may stand anywhere among more digits. */
-const longRun = /\d{13,}/g
+/** A card number may stand anywhere among more digits, in groups with up to three blanks, dots or hyphens between two. */
+const longRun = /\d(?:(?:[ .\xa0-]{0,3}|[_/])\d){12,}/g
 
 /** BIN and last four digits of a card number; shorter numbers are hidden completely. PCI DSS 4.0.1, 3.4.1. */
 export const maskPan = (pan: string): string =>
@@ -17,10 +17,26 @@ export const maskPan = (pan: string): string =>
     : `${pan.slice(0, 6)}${'*'.repeat(pan.length - 10)}${pan.slice(-4)}`
 
 /** A text without digits that may be a card number: of a run as long as one BIN and last four stay, of a longer one nothing. */
-const maskRuns = (text: string): string =>
-  text.replace(longRun, (run) =>
-    run.length > panDigitsMax ? '*'.repeat(run.length) : maskPan(run),
-  )
+const maskRuns = (text: string): string => {
+  if (!mayHoldNumber(text)) return text
+  return text.replace(longRun, (run) => {
+    const digits = run.replace(/\D/g, '')
+    const { length } = digits
+    const masked = length > panDigitsMax ? '*'.repeat(length) : maskPan(digits)
+    let at = 0
+    return length === run.length ? masked : run.replace(/\d/g, () => masked.charAt(at++))
+  })
+}
+
+/** A search would take longer than all else that is done to show a message, and most texts have few digits. */
+const mayHoldNumber = (text: string): boolean => {
+  let digits = 0
+  for (let at = 0; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 48
+    if (digit >= 0 && digit <= 9) digits++
+  }
+  return digits >= panDigitsMin
+}
 
 type Version = Dialect['version']
 

@@ -26,6 +26,7 @@ import {
   parseTlvWithin,
   readAnswer,
   readMessage,
+  shownFields,
   writeFrame,
   writeTlv,
 } from '#codecs/iso8583'
@@ -554,6 +555,22 @@ describe('what is printed', () => {
       expect([de, JSON.stringify(explained)]).not.toEqual([de, expect.stringContaining(pan)])
       expect(explained.fields[0]?.hex).toBe('')
     }
+  })
+
+  test.each([
+    ['4111 1111 1111 1111', '4111 11** **** 1111'],
+    ['4111-1111-1111-1111 SP', '4111-11**-****-1111 SP'],
+    ['411111.111111.1111', '411111.******.1111'],
+    ['4111_1111/1111\u00a01111', '4111_11**/****\u00a01111'],
+    ['4111 - 1111 1111   1111', '4111 - 11** ****   1111'],
+    ['4111    1111 1111 1111', '4111    1111 1111 1111'],
+    ['LOJA 12 4111 1111 1111 1111 34', 'LOJA ** **** **** **** **** **'],
+    ['RUA 15, 01310-100 TEL 11-98765', 'RUA 15, 01310-100 TEL 11-98765'],
+  ])('%s is shown as %s', (text, shown) => {
+    expect(maskText(43, text)).toBe(shown)
+    expect(maskText(60, text)).toBe(shown)
+    const message = Object.assign(new CardMessage(), { merchantName: text })
+    expect(shownFields(message)['043']).toBe(shown)
   })
 
   test('numbers of several parts are shown in these, and amounts as they are', () => {
