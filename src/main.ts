@@ -159,9 +159,9 @@ const certificatesOf = (
   sql: Database['sql'] | undefined,
   { logger, metrics }: PlatformDeps,
 ): CertificatesFeature => {
-  const { masterKey, previousMasterKey, environment } = platform
+  const { masterKey, previousMasterKey } = platform
   const { folder } = certificates
-  const keys = { masterKey, previousMasterKey, environment, folder }
+  const keys = { masterKey, previousMasterKey, folder }
   return createCertificates({ ...keys, sql, logger, metrics })
 }
 
@@ -208,7 +208,6 @@ const webhooksOf = (
     sql,
     broker,
     sealer,
-    environment: platform.environment,
     version,
     logger,
     metrics,

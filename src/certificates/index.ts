@@ -54,7 +54,6 @@ export type CertificatesDeps = {
   readonly sql: Client | undefined
   readonly masterKey: Uint8Array | undefined
   readonly previousMasterKey: Uint8Array | undefined
-  readonly environment: 'sandbox' | 'production'
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -186,9 +185,6 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
     keys: store === undefined ? undefined : namedKeys(service),
     start: async () => {
       if (store?.kind === 'database' && deps.masterKey === undefined) {
-        if (deps.environment === 'production') {
-          throw new Error('TRILHO_MASTER_KEY is not set: private keys cannot be stored or read')
-        }
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: certificates are kept without private keys')
       } else if (store !== undefined) {
         await checkKeys(store).catch((error: unknown) => {

@@ -36,7 +36,9 @@ export const readyCommand: Command = {
   options: {},
   examples: ['trilho ready'],
   run: async (_args, io, program) => {
-    const { platform } = demandSettings(program.load(io.env), Object.values(platformSettings))
+    const { adminAddr, adminTls, httpAddr, certificate } = platformSettings
+    const needed = [adminAddr, adminTls, httpAddr, certificate]
+    const { platform } = demandSettings(program.load(io.env), needed)
     const url = `${ownUrl(platform)}/ready`
     try {
       const response = await askOwn(url)

@@ -135,9 +135,11 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
 
 /** What is only fit for trials, in production. */
 const trialProblems = (values: Values): readonly SettingProblem[] => {
-  const { platform, worker, cards, dict, spi } = values
+  const { platform, database, worker, cards, dict, spi } = values
+  const isKeyless = database.dsn !== undefined && platform.masterKey === undefined
   return platform.environment === 'production'
     ? [
+        ...(isKeyless ? [unsealed] : []),
         ...(worker.autoAccept ? [autoAccepted] : []),
         ...clearChannels(spi),
         ...(believesAnybody(values) ? [unsigned] : []),
@@ -170,6 +172,15 @@ const clearChannels = ({ primaryUrl, secondaryUrl }: Values['spi']): readonly Se
 const believesAnybody = ({ spi, platform, worker }: Values): boolean =>
   spiStages(spi.roles, platform.roles).includes('WORKER') &&
   worker.trustedCertificates === undefined
+
+const unsealed: SettingProblem = {
+  name: 'TRILHO_MASTER_KEY',
+  value: 'not set',
+  expected: '32 random bytes beside DATABASE_DSN',
+  problem:
+    'private keys cannot be kept, webhook secrets only unsealed, and TRILHO_ENVIRONMENT is production',
+  fix: 'set TRILHO_MASTER_KEY, the same in every process (openssl rand -base64 32)',
+}
 
 const autoAccepted: SettingProblem = {
   name: 'SPI_AUTO_ACCEPT',

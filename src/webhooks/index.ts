@@ -43,7 +43,6 @@ export type WebhooksDeps = {
   readonly runsJobs?: boolean
   /** Instead of what the settings name. */
   readonly tls?: KeyMaterial
-  readonly environment: 'sandbox' | 'production'
   /** Accounts of the institution itself. */
   readonly institution?: readonly string[]
   readonly version: string
@@ -114,9 +113,6 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
           ),
         }),
     start: async () => {
-      if (sealer === undefined && deps.environment === 'production') {
-        logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
-      }
       if (runsJobs) for (const job of retention) await job.start()
       // A process that does not deliver tests endpoints with it, and tells of its end.
       tls.watch()

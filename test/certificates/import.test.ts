@@ -24,7 +24,6 @@ beforeAll(async () => {
   const { routes = [] } = createCertificates({
     folder: undefined,
     sql: database.sql,
-    environment: 'sandbox',
     logger: quietLogger,
     masterKey: new Uint8Array(randomBytes(32)),
     previousMasterKey: undefined,

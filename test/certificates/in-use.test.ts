@@ -34,7 +34,7 @@ const open = (installed: Readonly<Record<string, IssuedPair>> = {}) => {
     sink: { write: (line) => lines.push(JSON.parse(line)) },
   })
   const none = { sql: undefined, masterKey: undefined, previousMasterKey: undefined }
-  const feature = createCertificates({ ...none, folder, environment: 'sandbox', logger, metrics })
+  const feature = createCertificates({ ...none, folder, logger, metrics })
   const samples = async (): Promise<readonly string[]> =>
     (await metrics.render()).text
       .split('\n')

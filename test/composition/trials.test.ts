@@ -29,6 +29,18 @@ test('a central bank that is proven to be one is taken', () => {
   expect(problemsOf({})).toEqual([])
 })
 
+test('a database without a master key, which would keep secrets unsealed, is refused', () => {
+  const keyless = { TRILHO_MASTER_KEY: '' }
+  expect(problemsOf(keyless)).toEqual(['TRILHO_MASTER_KEY'])
+  expect(problemsOf({ ...keyless, TRILHO_CERTS_DIR: '/certificates' })).toEqual([
+    'TRILHO_MASTER_KEY',
+  ])
+  expect(problemsOf({ ...keyless, DATABASE_DSN: '', SPI_ROLES: '', TRILHO_ROLES: 'api' })).toEqual(
+    [],
+  )
+  expect(problemsOf({ ...keyless, ...sandbox })).toEqual([])
+})
+
 test('a channel that anybody on the way can read and change is refused; one on this machine is not', () => {
   const plain = { SPI_PRIMARY_URL: 'http://bank:1', SPI_SECONDARY_URL: 'http://10.0.0.1:1' }
   expect(problemsOf(plain)).toEqual(['SPI_PRIMARY_URL', 'SPI_SECONDARY_URL'])

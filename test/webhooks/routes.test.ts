@@ -342,7 +342,6 @@ describe('without', () => {
       sql,
       broker: undefined,
       sealer: undefined,
-      environment: 'sandbox',
       version: 'test',
       settings: {
         secret: undefined,

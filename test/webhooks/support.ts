@@ -83,7 +83,6 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     },
     ...(overrides.tls && { tls: overrides.tls }),
     delivers: overrides.delivers ?? true,
-    environment: 'sandbox',
     version: 'test',
     logger: overrides.logger ?? quietLogger,
     metrics,

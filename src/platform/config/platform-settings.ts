@@ -97,14 +97,14 @@ export const platformSettings = defineSettings({
     doc: 'JSON file of API keys (hashes only), read again when it changes; see `trilho keys`.',
   }),
   masterKey: setting('TRILHO_MASTER_KEY', masterKey(), {
-    doc: 'Seals private keys kept in the database.',
+    doc: 'Seals private keys and webhook secrets kept in the database; production refuses a database without it.',
   }),
   previousMasterKey: setting('TRILHO_MASTER_KEY_PREVIOUS', masterKey(), {
     doc: 'The master key before the last rotation: opens what it sealed, seals nothing.',
   }),
   environment: setting('TRILHO_ENVIRONMENT', kind.oneOf('sandbox', 'production'), {
     default: 'sandbox',
-    doc: '`production` refuses to start with what is only fit for trials, such as no master key. It takes `trl_live_` keys only, `sandbox` `trl_test_` keys only.',
+    doc: '`production` refuses to start with what is only fit for trials, such as a database without a master key. It takes `trl_live_` keys only, `sandbox` `trl_test_` keys only.',
   }),
   institutionAccounts: setting(
     'TRILHO_INSTITUTION_ACCOUNTS',

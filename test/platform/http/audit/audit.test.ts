@@ -23,7 +23,6 @@ const webhooks = createWebhooks({
   sql,
   broker,
   sealer: undefined,
-  environment: 'sandbox',
   version: 'test',
   logger,
   settings: {
