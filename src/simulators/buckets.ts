@@ -1,5 +1,8 @@
-/** Tokens by name: each bucket begins full, and fills at a steady rate. */
+/** Tokens by name: each bucket begins full, and fills at a steady rate. What was not used for longest is forgotten. */
+import { putBounded } from './bounded.ts'
 import { steadyClock } from './steady-clock.ts'
+
+const bucketsMax = 100_000
 
 type Bucket = { tokens: number; atMs: number }
 
@@ -11,7 +14,8 @@ export const createBuckets = (now: () => number) => {
     filled: (name: string, size: number, gained: (elapsedMs: number) => number): Bucket => {
       const atMs = steady()
       const bucket = buckets.get(name) ?? { tokens: size, atMs }
-      buckets.set(name, bucket)
+      buckets.delete(name)
+      putBounded(buckets, name, bucket, bucketsMax)
       bucket.tokens = Math.min(size, bucket.tokens + gained(atMs - bucket.atMs))
       bucket.atMs = atMs
       return bucket

@@ -8,12 +8,15 @@ import {
   type KeptEntry,
   type KeyType,
 } from '#codecs/dict'
+import { putBounded } from '../bounded.ts'
 import { type CidSet, createCidSets } from './cid-sets.ts'
 import { entriesMax } from './options.ts'
 import { Refusal } from './refusal.ts'
 
 export type Kept = { readonly entry: KeptEntry; readonly requestId: string; readonly cid: string }
 
+/** Requests that are remembered, those of entries that are gone as well. */
+const requestsMax = entriesMax
 /** What an account may have of keys. */
 const naturalKeysMax = 5
 const legalKeysMax = 20
@@ -50,7 +53,9 @@ const createShelf = (now: () => number) => {
 
   const count = ({ entry }: Kept, by: number): void => {
     const account = accountOf(entry)
-    perAccount.set(account, (perAccount.get(account) ?? 0) + by)
+    const keys = (perAccount.get(account) ?? 0) + by
+    if (keys === 0) perAccount.delete(account)
+    else perAccount.set(account, keys)
   }
 
   return {
@@ -120,7 +125,7 @@ const createClaimed = (shelf: Shelf, byRequest: Map<string, string>, now: () => 
     const [requestId, createdAt, ownedSince] = of
     const entry = { ...request, createdAt, ownedSince, claimedSince: undefined }
     const kept = { entry, requestId, cid: cidFor(request, requestId) }
-    byRequest.set(requestId, request.key)
+    putBounded(byRequest, requestId, request.key, requestsMax)
     shelf.put(kept)
     return kept
   }

@@ -1,7 +1,9 @@
 /** The other side of a claim: institutions that the simulator plays itself, whenever somebody looks. */
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
+import { putBounded } from '../bounded.ts'
 import type { DirectoryClaims } from './claims.ts'
+import { entriesMax } from './options.ts'
 
 /** How the institution that keeps a key answers a claim to it. */
 export const claimManners = ['confirm', 'cancel', 'silent'] as const
@@ -36,13 +38,12 @@ export const createClaimPlay = (deps: {
     if (status !== 'CONFIRMED') return
     if (completionEndsAt !== undefined && now() < Date.parse(completionEndsAt)) return
     claims.complete(id, account.participant, randomUUID())
-    own.delete(id)
   }
 
   return {
     /** Claims to the key are answered so while that participant keeps it. */
     answerFor: (key: string, participant: string, manner: ClaimManner): void => {
-      manners.set(`${key} ${participant}`, manner)
+      putBounded(manners, `${key} ${participant}`, manner, entriesMax)
     },
     /** The claim is completed as soon as it may be. */
     completes: (id: string): void => {
@@ -50,7 +51,10 @@ export const createClaimPlay = (deps: {
     },
     /** Does what is due. */
     catchUp: (): void => {
-      for (const claim of claims.going()) {
+      const going = claims.going()
+      const ids = new Set(going.map(({ id }) => id))
+      for (const id of own) if (!ids.has(id)) own.delete(id)
+      for (const claim of going) {
         if (now() - Date.parse(claim.modifiedAt) < deps.answerMs) continue
         const manner = manners.get(`${claim.key} ${claim.donor}`)
         if (manner !== undefined) answer(claim, manner)

@@ -56,12 +56,27 @@ type ClaimsDeps = {
 const createShelf = ({ book, now }: ClaimsDeps) => {
   const claims = new Map<string, Claim>()
   const openByKey = new Map<string, string>()
+  /** Ids of those that are over, in the order of their ends. */
+  const over = new Set<string>()
+  /** By claim: since when the owner of a key that was given up had it, and what the claim ended with. */
+  const ownedSince = new Map<string, string>()
+  const completed = new Map<string, Kept>()
   const at = (ms = 0): string => new Date(now() + ms).toISOString()
 
   return {
     claims,
     openByKey,
+    ownedSince,
+    completed,
     at,
+    /** Forgets the one that has been over for longest, where there are too many. @throws Refusal if none is over */
+    makeRoom: (): void => {
+      if (claims.size < claimsMax) return
+      const [id] = over
+      if (id === undefined) throw new Refusal('ServiceUnavailable', 'Too many claims')
+      over.delete(id)
+      for (const map of [claims, ownedSince, completed]) map.delete(id)
+    },
     put: (claim: Claim): Claim => {
       claims.set(claim.id, claim)
       openByKey.set(claim.key, claim.id)
@@ -72,6 +87,7 @@ const createShelf = ({ book, now }: ClaimsDeps) => {
       const next = { ...claim, ...more, modifiedAt: at() }
       claims.set(claim.id, next)
       if (isOver(next)) {
+        over.add(claim.id)
         openByKey.delete(claim.key)
         book.unlock(claim.key)
       }
@@ -124,7 +140,7 @@ export type DirectoryClaims = ReturnType<typeof createClaims>
 const createOpenings = ({ book, periods }: ClaimsDeps, shelf: Shelf) => ({
   /** @throws Refusal */
   open: (asked: ClaimRequest): Claim => {
-    const { claims, openByKey, at } = shelf
+    const { openByKey, at } = shelf
     if (!claimable[asked.type].includes(asked.keyType)) {
       throw new Refusal('ClaimInvalid', 'A key of that type cannot be claimed so')
     }
@@ -132,7 +148,7 @@ const createOpenings = ({ book, periods }: ClaimsDeps, shelf: Shelf) => ({
     const there = book.find(asked.key)?.entry
     if (there?.keyType !== asked.keyType) throw new Refusal('ClaimKeyNotFound')
     refuseInconsistent(asked, there)
-    if (claims.size >= claimsMax) throw new Refusal('ServiceUnavailable', 'Too many claims')
+    shelf.makeRoom()
     const { resolutionMs, completionMs } = periods
     return shelf.put({
       ...asked,
@@ -157,10 +173,8 @@ const createOpenings = ({ book, periods }: ClaimsDeps, shelf: Shelf) => ({
   },
 })
 
-const createEndings = ({ book, now }: ClaimsDeps, { at, change, demand }: Shelf) => {
-  /** Since when the owner of a key that was given up had it. */
-  const ownedSince = new Map<string, string>()
-  const completed = new Map<string, Kept>()
+const createEndings = ({ book, now }: ClaimsDeps, shelf: Shelf) => {
+  const { ownedSince, completed, at, change, demand } = shelf
 
   return {
     /** @throws Refusal */

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
 import { readBounded } from '#src/platform/runtime/index.ts'
+import { putBounded } from '../bounded.ts'
 import { isLocal, neverIdle, serverTls, urlHost } from '../counterparty.ts'
 import { createBook, type DirectoryBook } from './book.ts'
 import { type CidFiles, createCidFiles } from './cid-files.ts'
@@ -139,8 +140,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     cacheSeconds: options.cacheSeconds,
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
-      if (lookups.size >= lookupsMax) lookups.clear()
-      lookups.set(endToEndId, by)
+      putBounded(lookups, endToEndId, by, lookupsMax)
     },
   }
   const control = createControl({ faults, register, claim, orderSent, statistics, disputes })

@@ -1,4 +1,5 @@
 /** Records that two institutions share, listed in the order of their last change. */
+import { putBounded } from '../bounded.ts'
 import { Refusal } from './refusal.ts'
 
 type Recorded = { readonly id: string; readonly modifiedMs: number }
@@ -33,9 +34,7 @@ export const createRecords = <
     return lastMs
   }
   const put = (record: T): T => {
-    const [first] = records.keys()
-    if (first !== undefined && records.size >= recordsMax) records.delete(first)
-    records.set(record.id, record)
+    putBounded(records, record.id, record, recordsMax)
     return record
   }
 

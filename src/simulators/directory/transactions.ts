@@ -1,4 +1,5 @@
 /** What the directory knows of payments: who paid whom how much, and when it was settled. */
+import { putBounded } from '../bounded.ts'
 
 export type Transaction = {
   /** EndToEndId. */
@@ -22,9 +23,7 @@ export const createTransactions = (elsewhere: FindTransaction = () => undefined)
   return {
     find: ((id) => told.get(id) ?? elsewhere(id)) satisfies FindTransaction,
     add: (transaction: Transaction): void => {
-      const [first] = told.keys()
-      if (first !== undefined && told.size >= transactionsMax) told.delete(first)
-      told.set(transaction.id, transaction)
+      putBounded(told, transaction.id, transaction, transactionsMax)
     },
   }
 }
