@@ -1,7 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chown,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
 import {
@@ -18,6 +29,10 @@ const user = 'trilho'
 const readyTimeoutMs = 30_000
 const readyPollMs = 15
 const fastShutdownMs = 10_000
+/** `template1`, `template0`, `postgres`: initdb ends with them, and all that served had them. */
+const databasesMin = 3
+/** Before the name of a cluster that is being made. */
+const unfinished = 'data.new-'
 /** Where state lies when root runs us from a directory that PostgreSQL's user cannot reach. */
 const systemStateDirectory = '/var/lib/trilho'
 
@@ -67,7 +82,8 @@ export const startEmbeddedPostgres = async (
   const directory = await stateDirectory(resolve(options.directory), as)
   const data = join(directory, 'data')
   const password = await clusterPassword(directory)
-  if (!existsSync(join(data, 'PG_VERSION'))) await initialise(binaries, directory, password, as)
+  await removeUnfinished(directory)
+  if (!(await isWhole(data))) await initialise(binaries, directory, password, as)
   else await requireVersion(binaries, directory)
   await stopStale(data)
   const port = options.port || freePort()
@@ -128,19 +144,34 @@ const clusterPassword = async (directory: string): Promise<string> => {
   return password
 }
 
+/** Whether there is a cluster that initdb has made to its end: it begins with PG_VERSION, and may have been killed. */
+const isWhole = async (data: string): Promise<boolean> => {
+  if (!existsSync(join(data, 'PG_VERSION'))) return false
+  const names = await readdir(join(data, 'base')).catch(() => [])
+  return names.filter((name) => /^\d+$/.test(name)).length >= databasesMin
+}
+
+/** An initdb whose owner was killed may be at it still: what is left then goes at the next start. */
+const removeUnfinished = async (directory: string): Promise<void> => {
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith(unfinished)) continue
+    await rm(join(directory, name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+/** Makes a cluster beside its place, which it takes once it is whole: this process may be killed before. */
 const initialise = async (
   binaries: PostgresBinaries,
   directory: string,
   password: string,
   as: RunAs,
 ): Promise<void> => {
-  const data = join(directory, 'data')
-  if (as === undefined) await rm(data, { recursive: true, force: true })
-  else await emptyDirectory(data, as)
+  const made = await mkdtemp(join(directory, unfinished))
+  if (as !== undefined) await chown(made, as.uid, as.gid)
   const passwordFile = join(directory, 'initdb-password')
   await writeFile(passwordFile, password, { mode: 0o600 })
   if (as !== undefined) await chown(passwordFile, as.uid, as.gid)
-  const args = ['-D', data, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const args = ['-D', made, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   args.push('--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions')
   const child = spawn(join(binaries.bin, 'initdb'), args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -148,6 +179,7 @@ const initialise = async (
     env: {},
     ...as,
   })
+  const callOff = child.pid === undefined ? undefined : endWithUs(child.pid)
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4000)
@@ -155,15 +187,12 @@ const initialise = async (
   const code = await new Promise<number | null>((done, fail) => {
     child.once('error', fail)
     child.once('close', done)
-  })
+  }).finally(callOff)
   await rm(passwordFile, { force: true })
   if (code !== 0) throw new Error(`initdb ended with code ${code}: ${errors.trim()}`)
-}
-
-const emptyDirectory = async (data: string, as: NonNullable<RunAs>): Promise<void> => {
+  const data = join(directory, 'data')
   await rm(data, { recursive: true, force: true })
-  await mkdir(data, { mode: 0o700 })
-  await chown(data, as.uid, as.gid)
+  await rename(made, data)
 }
 
 const spawnServer = async (

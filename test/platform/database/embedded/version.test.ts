@@ -12,7 +12,9 @@ const bin = join(directory, 'bin')
 /** What an earlier release, or the system's PostgreSQL, has left there. */
 const leave = async (version: string): Promise<void> => {
   await chmod(directory, 0o755)
-  await mkdir(join(directory, 'data'), { recursive: true })
+  for (const database of ['1', '13779', '13780']) {
+    await mkdir(join(directory, 'data', 'base', database), { recursive: true })
+  }
   await writeFile(join(directory, 'data', 'PG_VERSION'), `${version}\n`)
   await writeFile(join(directory, 'password'), 'secret')
 }
