@@ -3,6 +3,9 @@
 /** So many of them in one stream. */
 export const listsMax = 16
 
+/** A stream tells at least that it is there, so often. */
+export const beatMs = 5_000
+
 /** They change with every payment. */
 const paymentLists = ['/v1/messages', '/v1/transactions', '/v1/drex/transfers'] as const
 

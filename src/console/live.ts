@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { inTime } from '#src/platform/runtime/index.ts'
+import { beatMs } from './followed.ts'
 import { openStream, type Stream } from './stream.ts'
 
 /** What a page shows of the API: a list of payments, say, or the state of the gateway's parts. */
@@ -38,7 +39,7 @@ export type Live = {
 export type LiveOptions = {
   /** Length of a turn. */
   readonly everyMs?: number
-  /** How often a stream's session is looked at, and its connection kept from falling silent. */
+  /** How often a stream's session is looked at, and its page told that it is there. */
   readonly checkMs?: number
   /** What is asked for and not answered by then counts as failed. */
   readonly askMs?: number
@@ -61,6 +62,8 @@ const asksMax = 4
 const sessionAsksMax = 2
 const refusedMark = ''
 const markCharsMax = 16
+/** Whatever the database does: a page that hears nothing for some time counts its connection as lost. */
+const beat = 'event: beat\ndata: {}\n\n'
 /** The page asks for everything again by itself, and learns why. */
 const over = 'event: over\ndata: {}\n\n'
 const headers = {
@@ -74,7 +77,7 @@ const headers = {
  * is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no change.
  */
 export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
-  const { everyMs = 1_000, checkMs = 5_000, streamsMax = 200, sessionStreamsMax = 12 } = options
+  const { everyMs = 1_000, checkMs = beatMs, streamsMax = 200, sessionStreamsMax = 12 } = options
   const asking = { askMs: options.askMs ?? askMsDefault, logger }
   const followers = new Set<Follower>()
   const asks = createAsks(followers, asking)
@@ -136,14 +139,14 @@ const answerOr = async <T>(
   }
 }
 
-/** Looks whether the session of a stream is on, and ends the stream where it is not. */
+/** Tells that the stream is there; looks whether its session is on, and ends it where it is not. */
 const checking = ({ isSessionOn, stream }: Follower, asking: Asking): (() => Promise<void>) => {
   let isLooking = false
   return async () => {
+    stream.write(beat)
     if (isLooking) return
     isLooking = true
-    if (await answerOr(false, isSessionOn, asking)) stream.write(':\n\n')
-    else stream.end(over)
+    if (!(await answerOr(false, isSessionOn, asking))) stream.end(over)
     isLooking = false
   }
 }

@@ -183,6 +183,17 @@ test.each([
   live.close()
 })
 
+test('a stream tells that it is there, whatever is not answered', async () => {
+  const live = createLive(quietLogger, { everyMs: 2, checkMs: 10 })
+  const never = watchedBy('never', { ask: () => neverAnswered, isSessionOn: () => neverAnswered })
+  const reader = live.open(never).body?.getReader()
+  for (const told of ['retry: 1000\n\n', ...Array(3).fill('event: beat\ndata: {}\n\n')]) {
+    const { value } = (await reader?.read()) ?? {}
+    expect(new TextDecoder().decode(value)).toBe(told)
+  }
+  await reader?.cancel()
+})
+
 test('lists that are never answered for hold up neither another one nor the look at sessions', async () => {
   const live = createLive(quietLogger, { everyMs: 2, checkMs: 10, askMs: 60_000 })
   for (const name of ['one', 'other']) live.open(watchedBy(name, { ask: () => neverAnswered }))

@@ -1,7 +1,9 @@
-import { type Followed, listsMax } from '../followed.ts'
+import { beatMs, type Followed, listsMax } from '../followed.ts'
 import { keyShown, type Loaded, useAnswer, type Wake } from './api.ts'
 
 const reopenMs = 10_000
+/** A stream that tells nothing for so long is lost: of a connection that leads nowhere a browser knows nothing. */
+const silenceMs = 4 * beatMs
 /** How old a part of a page may be that the stream does not tell of: what was delivered of a payment, say. */
 export const partsEveryMs = 30_000
 
@@ -11,6 +13,7 @@ const asks = new Map<string, Set<() => void>>()
 const marks = new Map<string, string>()
 let source: EventSource | undefined
 let opening: ReturnType<typeof setTimeout> | undefined
+let silence: ReturnType<typeof setTimeout> | undefined
 
 const askFor = (list: string): void => {
   for (const ask of asks.get(list) ?? []) ask()
@@ -18,8 +21,14 @@ const askFor = (list: string): void => {
 
 const close = (): void => {
   clearTimeout(opening)
+  clearTimeout(silence)
   source?.close()
   source = undefined
+}
+
+const heard = (): void => {
+  clearTimeout(silence)
+  silence = setTimeout(lost, silenceMs)
 }
 
 /** Opens one stream for all that the page shows: a browser has few connections to one origin. */
@@ -40,6 +49,7 @@ const open = (): void => {
     key: keyShown(),
   })
   const opened = new EventSource(`/console/live?${query}`)
+  for (const event of ['open', 'beat', 'changed', 'refused']) opened.addEventListener(event, heard)
   opened.addEventListener('changed', ({ data, lastEventId }) => {
     remember(lists, lastEventId)
     askFor(JSON.parse(data))
@@ -55,6 +65,7 @@ const open = (): void => {
     if (opened.readyState === EventSource.CLOSED) lost()
   })
   source = opened
+  heard()
 }
 
 /** @param id of an event: the mark of each list that its stream follows; empty where there is none */
