@@ -4,6 +4,8 @@ import { toHex } from './characters.ts'
 /** One BER-TLV data object of ICC data: the tag as upper-case hexadecimal digits. No copy of the value. */
 type Tlv = { readonly tag: string; readonly value: Uint8Array }
 
+/** It may stand before, between and after data objects, and means nothing. */
+const filler = 0
 const tagBytesMax = 3
 const lengthBytesMax = 2
 /** How many templates may be inside each other. */
@@ -18,6 +20,10 @@ export const parseTlv = (bytes: Uint8Array): Tlv[] => {
   const found: Tlv[] = []
   let at = 0
   while (at < bytes.length) {
+    if (bytes[at] === filler) {
+      at++
+      continue
+    }
     const tagStart = at
     at = tagEnd(bytes, at)
     const tag = toHex(bytes.subarray(tagStart, at))
@@ -67,11 +73,13 @@ const tagEnd = (bytes: Uint8Array, start: number): number => {
   }
 }
 
-/** Writes data objects with the shortest lengths. Tags must be whole bytes of hexadecimal digits. */
+/** Writes data objects with the shortest lengths. Tags must be whole bytes of hexadecimal digits, and begin with another than 00. */
 export const writeTlv = (objects: readonly Tlv[]): Uint8Array => {
   const parts: number[] = []
   for (const { tag, value } of objects) {
-    if (!/^([0-9A-Fa-f]{2}){1,3}$/.test(tag)) refuse('tlv_tag', parts.length, 'one to three bytes')
+    if (!/^(?!00)([0-9A-Fa-f]{2}){1,3}$/.test(tag)) {
+      refuse('tlv_tag', parts.length, 'one to three bytes, of which the first is not 00')
+    }
     for (let i = 0; i < tag.length; i += 2) parts.push(Number.parseInt(tag.slice(i, i + 2), 16))
     const { length } = value
     if (length > 0xffff) refuse('tlv_length', parts.length, 'at most 65535')

@@ -172,6 +172,7 @@ test.each([
   [{ installments: 1, installment_plan: 'issuer' }, 'VALUE_REFUSED', 'installment_plan'],
   [{ icc_data: '5A084000000000000002' }, 'VALUE_REFUSED', 'icc_data'],
   [{ icc_data: '700A5A084000000000000002' }, 'VALUE_REFUSED', 'icc_data'],
+  [{ icc_data: `005A0840000000000000029F104E${'00'.repeat(78)}` }, 'VALUE_REFUSED', 'icc_data'],
   [{ icc_data: '7003414141' }, 'VALUE_REFUSED', 'icc_data'],
   [{ icc_data: '9F2' }, 'VALIDATION_FAILED', 'icc_data'],
   [{ reference: 'order 4000000000000002' }, 'VALIDATION_FAILED', 'reference'],

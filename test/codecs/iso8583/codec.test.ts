@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CodecError } from '#codecs/bytes'
 import {
+  bytesOfHex,
   CardMessage,
   createMessagePacker,
   createPacker,
@@ -425,6 +426,17 @@ describe('properties', () => {
         expect(parseTlv(writeTlv(objects))).toEqual(objects)
       }),
     )
+  })
+
+  test('bytes 00 before, between and after data objects say nothing, and hide none', () => {
+    const read = (hex: string) =>
+      parseTlvWithin(bytesOfHex(hex)!).map(({ tag, value }) => `${tag}:${value.length}`)
+    expect(read('00009F02060000000010000082020000000000')).toEqual(['9F02:6', '82:2'])
+    expect(read('700700820200FF00008400')).toEqual(['82:2', '84:0'])
+    expect(read(`00570141${'9F1054'}${'00'.repeat(84)}`)).toEqual(['57:1', '9F10:84'])
+    expect(read('0000')).toEqual([])
+    expect(() => writeTlv([{ tag: '00', value: new Uint8Array(1) }])).toThrow('not 00')
+    expect(maskBytes(55, bytesOfHex('005A024111008201FF00')!)).toBe('5A=**** 82=FF')
   })
 })
 
