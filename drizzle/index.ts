@@ -144,6 +144,7 @@ import m140 from './0140_webhook_endpoints_inactive.sql' with { type: 'text' }
 import m141 from './0141_webhook_endpoints_last_failed.sql' with { type: 'text' }
 import m142 from './0142_spi_reasks.sql' with { type: 'text' }
 import m143 from './0143_pix_token_secrets.sql' with { type: 'text' }
+import m144 from './0144_card_unmatched_resolved.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -290,4 +291,5 @@ export const migrations: readonly Migration[] = [
   { name: '0141_webhook_endpoints_last_failed', sql: m141 },
   { name: '0142_spi_reasks', sql: m142 },
   { name: '0143_pix_token_secrets', sql: m143 },
+  { name: '0144_card_unmatched_resolved', sql: m144 },
 ]

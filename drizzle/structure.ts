@@ -122,6 +122,7 @@ export const structure: readonly string[] = [
   'index card_transactions_reference on card_transactions',
   'index card_unmatched_advices_once on card_unmatched_advices',
   'index card_unmatched_advices_open on card_unmatched_advices',
+  'index card_unmatched_advices_resolved on card_unmatched_advices',
   'index certificates_fingerprint on certificates',
   'index dict_claims_due on dict_claims',
   'index dict_claims_going on dict_claims',

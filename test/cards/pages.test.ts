@@ -5,6 +5,7 @@ import {
   lateAnswersAfter,
   lateAnswersEndedBefore,
 } from '../../src/cards/transactions/late-answers.ts'
+import { unmatchedAdvices } from '../../src/cards/transactions/unmatched.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 25_000
@@ -17,6 +18,8 @@ const idOf = `'txn_' || lpad(to_hex(n), 32, '0')`
 const ofDay = { network: 'neta', day: '2026-01-02', currency: 'BRL' } as const
 
 const pageRows = 10
+/** Advices that nobody has seen to: as many as are taken, after those that somebody has. */
+const unseen = 10_000
 /** Reversals that no network has confirmed yet, and what looking at all of them may read. */
 const waiting = stored / 5
 const pagesMaxOfWaiting = waiting / 25
@@ -54,6 +57,10 @@ holdPageBudgets<Cursors>({
       select ${idOf}, 'neta', 'authorization', 'tok', 100, 'BRL', '0100', '000001', '0102120000', '1', 'm',
         case when n > ${stored - waiting} then 'pending' else 'confirmed' end, now()
       from generate_series(1, ${stored}) n;
+      insert into card_unmatched_advices (network, mti, stan, transmission, rrn, resolved_at)
+      select 'neta', '0120', lpad((n % 1000000)::text, 6, '0'), '0102120000', lpad(n::text, 12, '0'),
+        case when n <= ${stored - unseen} then now() end
+      from generate_series(1, ${stored}) n;
       insert into card_reconciliations (network, day, currency, next_attempt_at)
       values ('neta', '2026-01-02', 'BRL', now()), ('neta', '2026-01-04', 'BRL', now());
       insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
@@ -77,6 +84,8 @@ holdPageBudgets<Cursors>({
     await standingAfter(sql, { ...ofDay, uploadedTo: null })
     await standingAfter(sql, { ...ofDay, uploadedTo })
     await findOver(sql, limits, 100)
+    await unmatchedAdvices(sql, undefined, pageRows)
+    await unmatchedAdvices(sql, '7', pageRows)
     await movementsOf(sql, comparison, undefined, pageRows)
     await movementsOf(sql, comparison, String(uploadedTo), pageRows)
   },

@@ -215,5 +215,6 @@ export const cardUnmatchedAdvices = pgTable(
     index('card_unmatched_advices_open')
       .on(table.network, table.id)
       .where(sql`resolved_at is null`),
+    index('card_unmatched_advices_resolved').on(table.resolvedAt, table.id),
   ],
 )

@@ -88,7 +88,8 @@ export const unmatchedAdvices = (
     first_at as "firstAt", last_at as "lastAt"
   from card_unmatched_advices
   where resolved_at is null ${afterId === undefined ? sql`` : sql`and id > ${afterId}::bigint`}
-  order by id limit ${limit}`
+  -- In the order of an index that tells them apart: the key's is that of all.
+  order by resolved_at, id limit ${limit}`
 
 /** @returns false if there is none, or somebody has seen to it */
 export const resolveUnmatched = async (
