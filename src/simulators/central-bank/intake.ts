@@ -169,13 +169,13 @@ export class Intake {
     if (!reading.ok) {
       const [{ message: description, path: location } = { message: '', path: '' }] =
         reading.problems
-      this.refuse(stored, id, { reason: 'schema', description, location })
+      this.refuse(stored, id, { reason: 'schema', description, location }, origin)
       return
     }
     const { message } = reading
     this.deps.debit(stored, message.type, message.transactions.length)
     const refusal = this.dispatch(message, document, origin)
-    if (refusal !== undefined) this.refuse(stored, id, refusal)
+    if (refusal !== undefined) this.refuse(stored, id, refusal, origin)
   }
 
   private dispatch(
@@ -237,9 +237,16 @@ export class Intake {
     this.counts[name] = (this.counts[name] ?? 0) + 1
   }
 
-  private refuse({ ispb, channel }: Stored, reference: string, refusal: Refusal): void {
+  /** @param origin of a message that is remembered: its repetition is refused by it */
+  private refuse(
+    { ispb, channel }: Stored,
+    reference: string,
+    refusal: Refusal,
+    origin?: Origin,
+  ): void {
     this.count('refused')
-    this.deps.post.send(ispb, channel, messageReject(reference, refusal))
+    const origins = origin === undefined ? [] : [origin]
+    this.deps.post.send(ispb, channel, messageReject(reference, refusal), origins)
   }
 }
 

@@ -331,6 +331,33 @@ describe('messages that are not taken have an admi.002', () => {
     expect(bank.book().balanced).toBe(true)
   })
 
+  test('a message that is refused for what it says is refused again when it is repeated', async () => {
+    const { a } = await open({ validate: false })
+    const message = payment(bankA, acceptingPsp, 100)
+    await a.send(message)
+    await a.receive()
+    const other = (id: string) =>
+      edited(message, new RegExp(idOf(message), 'g'), `M${bankA}${id.repeat(23)}`)
+    const cases: readonly (readonly [Uint8Array, string])[] = [
+      [other('z'), 'duplicate_operation'],
+      [edited(other('y'), /<PmtId>.*<\/PmtId>/, ''), 'schema'],
+      [
+        build(bankA, 'PACS002', {
+          original_end_to_end_id: `E${bankB}202603021405${'z'.repeat(11)}`,
+          status: 'ACSP',
+        }),
+        'unknown_operation',
+      ],
+    ]
+    for (const [refused, reason] of cases) {
+      await a.send(refused)
+      const [first] = await a.receive()
+      expect(first && refusalOf(first).reason).toBe(reason)
+      await a.send(refused)
+      expect((await a.receive()).map(({ xml }) => xml)).toEqual([first?.xml ?? ''])
+    }
+  })
+
   test('a repetition before the answer is answered once', async () => {
     const { a, b } = await open()
     const message = payment(bankA, bankB, 100)
