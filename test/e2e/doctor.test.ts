@@ -84,6 +84,31 @@ describe('doctor', () => {
     await close()
   })
 
+  test('names tables that the role may use and does not own', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const role = `granted_${process.pid}`
+    await sql.unsafe(`
+      create role ${role} login password 'granted';
+      grant all on all tables in schema public to ${role};
+      grant all on all sequences in schema public to ${role};
+      grant usage, create on schema public to ${role}`)
+    const granted = new URL(dsn)
+    granted.username = role
+    granted.password = 'granted'
+    const rights = async () => (await doctor({ DATABASE_DSN: granted.href })).of('Database rights')
+    expect(await rights()).toMatchObject({
+      status: 'failed',
+      detail: expect.stringMatching(
+        /^missing: to own \w+ and \d+ more \(partitions, retention, migrations\)$/,
+      ),
+      fix: expect.stringContaining('member of'),
+    })
+    await sql.unsafe(`grant ${new URL(dsn).username} to ${role}`)
+    expect(await rights()).toMatchObject({ status: 'ok' })
+    await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
+    await close()
+  })
+
   test('tells a clock that is more than a second away from the database’s', async () => {
     const { dsn, sql, close } = await createTestDatabase()
     const name = new URL(dsn).pathname.slice(1)

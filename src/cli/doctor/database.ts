@@ -76,27 +76,36 @@ const appendOnly: ReadonlySet<string> = new Set(['audit_log'])
 const checkRights = async (sql: Client, migrations: readonly Migration[]): Promise<Check> => {
   const check = checkOf('Database rights')
   const text = migrations.map((migration) => migration.sql).join('\n')
-  const rows = await sql<{ table: string; missing: string[] }[]>`
-    select relname as table, array(
+  const isOurs = (table: string): boolean =>
+    text.includes(`"${table}"`) || text.includes(` ${table} `)
+  const rows = await sql<{ table: string; whole: string; missing: string[]; owned: boolean }[]>`
+    select relname as table, coalesce(pg_partition_root(oid), oid)::regclass::text as whole, array(
         select right_name from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as right_name
         where not has_table_privilege(oid, right_name)
-      ) as missing
+      ) as missing, pg_has_role(relowner, 'USAGE') as owned
     from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`
   const lacking = rows
-    .filter(({ table }) => text.includes(`"${table}"`) || text.includes(` ${table} `))
+    .filter(({ table }) => isOurs(table))
     .flatMap(({ table, missing }) => {
       const needed = missing.filter((right) => !appendOnly.has(table) || right.endsWith('T'))
       return needed.length === 0 ? [] : [`${needed.join(', ')} on ${table}`]
     })
+  // A partition is dropped by its owner alone, and made by that of its table.
+  const [foreign, ...others] = rows.filter(({ owned, whole }) => !owned && isOurs(whole))
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  const owning =
+    foreign === undefined
+      ? []
+      : [`to own ${foreign.table}${more} (partitions, retention, migrations)`]
   const [schema] = await sql<{ create: boolean }[]>`
     select has_schema_privilege(current_schema(), 'CREATE') as create`
-  const more = schema?.create === true ? [] : ['CREATE on the schema (partitions, migrations)']
-  const all = [...lacking, ...more]
+  const making = schema?.create === true ? [] : ['CREATE on the schema (partitions, migrations)']
+  const all = [...lacking, ...owning, ...making]
   if (all.length === 0) return check.ok('all that is needed')
   return check.failed(
     `missing: ${all.join('; ')}`,
-    'grant them to the role of DATABASE_DSN, or let that role own the tables',
+    'let the role of DATABASE_DSN own the tables, or be a member of the role that does',
   )
 }
 
