@@ -17,6 +17,7 @@ const told = async (scope: string, answers: Readonly<Record<string, object>>) =>
   const answered = async (asked: string | URL | Request) => {
     const [, path = '', limit = '0'] =
       /(\/(?:v1\/[\w/-]+|health))(?:.*limit=(\d+))?/.exec(String(asked)) ?? []
+    if (path === '/health') return Response.json(answers[path] ?? { status: 'ok' })
     const rows = (answers[path] ?? {}) as Readonly<Record<string, readonly object[]>>
     const cut = Object.entries(rows).map(([name, all]) => [
       name,
@@ -53,4 +54,23 @@ test.each([
   const letters = { '/v1/ops/dead-letters': { dead_letters: [{}], classes } }
   const held = { '/v1/drex/held': { held: [] } }
   expect(await told('ops:read', { ...letters, ...held })).toBe(text)
+})
+
+const down = { status: 'down', reason: 'no answer in time' }
+
+test.each([
+  [
+    'each that is not in order',
+    { checks: { database: down, broker: down, outbound: { status: 'ok' } } },
+    '2',
+  ],
+  ['all of them as one while it is not told how each is', {}, '1'],
+])('of the parts %s is counted', async (_, health, text) => {
+  const others = {
+    '/v1/ops/dead-letters': { dead_letters: [], classes: [] },
+    '/v1/drex/held': { held: [] },
+  }
+  expect(await told('ops:read', { ...others, '/health': { status: 'degraded', ...health } })).toBe(
+    text,
+  )
 })

@@ -115,6 +115,24 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
+  test('parts of the gateway that are not told of now are not told to be none', async () => {
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    const untold = { status: 'degraded', version: '0', database: 'down' }
+    await signIn(one, operator)
+    await page.locator('.parties li').first().waitFor()
+    await page.route(/\/api\/health/, (route) => route.fulfill({ json: untold }))
+    await page.getByText(/Not updated since .*does not tell now/).waitFor({ timeout: 60_000 })
+    expect(await page.locator('.parties li').count()).toBeGreaterThan(0)
+    await show(page, '/cards')
+    await page.getByRole('alert').getByText('does not tell now').waitFor()
+    await show(page, '/attention')
+    await page.locator('tbody tr', { hasText: 'does not tell now' }).waitFor()
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
   test('a list that is read on has each row once, whatever else is under way', async () => {
     const { sql } = seen.gateway.database
     const first = await authorize()

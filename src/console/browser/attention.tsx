@@ -61,7 +61,13 @@ type Part = {
   readonly isRefused: boolean
 }
 
-const partsOf = ({ checks = {} }: Health): readonly Part[] =>
+const partsOf = ({ status, checks }: Health): readonly Part[] => {
+  // All of them together are told to whoever asks.
+  const whole = { name: 'gateway', status, isRefused: false, cause: overviewWords.untold }
+  return (checks === undefined ? [whole] : partsIn(checks)).filter((one) => one.status !== 'ok')
+}
+
+const partsIn = (checks: NonNullable<Health['checks']>): readonly Part[] =>
   Object.entries(checks)
     .filter(([, { status }]) => status !== 'ok')
     .map(([name, check]) => {

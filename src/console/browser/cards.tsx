@@ -1,8 +1,7 @@
 import type { Session } from './api.ts'
 import { Days, UnmatchedAdvices } from './card-days.tsx'
-import { detailsOf, type Health, type Network } from './counterparties.ts'
+import { detailsOf, type Network, useHealth } from './counterparties.ts'
 import { count, minorOf } from './format.ts'
-import { useFollowed } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, orNone, Shown } from './parts.tsx'
 import { placeOfPayment } from './rails.ts'
@@ -11,8 +10,6 @@ import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { type Column, column, ListTable, linkColumn, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
-
-const everyMs = 30_000
 
 type Connection = Network & { readonly name: string }
 
@@ -105,11 +102,11 @@ export const Cards = ({ session }: { readonly session: Session }) => (
 )
 
 const Connections = () => {
-  const loaded = useFollowed<Health>('/health', everyMs)
+  const loaded = useHealth()
   return (
     <Card title={w.connections}>
       <Shown loaded={loaded}>
-        {({ checks = {} }) => {
+        {({ checks }) => {
           const rows = detailsOf<Network>(checks['card_networks']).map(([name, one]) => ({
             ...one,
             name,

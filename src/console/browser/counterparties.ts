@@ -1,4 +1,6 @@
+import { getJson, type Loaded, Refusal, useLoaded } from './api.ts'
 import { count, duration, secondOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { statusText } from './state.tsx'
 import { fill, words } from './words.ts'
@@ -7,9 +9,26 @@ type Check = { readonly status: string; readonly reason?: string; readonly detai
 export type Health = {
   readonly status: string
   readonly version: string
-  /** Told to keys with `ops:read` alone. */
+  /** Told to keys with `ops:read` alone: to nobody while the database does not say which key asks. */
   readonly checks?: Readonly<Record<string, Check>>
 }
+type WholeHealth = Health & Required<Pick<Health, 'checks'>>
+
+/** Round trips and silences move while nothing happens. */
+const everyMs = 30_000
+
+/** How each part is. */
+export const useHealth = (): Loaded<WholeHealth> =>
+  useLoaded(
+    '/health',
+    async (purpose) => {
+      const health = await getJson<Health>('/health', purpose)
+      const { checks } = health
+      if (checks === undefined) throw new Refusal(503, w.untold, '')
+      return { ...health, checks }
+    },
+    whenChanged('/health', everyMs),
+  )
 
 type Channel = {
   readonly up?: boolean
@@ -43,7 +62,7 @@ const channelNames: Readonly<Record<string, string>> = {
 }
 
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
-export const counterparties = (checks: NonNullable<Health['checks']>): readonly Party[] => {
+export const counterparties = (checks: WholeHealth['checks']): readonly Party[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
   const channels = detailsOf<Channel>(checks['outbound']).map(
     ([name, { up, access_refused: isRefused = false, round_trip_ms: ms }]) => {

@@ -2,6 +2,10 @@ import { inWords } from './words.ts'
 
 /** What the overview says. What needs a person is said of one, and behind a bar of more. */
 export const overviewWords = inWords({
+  untold: [
+    'The gateway does not tell now how its parts are.',
+    'O gateway não informa agora como estão suas partes.',
+  ],
   perMinute: ['per minute', 'por minuto'],
   success: ['Success', 'Sucesso'],
   open: ['In flight', 'Em curso'],

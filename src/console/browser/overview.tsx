@@ -3,7 +3,7 @@ import { RailActivity } from './activity.tsx'
 import { getText, type Loaded, type ScreenProps, useLoaded } from './api.ts'
 import { expiryText } from './certificates.tsx'
 import { type Concern, manyText } from './concerns.ts'
-import { counterparties, type Health, type Party } from './counterparties.ts'
+import { counterparties, type Health, type Party, useHealth } from './counterparties.ts'
 import { count, dayOf, duration } from './format.ts'
 import { expiresSoon, nameOfCertificate, type StoredCertificate } from './late.ts'
 import { useFollowed } from './live.ts'
@@ -30,7 +30,6 @@ export const Overview = ({
   query,
   concerns,
 }: ScreenProps & { readonly concerns: Loaded<readonly Concern[]> }) => {
-  const health = useFollowed<Health>('/health', slowlyMs)
   const mine = rails.filter((rail) => session.scopes.includes(railLists[rail].scope))
   const minutes = windows.find((one) => String(one) === query.get('minutes')) ?? 60
   return (
@@ -54,17 +53,22 @@ export const Overview = ({
       <div class="thirds">
         {session.scopes.includes('ops:read') && (
           <>
-            <Card title={words.counterparties} aside={<State health={health.value} />}>
-              <Shown loaded={health}>
-                {({ checks = {} }) => <Parties parties={counterparties(checks)} />}
-              </Shown>
-            </Card>
+            <Counterparties />
             <Queues />
           </>
         )}
         {session.scopes.includes('ops:admin') && <Certificates />}
       </div>
     </>
+  )
+}
+
+const Counterparties = () => {
+  const health = useHealth()
+  return (
+    <Card title={words.counterparties} aside={<State health={health.value} />}>
+      <Shown loaded={health}>{({ checks }) => <Parties parties={counterparties(checks)} />}</Shown>
+    </Card>
   )
 }
 
