@@ -10,8 +10,8 @@ export const rebuildCommand: Command = {
   usage: '',
   description: `Reads every stored message about mandates and charges in the database of DATABASE_DSN, and writes their states, terms
 and timelines anew, in the same steps as when the messages came: once a version reads more of them, or where the tables are in
-doubt. Nobody is told by events. It may run beside a gateway, be stopped and begun again at any time. What began with a
-message that is not kept any more stays as it is.`,
+doubt. Nobody is told by events. It may run beside a gateway, be stopped and begun again at any time. What a message
+that is not kept any more said something of stays as it is.`,
   options: { json: { doc: 'One JSON object.' } },
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {

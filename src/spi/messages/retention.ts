@@ -55,9 +55,22 @@ export const forgetMessages = async (
 
 /**
  * Forgets what old messages said about mandates and charges, and those that nothing tells of any more. A mandate that has
- * not ended stays, however long ago its messages came.
+ * not ended stays, however long ago its messages came. What stays cannot be derived again: that is noted before anything
+ * is gone.
  */
 const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
+  await sql`
+    update spi_recurrences r set is_partial = true
+    from (
+      select locked.id, null::text as nothing from (
+          select distinct recurrence_id as id from spi_recurrence_steps
+          where message_id = any(${textArray(ids)}::text::uuid[]) order by 1
+        ) wanted
+        cross join lateral (
+          select id from spi_recurrences where id = wanted.id limit 1 for update
+        ) locked
+    ) told
+    where ${looksLikeOne(sql)} and r.id = told.id`
   const gone = await sql<{ id: string }[]>`
     delete from spi_recurrence_steps where message_id = any(${textArray(ids)}::text::uuid[])
     returning recurrence_id as id`

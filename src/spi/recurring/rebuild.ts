@@ -18,7 +18,7 @@ export type Rebuilt = {
   readonly charges: number
   /** Those of which nothing tells any more. */
   readonly removed: number
-  /** Those left as they were, because the first message about them is not kept any more. */
+  /** Those left as they were, because a message about them is not kept any more. */
   readonly kept: number
   /** Those that have another state than before. */
   readonly changed: number
@@ -110,7 +110,10 @@ type Replayed = {
 /** Takes back what is known of some mandates and charges, and applies what their messages say in its order. */
 const replay = async (tx: Queryable, ids: readonly string[]): Promise<readonly Replayed[]> => {
   const rows = await tx<Row[]>`
-    select id, state, exists (select from spi_messages m where m.id = r.created_by) as "isWhole"
+    select id, state, not is_partial
+        and exists (select from spi_messages m where m.id = r.created_by)
+        and (changed_by is null or exists (select from spi_messages m where m.id = r.changed_by))
+        as "isWhole"
     from spi_recurrences r where id = any(${textArray(ids)}::text::text[])
     order by id for update`
   const whole = new Set(rows.flatMap(({ id, isWhole }) => (isWhole ? [id] : [])))

@@ -1,4 +1,13 @@
-import { index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 
 /** The mandates and charges of Pix Automático, as the messages about them leave them. */
 export const spiRecurrences = pgTable(
@@ -22,6 +31,8 @@ export const spiRecurrences = pgTable(
     createdBy: uuid('created_by').notNull(),
     /** The message that gave it its state. */
     changedBy: uuid('changed_by'),
+    /** Some of what messages said about it is not kept any more: it cannot be derived again. */
+    isPartial: boolean('is_partial').notNull().default(false),
   },
   (table) => [
     index('spi_recurrences_listed').on(table.kind, table.createdBy, table.key),
