@@ -18,7 +18,7 @@ import { brcodeBytesMax } from './tape.ts'
  *
  * @property merchantName - 1 to 25 characters; lengths are written in bytes of UTF-8
  * @property merchantCity - 1 to 15 characters
- * @property amount - decimal string in reais, such as `10.00`
+ * @property amount - decimal string in reais, such as `10.00`, above zero
  * @property postalCode - at most 10 characters
  * @property merchantCategoryCode - four digits; `0000` by default
  */
@@ -70,6 +70,7 @@ const pixGuiObject = `0014${pixGui}`
 const noPayment = `26${pixGuiObject.length}${pixGuiObject}`
 const digits4 = /^[0-9]{4}$/
 const amountForm = /^[0-9]+(?:\.[0-9]{1,2})?$/
+const zeros = /^[0.]+$/
 /** Host, optional port, path. */
 const address = /^(?![^/]*:\/\/)[!-.0-~]+\/[!-~]+$/
 const control = /\p{Cc}/u
@@ -147,6 +148,8 @@ const write = (
     const form = 'digits, a point and two decimals'
     throw broken('54', `amount must be ${form}, at most ${amountCharsMax} characters`)
   }
+  // EMV, table 3.5: what the payer chooses is left out, never zero.
+  if (amount !== undefined && zeros.test(amount)) throw broken('54', 'amount must be above zero')
   if (merchantCategoryCode !== undefined && !digits4.test(merchantCategoryCode)) {
     throw broken('52', 'merchant category code must be four digits')
   }

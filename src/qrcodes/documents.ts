@@ -18,7 +18,7 @@ const amount = z
   .string()
   .regex(/^[0-9]{1,10}(\.[0-9]{1,2})?$/, 'must be a decimal string such as 10.00')
   .meta({
-    description: 'Reais, as a decimal string; left out, the payer chooses.',
+    description: 'Reais above zero, as a decimal string; left out, the payer chooses.',
     example: '10.00',
   })
 const url = text(300).meta({

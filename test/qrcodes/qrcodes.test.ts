@@ -130,6 +130,8 @@ describe('writing', () => {
     ['static', { ...merchant, key: evp, name: 'x'.repeat(26) }, '/name', 'brcode_build'],
     ['static', { ...merchant, key: evp, txid: 'a-b' }, '/txid', 'brcode_build'],
     ['static', { ...merchant, key: evp, info: 'x'.repeat(60) }, '/info', 'brcode_build'],
+    ['static', { ...merchant, key: evp, amount: '0.00' }, '/amount', 'brcode_build'],
+    ['dynamic', { ...merchant, url: 'a.br/b', amount: '0' }, '/amount', 'brcode_build'],
     ['static', { ...merchant, key: evp, amount: 10 }, '/amount', 'invalid_type'],
     ['static', { ...merchant, key: evp, surprise: 1 }, '', 'unrecognized_keys'],
     ['dynamic', { ...merchant, url: 'no-path' }, '/url', 'brcode_build'],

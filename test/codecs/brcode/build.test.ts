@@ -250,6 +250,8 @@ describe('a builder refuses', () => {
       () => buildStaticBrCode({ ...merchant, key, merchantCity: 'x'.repeat(16) }),
       '60',
     ],
+    ['an amount of zero', () => buildStaticBrCode({ ...merchant, key, amount: '0.00' }), '54'],
+    ['zeros alone', () => buildDynamicBrCode({ ...merchant, url: 'a.br/b', amount: '000' }), '54'],
     ['an amount in words', () => buildStaticBrCode({ ...merchant, key, amount: 'ten' }), '54'],
     [
       'an amount too long',
