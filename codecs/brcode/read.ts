@@ -179,6 +179,9 @@ const optionalText = (indexed: Indexed, index: number): string | undefined =>
 
 const checkCommon = (tape: BrCodeTape, isPix: boolean): void => {
   const { bytes, roots, size } = tape
+  if (!isPix && roots.subarray(2, 52).every((index) => index === noParent)) {
+    throw new CodecError('brcode_missing', size, 'no merchant account in 02 to 51', { path: '26' })
+  }
   for (let i = 0; i < mandatory.length; i++) {
     const id = mandatory[i]!
     if (roots[id] === noParent) {

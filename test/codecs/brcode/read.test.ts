@@ -167,6 +167,7 @@ describe('refusals name rule, tag path and offset', () => {
     ['something after the CRC', `${official.static}6103abc`, 'brcode_crc_missing 63 @129'],
     ['a CRC in lower case', official.static.replace('1D3D', '1d3D'), 'brcode_crc_format 63 @134'],
     ['a wrong CRC', official.static.replace('1D3D', '1D3E'), 'brcode_crc 63 @133'],
+    ['nobody to pay', sealed(head + tail), 'brcode_missing 26 @75'],
     ['no name', changed('5913Fulano de Tal', ''), 'brcode_missing 59 @120'],
     ['no city', changed('6008BRASILIA', ''), 'brcode_missing 60 @125'],
     ['a category code of letters', changed('52040000', '5204000A'), 'brcode_value 52 @72'],
