@@ -72,6 +72,8 @@ type SettlementDeps = {
 export class Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
+  /** Ids of those that are over, in the order of their ends. */
+  private readonly over = new Set<string>()
   private readonly deadlines: ReturnType<typeof createDeadlines<Entry>>
   /** Answers to operations that were over. */
   lateAnswers = 0
@@ -283,7 +285,7 @@ export class Settlement {
     this.remember(entry)
     const code = fault ?? this.overdue(entry) ?? this.unreachable(entry) ?? this.overdrawn(entry)
     if (code !== undefined) {
-      entry.state = 'rejected'
+      this.end(entry, 'rejected')
       entry.code = code
       return false
     }
@@ -323,11 +325,15 @@ export class Settlement {
   private remember(entry: Entry): void {
     this.entries.set(entry.id, entry)
     if (this.entries.size <= this.deps.options.limits.bookOperationsMax) return
-    for (const [id, { state }] of this.entries) {
-      if (state === 'waiting') continue
-      this.entries.delete(id)
-      return
-    }
+    const [oldest] = this.over
+    if (oldest === undefined) return
+    this.over.delete(oldest)
+    this.entries.delete(oldest)
+  }
+
+  private end(entry: Entry, state: 'settled' | 'rejected'): void {
+    entry.state = state
+    this.over.add(entry.id)
   }
 
   /** Sends a message's operations on to their receivers, one message for each. */
@@ -352,7 +358,7 @@ export class Settlement {
     const { ledger, now } = this.deps
     const settledAtMs = now()
     ledger.settle(entry.payer, entry.receiver, entry.cents, settledAtMs)
-    entry.state = 'settled'
+    this.end(entry, 'settled')
     entry.settledAtMs = settledAtMs
     return [settledReport(entry, 'ACSC'), settledReport(entry, 'ACCC')]
   }
@@ -361,7 +367,7 @@ export class Settlement {
   private reject(entry: Entry, code: string): void {
     this.deps.ledger.release(entry.payer, entry.cents)
     this.countReturn(entry, -entry.cents)
-    entry.state = 'rejected'
+    this.end(entry, 'rejected')
     entry.code = code
   }
 

@@ -51,6 +51,20 @@ describe('where nobody reads', () => {
   })
 })
 
+test('payments that wait for who does not read cost no more when the book is full of them', async () => {
+  bank = await createCentralBank({ limits: { bookOperationsMax: 30_000, mailboxMessagesMax: 10 } })
+  const msFor = (count: number) => {
+    const began = performance.now()
+    for (let i = 0; i < count; i++) bank.payIn({ to: gone, amountCents: 1n })
+    return (performance.now() - began) / count
+  }
+  const before = msFor(30_000)
+  const after = Math.min(...Array.from({ length: 10 }, () => msFor(50)))
+  // A look at every payment of the book took thirty times as long.
+  expect(after).toBeLessThan(before * 8)
+  expect(bank.statistics().operations.waiting).toBe(30_500)
+})
+
 describe('where somebody reads slowly', () => {
   test('a full mailbox refuses what is sent to it, and nothing else', async () => {
     const { a, b } = await open({ mailboxMessagesMax: 3, waitingMessagesMax: 100 })
