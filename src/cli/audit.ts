@@ -45,7 +45,7 @@ after they were written.`,
     after: { value: 'n', doc: 'export to standard output: from the link after this one on.' },
     database: {
       value: 'n',
-      doc: 'export: where cards have a database of their own, 2 for its log; 1.',
+      doc: 'Where cards have a database of their own, 2 for its log: that is exported, or has the anchor; 1.',
     },
     json: { doc: 'One JSON object.' },
   },
@@ -71,12 +71,15 @@ const verify: Action = async (args, io, load) => {
   }
   const loaded = demandSettings(load(), [databaseSettings.auditRetentionDays])
   const retentionDays = loaded.auditRetentionDays
+  const dsns = demandDatabases(loaded)
+  const anchored = databaseOf(args, dsns)
   const databases: Verification[] = []
-  for (const dsn of demandDatabases(loaded)) {
+  for (const dsn of dsns) {
+    const own = { anchor: dsn === anchored ? anchor : undefined, retentionDays }
     databases.push(
       await withDatabase(dsn, io, (sql) =>
         inProgress(io, 'links of the audit log', (onProgress) =>
-          verifyAudit(sql, { anchor, retentionDays, onProgress }),
+          verifyAudit(sql, { ...own, onProgress }),
         ),
       ),
     )
@@ -115,8 +118,7 @@ const exported: Action = async (args, io, load) => {
   if (file !== undefined && after !== undefined) {
     throw new UsageError('--file goes on by itself: say --file or --after')
   }
-  const dsn = demandDatabases(load())[(args.integer('database', 1, databasesMax) ?? 1) - 1]
-  if (dsn === undefined) throw new UsageError('there is one database')
+  const dsn = databaseOf(args, demandDatabases(load()))
   return await withDatabase(dsn, io, async (sql) => {
     if (file === undefined) {
       for await (const { lines } of exportLinks(sql, BigInt(after ?? 0))) {
@@ -135,6 +137,13 @@ const exportText = ({ links, entries, head }: Exported, file: string): string =>
     `${entries} entries in ${links} links were added to ${file}`,
     ...(head === undefined ? [] : [`the last link is ${head}`]),
   ].join('\n')
+
+/** @throws UsageError */
+const databaseOf = (args: CommandArguments, dsns: readonly string[]): string => {
+  const dsn = dsns[(args.integer('database', 1, databasesMax) ?? 1) - 1]
+  if (dsn === undefined) throw new UsageError('there is one database')
+  return dsn
+}
 
 /** @throws UsageError */
 const anchorOf = (text: string | undefined): Anchor | undefined => {

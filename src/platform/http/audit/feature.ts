@@ -71,6 +71,10 @@ export const createAudit = ({
   const [first] = databases
   if (first === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], auditRoutes) }
   // A failure here does not stop the service.
+  const sealingOf = (sql: Client, at: number) => ({
+    sql,
+    logger: logger.child({ database: at + 1 }),
+  })
   const jobs = databases.flatMap((sql, at) => [
     createJob({
       name: 'partitions of the audit log',
@@ -86,7 +90,7 @@ export const createAudit = ({
       logger,
       fleet: { sql, isBrief: true },
       run: async (round) => {
-        await sealEntries({ sql, logger, round })
+        await sealEntries({ ...sealingOf(sql, at), round })
       },
     }),
     createJob({
@@ -95,7 +99,7 @@ export const createAudit = ({
       fleet: { sql },
       logger,
       run: async (round) => {
-        await sealLate({ sql, logger, round })
+        await sealLate({ ...sealingOf(sql, at), round })
       },
     }),
     createJob({
