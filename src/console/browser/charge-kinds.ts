@@ -1,4 +1,4 @@
-import { getJson } from './api.ts'
+import { getJson, Refusal } from './api.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { reais } from './format.ts'
@@ -170,14 +170,28 @@ export type ChargeFilter = {
 const pageSize = 50
 
 type Answer = Readonly<Record<string, readonly Told[] | undefined>> & {
-  readonly parametros: { readonly paginacao: { readonly quantidadeDePaginas: number } }
+  readonly parametros: {
+    readonly paginacao: {
+      readonly quantidadeDePaginas: number
+      readonly quantidadeTotalDeItens: number
+    }
+  }
+}
+
+const movedPagesMax = 10
+
+/** In so many pages more stands what one held when there were fewer: a charge that is paid joins others that were. */
+const movedPages = (came: number): number => {
+  const pages = Math.max(1, Math.ceil(came / pageSize))
+  if (pages > movedPagesMax) throw new Refusal(0, w.moved, '')
+  return pages
 }
 
 /**
  * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so the first that is
- * shown is the last one.
+ * shown is the last one. Where the list is of one status, rows come and go among those before: rows may come again.
  *
- * @param cursor the number of the page
+ * @param cursor the number of the page, and of all rows when the page before was read
  */
 export const pageOfCharges = async (
   kind: Kind,
@@ -197,9 +211,17 @@ export const pageOfCharges = async (
     query.set('paginacao.paginaAtual', String(at))
     return getJson<Answer>(`/pix/v2/${kind}?${query}`, purpose)
   }
-  const first = await pageAt(cursor === undefined ? 0 : Number(cursor))
-  const last = first.parametros.paginacao.quantidadeDePaginas - 1
-  const at = cursor === undefined ? Math.max(0, last) : Number(cursor)
-  const page = cursor === undefined && at > 0 ? await pageAt(at) : first
-  return { rows: (page[member] ?? []).toReversed(), next: at > 0 ? String(at - 1) : null }
+  const [place, before = 0] = cursor?.split(' ').map(Number) ?? []
+  const first = await pageAt(place ?? 0)
+  const { quantidadeDePaginas: pages, quantidadeTotalDeItens: total } = first.parametros.paginacao
+  const last = Math.max(0, pages - 1)
+  const at = Math.min(place ?? last, last)
+  const own = at === (place ?? 0) ? first : await pageAt(at)
+  const moved = place === undefined || status === '' ? 0 : movedPages(total - before)
+  const later = Array.from({ length: Math.min(moved, last - at) }, (_, step) => at + step + 1)
+  const found = [own, ...(await Promise.all(later.map(pageAt)))]
+  return {
+    rows: found.flatMap((page) => page[member] ?? []).toReversed(),
+    next: at > 0 ? `${at - 1} ${total}` : null,
+  }
 }

@@ -17,6 +17,10 @@ export const chargeWords = inWords({
   taxId: ['CPF or CNPJ of the payer', 'CPF ou CNPJ do pagador'],
   openOne: ['Open by its identifier', 'Abrir pelo identificador'],
   open: ['Open', 'Abrir'],
+  moved: [
+    'Too much has changed in this list meanwhile: search again.',
+    'Esta lista mudou demais nesse meio-tempo: busque de novo.',
+  ],
   noneHere: ['Nothing in these days.', 'Nada nestes dias.'],
   payer: ['Payer', 'Pagador'],
   due: ['Due', 'Vencimento'],

@@ -107,6 +107,10 @@ const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
     rows.slice(at * partRows, (at + 1) * partRows),
   )
 
+/** What has changed meanwhile may stand in a later page as well. */
+const eachOnce = <T,>(rows: readonly T[], keyOf: (row: T) => string): readonly T[] =>
+  [...Map.groupBy(rows, keyOf).values()].flatMap((same) => same.slice(0, 1))
+
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
 type Paged<T> = {
@@ -152,7 +156,10 @@ const Pages = <T,>({ name, title, note, load, empty, wake, ...table }: Paged<T>)
     <Shown loaded={first}>
       {(page) => {
         const pages = read.current.length === 0 ? [page] : read.current
-        const rows = pages.flatMap((one) => one.rows)
+        const rows = eachOnce(
+          pages.flatMap((one) => one.rows),
+          table.keyOf,
+        )
         const next = pages.at(-1)?.next ?? null
         if (rows.length === 0) {
           return (

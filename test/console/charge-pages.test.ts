@@ -1,0 +1,85 @@
+import { afterEach, expect, mock, spyOn, test } from 'bun:test'
+import { loadConsole } from './load-console.ts'
+
+/* Charges of one status come and go among the older ones while somebody reads on: none that was there is left out. */
+
+type Page = { readonly rows: readonly { readonly txid: string }[]; readonly next: string | null }
+type Charge = { readonly txid: string; status: string }
+
+const { pageOfCharges } = await loadConsole<{
+  readonly pageOfCharges: (kind: string, filter: object, cursor?: string) => Promise<Page>
+}>(['charge-kinds.ts'])
+
+afterEach(() => mock.restore())
+
+const size = 50
+
+/** Charges of the API Pix, of which every other one is paid, but for the oldest ones. @returns counts what is asked */
+const serve = (charges: readonly Charge[]) =>
+  spyOn(globalThis, 'fetch').mockImplementation((async (asked: string) => {
+    const { searchParams: query } = new URL(asked, 'http://x')
+    const status = query.get('status')
+    const found = charges.filter((one) => status === null || one.status === status)
+    const from = Number(query.get('paginacao.paginaAtual')) * size
+    const paginacao = {
+      quantidadeDePaginas: Math.max(1, Math.ceil(found.length / size)),
+      quantidadeTotalDeItens: found.length,
+    }
+    return Response.json({ cobs: found.slice(from, from + size), parametros: { paginacao } })
+  }) as unknown as typeof fetch)
+
+const chargesOf = (many: number): Charge[] =>
+  Array.from({ length: many }, (_, at) => ({
+    txid: `t${at}`,
+    status: at > 100 && at % 2 === 1 ? 'CONCLUIDA' : 'ATIVA',
+  }))
+
+const readAll = async (status: string, meanwhile: (page: number) => void) => {
+  const filter = { status, taxId: '', from: '2026-11-01', to: '2026-11-28' }
+  const seen: string[] = []
+  let next: string | null | undefined
+  for (let page = 0; next !== null; page++) {
+    const answer = await pageOfCharges('cob', filter, next)
+    seen.push(...answer.rows.map(({ txid }) => txid))
+    next = answer.next
+    meanwhile(page)
+  }
+  return seen
+}
+
+test.each([1, 10, 50, 100])('%i older ones that are paid after the first page', async (many) => {
+  const charges = chargesOf(600)
+  const before = charges.filter(({ status }) => status === 'CONCLUIDA').map(({ txid }) => txid)
+  serve(charges)
+  const seen = await readAll('CONCLUIDA', (page) => {
+    if (page > 0) return
+    for (const one of charges.slice(0, many)) one.status = 'CONCLUIDA'
+  })
+  expect(before.filter((txid) => !seen.includes(txid))).toEqual([])
+})
+
+test('what leaves leaves nothing else out, though the page that was next is none any more', async () => {
+  const charges = chargesOf(260)
+  serve(charges)
+  const seen = await readAll('ATIVA', (page) => {
+    if (page === 0) for (const one of charges.slice(0, 150)) one.status = 'CONCLUIDA'
+  })
+  const left = charges.filter(({ status }) => status === 'ATIVA').map(({ txid }) => txid)
+  expect(left.filter((txid) => !seen.includes(txid))).toEqual([])
+})
+
+test('where more has come than is looked through, it says so', async () => {
+  const charges = chargesOf(2_000)
+  serve(charges)
+  const all = readAll('CONCLUIDA', () => {
+    for (const one of charges) one.status = 'CONCLUIDA'
+  })
+  await expect(all).rejects.toThrow('search again')
+})
+
+test('charges of any status stay where they are, and each page is asked for once', async () => {
+  const asks = serve(chargesOf(260))
+  const seen = await readAll('', () => {})
+  // The first page tells besides how many there are.
+  expect([seen.length, new Set(seen).size, asks.mock.calls.length]).toEqual([260, 260, 7])
+})
