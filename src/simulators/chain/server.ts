@@ -35,7 +35,7 @@ export type ChainServer = {
   /** `http://host:port` */
   readonly url: string
   readonly faults: FaultPlan
-  /** Calls so far, by method. */
+  /** Calls so far, by method; `refused`: of methods that it does not have. */
   readonly calls: () => Readonly<Record<string, number>>
   readonly stop: () => Promise<void>
 }
@@ -48,6 +48,9 @@ export type ChainPlace = {
   readonly port?: number
 }
 
+/** Errors of methods that are not there, or are not let through. */
+const missing: ReadonlySet<number> = new Set([-32601, -32604])
+
 /** @param options.random chance for faults; `Math.random` when absent */
 export const serveChain = (
   engine: Engine,
@@ -56,18 +59,23 @@ export const serveChain = (
   const faults = createFaultPlan(options.random ?? Math.random)
   const hostname = options.host ?? '127.0.0.1'
   const calls: Record<string, number> = {}
+  const count = (method: string, by = 1): void => {
+    calls[method] = (calls[method] ?? 0) + by
+  }
   const counting: Engine = {
     ...engine,
-    request: (method, params) => {
-      calls[method] = (calls[method] ?? 0) + 1
-      return engine.request(method, params)
+    async request(method, params) {
+      const outcome = await engine.request(method, params)
+      // Names that callers make up would be kept for ever.
+      count('error' in outcome && missing.has(outcome.error.code) ? 'refused' : method)
+      return outcome
     },
     ask: (asked) => {
-      for (const { method } of asked) calls[method] = (calls[method] ?? 0) + 1
+      for (const { method } of asked) count(method)
       return engine.ask(asked)
     },
     send: (raws) => {
-      calls[sendMethod] = (calls[sendMethod] ?? 0) + raws.length
+      count(sendMethod, raws.length)
       return engine.send(raws)
     },
   }

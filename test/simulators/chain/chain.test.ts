@@ -49,6 +49,11 @@ describe('embedded chain', () => {
 
   test('an unknown method is told as Besu tells it', async () => {
     expect((await call('eth_fooBar')).error).toEqual({ code: -32601, message: 'Method not found' })
+    // Callers make up names without end: they are counted as one.
+    const before = chain.calls()['refused'] ?? 0
+    await post(['eth_foo', 'evm_foo'].map((method) => ({ jsonrpc: '2.0', id: 1, method })))
+    expect(chain.calls()['refused']).toBe(before + 2)
+    expect(Object.keys(chain.calls()).filter((name) => /foo/.test(name))).toEqual([])
   })
 
   test('a wallet without native coin transacts; the block’s receipts come together', async () => {
