@@ -58,7 +58,7 @@ export const stepsOf = (id: string, number: number, pick: Pick): readonly Ask[] 
     return { path: `/${id}/${path}`, body, key: `step-${number}-${step}` }
   })
 
-type Numbers = { readonly day: string; readonly stan: string; readonly rrn: string }
+type Numbers = { readonly transmission: string; readonly stan: string; readonly rrn: string }
 type Row = Numbers & {
   readonly id: string
   readonly network: string
@@ -69,7 +69,7 @@ type Row = Numbers & {
   readonly refunded: number
 }
 
-const keyOf = ({ day, stan, rrn }: Numbers): string => `${day} ${stan} ${rrn}`
+const keyOf = ({ transmission, stan, rrn }: Numbers): string => `${transmission} ${stan} ${rrn}`
 
 /** In cents: what is on hold and not captured, what is captured, what is given back. */
 const ours = ({ status, amount, reversed, captured, refunded }: Row): string =>
@@ -90,7 +90,7 @@ export const differences = async (
   networks: Readonly<Record<string, CardNetwork>>,
 ): Promise<readonly string[]> => {
   const rows = await sql<Row[]>`
-    select id, network, left(transmission, 4) as day, stan, rrn, status, amount_cents::int as amount,
+    select id, network, transmission, stan, rrn, status, amount_cents::int as amount,
       coalesce(captured_cents, 0)::int as captured, coalesce(reversed_cents, 0)::int as reversed,
       coalesce(refunded_cents, 0)::int as refunded
     from card_transactions`

@@ -5,10 +5,12 @@ import { DailyTotals, type TotalKind } from './daily-totals.ts'
 export type BookEntry = {
   /** MTI of the message that opened it. */
   readonly mti: string
+  /** DE 32 without leading zeros; empty where the gateway sends none. */
+  readonly acquirer: string
   readonly stan: string
   readonly rrn: string
-  /** MMDD of DE 7. */
-  readonly day: string
+  /** DE 7, MMDDhhmmss. */
+  readonly transmission: string
   readonly responseCode: string
   readonly authCode: string | undefined
   /** DE 49. */
@@ -29,7 +31,14 @@ export type BookEntry = {
 const booked = { captured: 'debits', refunded: 'credits' } as const
 const takenBack = { captured: 'debitReversals', refunded: 'creditReversals' } as const
 
-export type Original = { readonly stan: string; readonly rrn: string; readonly day: string }
+/** What tells a message from all others: two gateways may use one STAN in the same hour, and the same RRN then. */
+export type Original = Pick<BookEntry, 'acquirer' | 'stan' | 'rrn' | 'transmission'>
+
+/** A message about a payment that is there. */
+export type Reference = Pick<BookEntry, 'acquirer' | 'rrn'> & {
+  /** DE 38. */
+  readonly authCode: string | undefined
+}
 
 /** An increment, capture or refund of a payment. */
 type Movement = {
@@ -42,14 +51,21 @@ type Movement = {
 /** What opened it moved the money, and what raises it moves more. */
 const isSale = ({ mti }: BookEntry): boolean => mti.startsWith('02')
 
-const keyOf = ({ stan, rrn, day }: Original): string => `${day}:${stan}:${rrn}`
+const keyOf = ({ acquirer, stan, rrn, transmission }: Original): string =>
+  `${acquirer}:${transmission}:${stan}:${rrn}`
+
+/** From the one that says least. */
+const referenceKeysOf = ({ acquirer, rrn, authCode }: Reference): readonly string[] => {
+  const byRrn = `${acquirer}:${rrn}`
+  return authCode === undefined ? [byRrn] : [byRrn, `${byRrn}:${authCode}`]
+}
 
 /** What the network authorized, captured and reversed; the oldest go when there are `entriesMax`. */
 export class Book {
   private readonly opened = new Map<string, BookEntry>()
   private readonly movements = new Map<string, Movement>()
   private readonly uploaded = new Map<string, number>()
-  private readonly byRrn = new Map<string, BookEntry>()
+  private readonly byReference = new Map<string, BookEntry>()
   readonly days: DailyTotals
   private readonly entriesMax: number
 
@@ -66,20 +82,25 @@ export class Book {
     return this.opened.get(keyOf(original))
   }
 
-  findByRrn(rrn: string): BookEntry | undefined {
-    return rrn === '' ? undefined : this.byRrn.get(rrn)
+  /** The payment with this RRN and authorization code; without a code that is known, the last with this RRN. */
+  findReferred(reference: Reference): BookEntry | undefined {
+    if (reference.rrn === '') return undefined
+    const [byRrn = '', byCode = ''] = referenceKeysOf(reference)
+    return this.byReference.get(byCode) ?? this.byReference.get(byRrn)
   }
 
   open(entry: BookEntry): void {
     const { capturedAmount, currency } = entry
     if (capturedAmount > 0) this.days.book('debits', currency, capturedAmount)
     this.opened.set(keyOf(entry), entry)
-    this.byRrn.set(entry.rrn, entry)
+    for (const key of referenceKeysOf(entry)) this.byReference.set(key, entry)
     if (this.opened.size <= this.entriesMax) return
     const [oldest] = this.opened
     if (oldest === undefined) return
     this.opened.delete(oldest[0])
-    if (this.byRrn.get(oldest[1].rrn) === oldest[1]) this.byRrn.delete(oldest[1].rrn)
+    for (const key of referenceKeysOf(oldest[1])) {
+      if (this.byReference.get(key) === oldest[1]) this.byReference.delete(key)
+    }
   }
 
   findMovement(original: Original): Movement | undefined {

@@ -17,7 +17,7 @@ import {
   noAnswer,
   passesLuhn,
 } from './behaviour.ts'
-import type { Book, BookEntry, Original } from './book.ts'
+import type { Book, BookEntry, Original, Reference } from './book.ts'
 
 const approved = '00'
 const invalidTransaction = '12'
@@ -71,9 +71,15 @@ const setFee = createFieldSetter(28)
 const twoDigits = (code: number): string => String(code).padStart(2, '0')
 
 const originalOf = (message: CardMessage): Original => ({
+  acquirer: (message.acquirerId ?? '').replace(/^0+/, ''),
   stan: message.stan ?? '',
   rrn: (message.rrn ?? '').trimEnd(),
-  day: (message.transmissionDateTime ?? '').slice(0, 4),
+  transmission: message.transmissionDateTime ?? '',
+})
+
+const referenceOf = (message: CardMessage): Reference => ({
+  ...originalOf(message),
+  authCode: message.authCode,
 })
 
 /** Everything the answer repeats; the card number too, as many networks do. */
@@ -97,15 +103,12 @@ const echo = (request: CardMessage, mti: GatewayMti): CardMessage => {
   return answer
 }
 
-/** The message that DE 90 of a reversal names; the reversal has the RRN of its original. */
-const reversedOf = (request: CardMessage): { mti: string; original: Original } => {
-  const { rrn, stan, day } = originalOf(request)
-  if (request.originalData === undefined) return { mti: '', original: { rrn, stan, day } }
-  const named = parseOriginalData(request.originalData)
-  return {
-    mti: named.mti,
-    original: { rrn, stan: named.stan, day: named.transmissionDateTime.slice(0, 4) },
-  }
+/** The message that DE 90 of a reversal names. RRN and DE 32 are those of both: DE 90 may have zeros in its place. */
+const reversedOf = (request: CardMessage): Original => {
+  const own = originalOf(request)
+  if (request.originalData === undefined) return own
+  const { stan, transmissionDateTime: transmission } = parseOriginalData(request.originalData)
+  return { ...own, stan, transmission }
 }
 
 /** The behaviour that answers each movement with a code. */
@@ -194,7 +197,7 @@ export class Issuer {
   /** Compares a transaction of an ended day with the book; one that was not there is booked in that day. */
   private upload(request: CardMessage, { name, argument }: Behaviour): CardMessage {
     const answer = echo(request, '0330')
-    const { original } = reversedOf(request)
+    const original = reversedOf(request)
     const amount = Number(request.amount ?? 0)
     const known = this.book.bookedAmount(original)
     answer.responseCode = approved
@@ -235,11 +238,12 @@ export class Issuer {
     const asked = Number(request.amount ?? 0)
     const part = name === 'partial' ? Math.floor((asked * argument) / 100) : 0
     const amount = code === approved ? asked : code === partlyApproved ? part : 0
-    const { stan, rrn, day } = originalOf(request)
+    const { acquirer, stan, rrn, transmission } = originalOf(request)
     const entry: BookEntry = {
+      acquirer: this.shared(acquirer),
       stan,
       rrn,
-      day: this.shared(day),
+      transmission,
       mti: this.shared(request.mti),
       responseCode: this.shared(code),
       authCode: amount > 0 ? this.nextAuthCode() : undefined,
@@ -287,9 +291,8 @@ export class Issuer {
   /** The payment that an 0100 with its RRN raises; a repeated one opens none. */
   private raisedBy(request: CardMessage): BookEntry | undefined {
     if (request.mti !== '0100') return undefined
-    const original = originalOf(request)
-    const entry = this.book.findByRrn(original.rrn)
-    return entry === undefined || entry.stan === original.stan ? undefined : entry
+    const entry = this.book.findReferred(referenceOf(request))
+    return entry === undefined || entry.stan === request.stan ? undefined : entry
   }
 
   private increment(entry: BookEntry, request: CardMessage, behaviour: Behaviour): CardMessage {
@@ -308,7 +311,7 @@ export class Issuer {
 
   private refund(request: CardMessage, behaviour: Behaviour): CardMessage {
     const answer = echo(request, answerMtis[request.mti] ?? '0210')
-    const entry = this.book.findByRrn(originalOf(request).rrn)
+    const entry = this.book.findReferred(referenceOf(request))
     const left = entry === undefined ? 0 : entry.capturedAmount - entry.refundedAmount
     return this.move(answer, 'refunded', entry, request, behaviour, isWithin(request, left))
   }
@@ -335,11 +338,11 @@ export class Issuer {
   private reverse(request: CardMessage, { name, argument }: Behaviour): CardMessage {
     const answer = echo(request, answerMtis[request.mti] ?? '0410')
     answer.originalData = request.originalData
-    const { original } = reversedOf(request)
+    const original = reversedOf(request)
     const moved = this.book.findMovement(original)
     const opened = this.openedAs(request, original)
     // Counted even when the capture never came: a card silent at the first reversal only must know the second.
-    const payment = opened ?? this.book.findByRrn(original.rrn)
+    const payment = opened ?? this.book.findReferred(referenceOf(request))
     if (payment !== undefined) payment.reversals++
     answer.responseCode = approved
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
@@ -366,13 +369,13 @@ export class Issuer {
   /** The payment that a reversal names: by DE 90, and by its RRN only where there is none. */
   private openedAs(request: CardMessage, original: Original): BookEntry | undefined {
     return request.originalData === undefined
-      ? (this.book.find(original) ?? this.book.findByRrn(original.rrn))
+      ? (this.book.find(original) ?? this.book.findReferred(referenceOf(request)))
       : this.book.find(original)
   }
 
   private openedBy(request: CardMessage): BookEntry | undefined {
     if (!isFinancial(request.mti)) return undefined
-    const entry = this.book.findByRrn(originalOf(request).rrn)
+    const entry = this.book.findReferred(referenceOf(request))
     // A repeated 0200 does not capture itself.
     return entry === undefined || isFinancial(entry.mti) ? undefined : entry
   }
@@ -382,8 +385,8 @@ export class Issuer {
     if (isUpload(request)) return approve
     const own = request.pan === undefined ? approve : behaviourOfPan(request.pan)
     if (isReversal(request)) {
-      const { original } = reversedOf(request)
-      const entry = this.book.find(original) ?? this.book.findByRrn(original.rrn)
+      const original = reversedOf(request)
+      const entry = this.book.find(original) ?? this.book.findReferred(referenceOf(request))
       const { name, argument } = entry?.behaviour ?? own
       if (name === 'void_decline') return { name, argument }
       const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
