@@ -16,22 +16,40 @@ export const explainedBytesMax = 65_536
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
+/** Whether a line ends with this byte: LF, CR LF, or CR alone. XML 1.0, 2.11. */
+const endsLine = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] !== 0x0a)
+
 /** Line and column of a byte offset, both from 1. */
 export const lineColumnAt = (
   bytes: Uint8Array,
   offset: number,
 ): { readonly line: number; readonly column: number } => {
   let line = 1
-  let lineStart = 0
+  let column = 1
   const end = Math.min(offset, bytes.length)
   for (let at = 0; at < end; at++) {
-    const isBreak = bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] !== 0x0a)
-    if (isBreak) {
+    if (endsLine(bytes, at)) {
       line++
-      lineStart = at + 1
-    }
+      column = 1
+    } else if ((bytes[at]! & 0xc0) !== 0x80) column++
   }
-  return { line, column: decoder.decode(bytes.subarray(lineStart, end)).length + 1 }
+  return { line, column }
+}
+
+/** The lines of some offsets, in one pass over the bytes. */
+export const linesAt = (
+  bytes: Uint8Array,
+  offsets: readonly number[],
+): ReadonlyMap<number, number> => {
+  const lines = new Map<number, number>()
+  let at = 0
+  let line = 1
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    for (; at < offset; at++) if (endsLine(bytes, at)) line++
+    lines.set(offset, line)
+  }
+  return lines
 }
 
 /** Only the scanner refuses these: a second parser would report another fault, further on. */

@@ -1,5 +1,5 @@
 export { XmlDocument, type XmlShape } from './document.ts'
-export { explainXmlError, lineColumnAt, type XmlExplanation } from './explain.ts'
+export { explainXmlError, lineColumnAt, linesAt, type XmlExplanation } from './explain.ts'
 export { absent, nodeKind } from './layout.ts'
 export { type XmlLimits, xmlLimits } from './limits.ts'
 export type { XmlNative } from './native.ts'

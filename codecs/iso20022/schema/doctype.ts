@@ -40,7 +40,7 @@ export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
     }
     rest = rest.replaceAll(`&${name};`, () => value)
   }
-  return encoder.encode(text.slice(0, from) + written.replace(/[^\n]/g, ' ') + rest)
+  return encoder.encode(text.slice(0, from) + written.replace(/[^\r\n]/g, ' ') + rest)
 }
 
 /** Where the declaration begins; undefined where none stands before the first element. */

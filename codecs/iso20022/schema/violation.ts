@@ -1,4 +1,4 @@
-import type { XmlDocument } from '#codecs/xml'
+import { linesAt, type XmlDocument } from '#codecs/xml'
 import { pathOf } from '../reader.ts'
 
 /** The broken demand of the schema: its structure, or a facet by its XSD name. */
@@ -93,7 +93,7 @@ export const locate = (
   document: XmlDocument,
   findings: readonly Finding[],
 ): readonly SchemaViolation[] => {
-  const lines = linesOf(
+  const lines = linesAt(
     document.bytes,
     findings.map(({ node }) => document.start(node)),
   )
@@ -105,16 +105,4 @@ export const locate = (
     got,
     expected,
   }))
-}
-
-/** The lines of some offsets, in one pass over the bytes. */
-const linesOf = (bytes: Uint8Array, offsets: readonly number[]): ReadonlyMap<number, number> => {
-  const lines = new Map<number, number>()
-  let at = 0
-  let line = 1
-  for (const offset of [...offsets].sort((a, b) => a - b)) {
-    for (; at < offset; at++) if (bytes[at] === 0x0a) line++
-    lines.set(offset, line)
-  }
-  return lines
 }

@@ -1,4 +1,4 @@
-import { absent, type XmlDocument } from '#codecs/xml'
+import { absent, lineColumnAt, type XmlDocument } from '#codecs/xml'
 import { type Place, type QName, qName, SchemaError, xsdNamespace } from './model.ts'
 
 /** One element of a schema document, with the namespaces in scope. */
@@ -89,7 +89,7 @@ export class XsdElement {
     return {
       file: this.#file,
       get line() {
-        return lineOf(bytes, end)
+        return lineColumnAt(bytes, end).line
       },
     }
   }
@@ -98,12 +98,6 @@ export class XsdElement {
     const { file, line } = this.place
     return new SchemaError(file, line, message)
   }
-}
-
-const lineOf = (bytes: Uint8Array, offset: number): number => {
-  let line = 1
-  for (let i = 0; i < offset; i++) if (bytes[i] === 0x0a) line++
-  return line
 }
 
 const scopeOf = (

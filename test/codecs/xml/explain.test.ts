@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner, explainXmlError, xmlLimits } from '#codecs/xml'
+import { createXmlScanner, explainXmlError, lineColumnAt, linesAt, xmlLimits } from '#codecs/xml'
 import { explainedBytesMax } from '../../../codecs/xml/explain.ts'
 import { utf8 } from '../../support/messages.ts'
 
@@ -23,6 +23,24 @@ test('the place is the scanner’s, the reason in the words of the second parser
     column: 4,
     reason: 'unexpected close tag',
   })
+})
+
+test('lines end with LF, CR LF or CR, and columns are characters', () => {
+  const text = '<a>\n<b>\r\n<c>\r<d>\r\r\n\n😀é<e>'
+  const bytes = utf8(text)
+  const placeOf = (mark: string) =>
+    lineColumnAt(bytes, utf8(text.slice(0, text.indexOf(mark))).length)
+  expect(['<a>', '<b>', '<c>', '<d>', '<e>'].map(placeOf)).toEqual([
+    { line: 1, column: 1 },
+    { line: 2, column: 1 },
+    { line: 3, column: 1 },
+    { line: 4, column: 1 },
+    { line: 7, column: 3 },
+  ])
+  const offsets = Array.from(bytes, (_, at) => at)
+  expect([...linesAt(bytes, offsets.toReversed())]).toEqual(
+    offsets.map((at) => [at, lineColumnAt(bytes, at).line]),
+  )
 })
 
 const deep = '<a>'.repeat(xmlLimits.depthMax + 1)

@@ -111,6 +111,17 @@ describe('our schemas', () => {
     expect(JSON.stringify(violations)).not.toContain('Fulano')
   })
 
+  test('count lines as XML does', () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const message = pacs008({ signature }).replace(
+        '<ChrgBr>SLEV</ChrgBr>',
+        `${end}<ChrgBr>X</ChrgBr>`,
+      )
+      const { violations } = verdict('pacs.008', '1.13', utf8(message))
+      expect(violations.map(({ line }) => line)).toEqual([2])
+    }
+  })
+
   test('tell of a repeated value before what is wrong behind it', () => {
     const adjustment = (reason: string, amount = '1.00') =>
       `<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amount}</Amt><Rsn>${reason}</Rsn></AdjstmntAmtAndRsn>`

@@ -397,6 +397,7 @@ describe('what is not supported, or wrong, is refused with file and line', () =>
       '{urn:t}g is declared twice',
     ],
     [schema(`${leaf('a')}\n${leaf('a')}`), 3, '{urn:t}a is declared twice'],
+    [schema(`${leaf('a')}\r${leaf('a')}`), 3, '{urn:t}a is declared twice'],
     [
       schema(
         '<xs:simpleType name="T"><xs:restriction base="T"/></xs:simpleType><xs:element name="a" type="T"/>',

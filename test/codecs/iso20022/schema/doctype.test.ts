@@ -24,6 +24,10 @@ test('lines stay, entities stand for their texts', () => {
   )
 })
 
+test('lines of any end stay', () => {
+  expect(cut('<!DOCTYPE a [\r\n\r]><a/>')).toBe('             \r\n\r  <a/>')
+})
+
 test('what has no end, too many entities, long ones and ones of ones are refused', () => {
   expect(cut(`<!DOCTYPE a [${entities(entitiesMax)}]><a/>`)).toEndWith('<a/>')
   expect(cut(`<!DOCTYPE a [${entities(1, entityCharsMax)}]><a/>`)).toEndWith('<a/>')
