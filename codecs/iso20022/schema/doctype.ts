@@ -26,9 +26,8 @@ export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
   const from = beginningOf(decoder.decode(bytes.subarray(0, 65_536)))
   if (from === undefined) return bytes
   const text = decoder.decode(bytes)
-  const to = endOf(text, from, file)
-  const written = text.slice(from, to)
-  const entities = [...written.replace(/<!--[\s\S]*?-->/g, '').matchAll(declaration)]
+  const { to, said } = readFrom(text, from, file)
+  const entities = [...said.matchAll(declaration)]
   if (entities.length > entitiesMax) {
     throw new SchemaError(file, 0, `more than ${entitiesMax} entities are declared`)
   }
@@ -40,7 +39,8 @@ export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
     }
     rest = rest.replaceAll(`&${name};`, () => value)
   }
-  return encoder.encode(text.slice(0, from) + written.replace(/[^\r\n]/g, ' ') + rest)
+  const blank = text.slice(from, to).replace(/[^\r\n]/g, ' ')
+  return encoder.encode(text.slice(0, from) + blank + rest)
 }
 
 /** Where the declaration begins; undefined where none stands before the first element. */
@@ -53,16 +53,23 @@ const beginningOf = (text: string): number | undefined => {
   }
 }
 
-const endOf = (text: string, from: number, file: string): number => {
+/** Where the declaration ends, and what it says, without comments. */
+const readFrom = (
+  text: string,
+  from: number,
+  file: string,
+): { readonly to: number; readonly said: string } => {
   let depth = 0
+  let said = ''
   part.lastIndex = from + '<!DOCTYPE'.length
   for (let found = part.exec(text); found !== null; found = part.exec(text)) {
     const [mark] = found
     // Behind a comment without end nothing ends.
     if (mark === '<!--') break
+    if (!mark.startsWith('<!--')) said += mark
     if (mark === '[') depth++
     else if (mark === ']') depth--
-    else if (mark === '>' && depth === 0) return part.lastIndex
+    else if (mark === '>' && depth === 0) return { to: part.lastIndex, said }
   }
   throw new SchemaError(file, 0, 'its document type declaration does not end')
 }

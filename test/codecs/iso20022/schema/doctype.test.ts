@@ -52,3 +52,11 @@ test('what stands before it is read once, whatever it looks like', () => {
   expect(cut(`${'<!-- -->'.repeat(2_000)}<!-- -- >`)).toEndWith('<!-- -- >')
   expect(() => cut(`<!DOCTYPE a [${'<!--'.repeat(20_000)}`)).toThrow(SchemaError)
 })
+
+test('openings of comments within its texts are none, however many', () => {
+  const startedMs = performance.now()
+  expect(cut(`<!DOCTYPE a "${'<!--'.repeat(60_000)}"><a/>`)).toEndWith('<a/>')
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  const hidden = '<!ENTITY one "<!--"><!ENTITY two "2"><!-- -->'
+  expect(() => cut(`<!DOCTYPE a [${hidden}]><a>&two;</a>`)).toThrow('entity one')
+})
