@@ -67,7 +67,7 @@ const fewMax = 100
  * know, have the few read one by one from the index of those of types, whatever is known of the table. `offset 0` keeps
  * each a question: joined, the table is read as a whole by a plan that knew it as an empty one.
  */
-export const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
+const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
   exists (
     select from (
       select active, events from webhook_endpoints where topic is null order by account
