@@ -76,3 +76,17 @@ test('those buckets stay that were used last', () => {
   expect(filled('participant').tokens).toBe(90)
   expect(buckets.all().has('payer')).toBe(false)
 })
+
+test('who asks for the set of a participant without keys leaves nothing behind', () => {
+  const book = createBook(now)
+  const setOf = () => book.setOf(donor, 'PHONE')
+  expect(setOf()).not.toBe(setOf())
+  expect(setOf().hex()).toBe('0'.repeat(64))
+  const owner = { taxIdNumber: '98765432100', name: 'Ana Souza' }
+  const key = { keyType: 'PHONE', key: '+5561988880001', openedAt } as const
+  const entry = { ...key, owner, account: { ...account, participant: donor } }
+  const { cid } = book.create(entry, 'USER_REQUESTED', crypto.randomUUID())
+  expect([...setOf().cids]).toEqual([cid])
+  book.remove(entry.key, donor, 'USER_REQUESTED')
+  expect(setOf().list(0, Number.MAX_SAFE_INTEGER, 10).events).toHaveLength(2)
+})

@@ -49,7 +49,7 @@ const createShelf = (now: () => number) => {
   const entries = new Map<string, Kept>()
   const byCid = new Map<string, Kept>()
   const perAccount = new Map<string, number>()
-  const setOf = createCidSets(now)
+  const sets = createCidSets(now)
 
   const count = ({ entry }: Kept, by: number): void => {
     const account = accountOf(entry)
@@ -61,19 +61,19 @@ const createShelf = (now: () => number) => {
   return {
     entries,
     byCid,
-    setOf,
+    setOf: sets.find,
     keysOf: (entry: DirectoryEntry): number => perAccount.get(accountOf(entry)) ?? 0,
     put: (kept: Kept): void => {
       entries.set(kept.entry.key, kept)
       byCid.set(kept.cid, kept)
       count(kept, 1)
-      setOf(kept.entry.account.participant, kept.entry.keyType).add(kept.cid)
+      sets.open(kept.entry.account.participant, kept.entry.keyType).add(kept.cid)
     },
     take: (kept: Kept): void => {
       entries.delete(kept.entry.key)
       byCid.delete(kept.cid)
       count(kept, -1)
-      setOf(kept.entry.account.participant, kept.entry.keyType).remove(kept.cid)
+      sets.open(kept.entry.account.participant, kept.entry.keyType).remove(kept.cid)
     },
   }
 }

@@ -78,10 +78,17 @@ export type CidSet = ReturnType<typeof createCidSet>
 /** The set of each participant and type of key. */
 export const createCidSets = (now: () => number) => {
   const sets = new Map<string, CidSet>()
-  return (participant: string, type: KeyType): CidSet => {
-    const name = `${participant} ${type}`
-    const set = sets.get(name) ?? createCidSet(now)
-    sets.set(name, set)
-    return set
+  const nameOf = (participant: string, type: KeyType): string => `${participant} ${type}`
+  /** To be read: one that nothing was ever put into is not kept. */
+  const find = (participant: string, type: KeyType): CidSet =>
+    sets.get(nameOf(participant, type)) ?? createCidSet(now)
+  return {
+    find,
+    /** To be changed. */
+    open: (participant: string, type: KeyType): CidSet => {
+      const set = find(participant, type)
+      sets.set(nameOf(participant, type), set)
+      return set
+    },
   }
 }
