@@ -1,8 +1,8 @@
 import type { Emit } from '#src/events/index.ts'
 import { constants, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Receivables } from '../in/worker/received.ts'
-import type { Fact } from '../recurring/domain.ts'
-import { applyFacts, isAsking, refusalsBy } from '../recurring/project.ts'
+import { type Fact, isAsking } from '../recurring/domain.ts'
+import { applyFacts, refusalsBy } from '../recurring/project.ts'
 import {
   isTrusted,
   type MessageOutcome,

@@ -23,13 +23,14 @@ export const chargeStates = [
 export type State = (typeof mandateStates)[number] | (typeof chargeStates)[number]
 
 /**
- * What a message says about a mandate or charge: a state, or that what was asked for is refused; `unnamed_refused`
- * where it does not name what.
+ * What a message says about a mandate or charge: a state, or that what was asked for is refused, or what was confirmed;
+ * `unnamed_refused` where it does not name what.
  */
 export type Event =
   | Exclude<State, 'rejected'>
   | 'refused'
   | 'cancellation_refused'
+  | 'confirmation_refused'
   | 'unnamed_refused'
 
 /** One message, or one part of it, about one mandate or charge. */
@@ -51,6 +52,18 @@ export type Fact = {
   /** ISPB of the institution that a camt.055 or camt.029 is of; messages of other types do not name theirs. */
   readonly speaker?: string
 }
+
+/** A fact and the message that states it. */
+export type Stated = {
+  readonly fact: Fact
+  readonly messageId: string
+  readonly direction: 'INBOUND' | 'OUTBOUND'
+}
+
+/** What keeps a mandate and a charge apart, whatever their keys. */
+export const recurrenceId = (kind: Kind, key: string): string => `${kind} ${key}`
+
+export const idOf = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => recurrenceId(kind, key)
 
 /** What a message about a mandate says beyond its state. */
 export type MandateSaid = {
@@ -86,7 +99,8 @@ const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
 
 /**
  * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
- * before; one that does not name what it refuses means the cancellation that is open, or else the request. What was
+ * before, and that of a confirmation to what was asked for; one that does not name what it refuses means the cancellation
+ * that is open, or else the request. What was
  * refused or cancelled we may ask for again, also before our cancellation of a request is answered; what others ask for may
  * have been overtaken by its refusal.
  */
@@ -103,6 +117,9 @@ export const transition = (
     const isKnown = isCancelling && stateBefore !== null
     return isKnown ? { state: stateBefore, stateBefore: null } : standing
   }
+  if (event === 'confirmation_refused') {
+    return { state: unconfirmed(state), stateBefore: unconfirmed(stateBefore) }
+  }
   const wanted = event === 'refused' ? 'rejected' : event
   if (wanted === 'requested' && direction === 'OUTBOUND' && mayBeAskedAgain(standing)) {
     return { state: 'requested', stateBefore: null }
@@ -118,7 +135,28 @@ export const transition = (
   return { state: wanted, stateBefore: wanted === 'cancellation_requested' ? state : null }
 }
 
+const unconfirmed = (state: State | null): State | null =>
+  state === 'confirmed' ? 'requested' : state
+
 const mayBeAskedAgain = ({ state, stateBefore }: Standing): boolean =>
   state === 'rejected' ||
   state === 'cancelled' ||
   (state === 'cancellation_requested' && (stateBefore === 'requested' || stateBefore === 'pending'))
+
+/** What becomes of a mandate or charge when the central bank refuses our message about it. */
+export const refusedEvents = {
+  'pain.009': 'refused',
+  'pain.011': 'cancellation_refused',
+  'pain.013': 'refused',
+  'camt.055': 'cancellation_refused',
+} as const
+
+/** Types of messages whose refusal takes back what they asked for. */
+export const askingTypes = Object.keys(refusedEvents)
+
+/** True for a message of one of {@link askingTypes}. */
+export const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
+  typeof type === 'string' && Object.hasOwn(refusedEvents, type)
+
+/** The refusal of a message stands behind all that the message itself says. */
+export const refusedPosition = 1_000_000

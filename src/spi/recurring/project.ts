@@ -3,29 +3,22 @@ import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { reasonOf } from '../reasons.ts'
 import {
-  type Event,
   type Fact,
+  idOf,
+  isAsking,
   type Kind,
+  refusedEvents,
+  refusedPosition,
   type Standing,
   type State,
+  type Stated,
   transition,
 } from './domain.ts'
-
-/** A fact and the message that states it. */
-export type Stated = {
-  readonly fact: Fact
-  readonly messageId: string
-  readonly direction: 'INBOUND' | 'OUTBOUND'
-}
+import { earlierThan } from './earlier.ts'
 
 type Row = Standing & { readonly id: string }
 
 type Step = Stated & { readonly before: State | null; readonly after: State | null }
-
-/** What keeps a mandate and a charge apart, whatever their keys. */
-export const recurrenceId = (kind: Kind, key: string): string => `${kind} ${key}`
-
-export const idOf = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => recurrenceId(kind, key)
 
 /**
  * Writes what messages say about mandates and charges, in the transaction that stores the messages. All writers lock
@@ -41,16 +34,16 @@ export const applyFacts = async (
   if (stated.length === 0) return []
   const rows = await lockRows(tx, stated)
   const standings = new Map<string, Standing>(rows.map((row) => [row.id, row]))
-  const asks = await asksOf(tx, stated)
+  const earlier = await earlierThan(tx, stated)
   const steps = stated.map((one): Step => {
     const { fact } = one
     const before = standings.get(idOf(fact)) ?? { state: null, stateBefore: null }
-    const asked = asks.get(idOf(fact)) ?? []
-    const isHeard = fact.event !== null && !answersFormer(one, asked)
-    const after = isHeard ? transition(before, fact.event, one.direction) : before
+    const meaning = earlier.meaningOf(one)
+    const after = meaning === null ? before : transition(before, meaning, one.direction)
     standings.set(idOf(fact), after)
-    if (isAsk(one)) asks.set(idOf(fact), [...asked, askOf(one)])
-    return { ...one, before: before.state, after: after.state }
+    const step = { ...one, before: before.state, after: after.state }
+    earlier.note(one, hasChanged(step) ? step.after : null)
+    return step
   })
   // A refusal that only repeats what an answer has said is not worth a step.
   await writeSteps(
@@ -76,60 +69,6 @@ const hasChanged = ({ before, after }: Step): boolean => before !== after
 /** What was agreed before counts no more. */
 const isAskedAgain = ({ fact, before, after }: Step): boolean =>
   fact.event === 'requested' && before !== null && before !== after
-
-/** What we asked for by one message: that a mandate or charge be, or be cancelled. */
-type Ask = {
-  readonly type: string
-  readonly messageId: string
-  readonly requestId: string | null
-}
-
-const askOf = ({ fact: { type, requestId }, messageId }: Stated): Ask => ({
-  type,
-  messageId,
-  requestId,
-})
-
-const isAsk = ({ fact, direction }: Stated): boolean =>
-  direction === 'OUTBOUND' && isAsking(fact.type) && fact.position < refusedPosition
-
-/** What may say no to a request, or yes to its cancellation. */
-const endings: ReadonlySet<Event | null> = new Set([
-  ...(['refused', 'cancellation_refused', 'unnamed_refused', 'cancelled'] as const),
-])
-
-/** Whether it ends what we asked for before we asked anew, which it says nothing of. */
-const answersFormer = ({ fact, messageId, direction }: Stated, asked: readonly Ask[]): boolean => {
-  if (!endings.has(fact.event)) return false
-  const named = fact.mandate === undefined ? fact.requestId : fact.mandate.reference
-  const isMeant = (ask: Ask): boolean =>
-    direction === 'OUTBOUND'
-      ? ask.messageId === messageId
-      : named !== null && ask.requestId === named
-  const last = asked.findLastIndex(({ type }) => type === 'pain.009' || type === 'pain.013')
-  const at = asked.findLastIndex(isMeant)
-  return at !== -1 && at < last
-}
-
-/** What of one mandate or charge we asked for last, in the order of the messages. */
-const asksMax = 100
-
-/** What we asked for before, of those that something may end now. */
-const asksOf = async (tx: Queryable, stated: readonly Stated[]): Promise<Map<string, Ask[]>> => {
-  const ids = new Set(stated.flatMap(({ fact }) => (endings.has(fact.event) ? [idOf(fact)] : [])))
-  if (ids.size === 0) return new Map()
-  const rows = await tx<(Ask & { readonly id: string })[]>`
-    select s.* from unnest(${textArray([...ids])}::text::text[]) as wanted(id)
-      cross join lateral (
-        select recurrence_id as id, type, message_id as "messageId", request_id as "requestId"
-        from spi_recurrence_steps
-        where recurrence_id = wanted.id and direction = 'OUTBOUND' and position < ${refusedPosition}
-          and type = any(${textArray(askingTypes)}::text::text[])
-        order by message_id desc limit ${asksMax}
-      ) s
-    order by s."messageId"`
-  return Map.groupBy(rows, ({ id }) => id)
-}
 
 const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<readonly Row[]> => {
   const wanted = new Map(
@@ -252,21 +191,6 @@ const eventOf = ({ fact, messageId, direction, before, after }: Step): AppEvent 
   }
 }
 
-/** What becomes of a mandate or charge when the central bank refuses our message about it. */
-const refusedEvents = {
-  'pain.009': 'refused',
-  'pain.011': 'cancellation_refused',
-  'pain.013': 'refused',
-  'camt.055': 'cancellation_refused',
-} as const
-
-/** Types of messages whose refusal takes back what they asked for. */
-export const askingTypes = Object.keys(refusedEvents)
-
-/** True for a message of one of {@link askingTypes}. */
-export const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
-  typeof type === 'string' && Object.hasOwn(refusedEvents, type)
-
 type RefusedStep = {
   readonly kind: Kind
   readonly key: string
@@ -275,9 +199,6 @@ type RefusedStep = {
   readonly type: keyof typeof refusedEvents
   readonly requestId: string | null
 }
-
-/** The refusal of a message stands behind all that the message itself says. */
-export const refusedPosition = 1_000_000
 
 /**
  * Returns what takes back the requests of our messages that were refused as a whole, as their changes say.

@@ -7,9 +7,9 @@ import {
 } from '#src/platform/database/index.ts'
 import { momentOf, trustedVerdicts } from '../messages/domain.ts'
 import { sentBytes } from '../messages/sending.ts'
-import type { State } from './domain.ts'
+import { idOf, type State, type Stated } from './domain.ts'
 import { factsIn, recurringTypes } from './facts.ts'
-import { applyFacts, idOf, linkFacts, refusalOf, type Stated } from './project.ts'
+import { applyFacts, linkFacts, refusalOf } from './project.ts'
 
 /** What a rebuild did. */
 export type Rebuilt = {

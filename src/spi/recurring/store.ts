@@ -1,7 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { momentOf } from '../messages/index.ts'
-import { type Kind, stepsMax } from './domain.ts'
-import { recurrenceId, refusedPosition } from './project.ts'
+import { type Kind, recurrenceId, refusedPosition, stepsMax } from './domain.ts'
 import type {
   FoundRecurrence,
   Recurrence,

@@ -18,8 +18,8 @@ import {
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
-import type { Fact } from '../../recurring/domain.ts'
-import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
+import type { Fact, Stated } from '../../recurring/domain.ts'
+import { applyFacts, refusalsBy } from '../../recurring/project.ts'
 import { applyReports } from '../../reports/project.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'

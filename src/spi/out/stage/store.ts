@@ -18,7 +18,7 @@ import {
   sentBytes,
   uuidForm,
 } from '../../messages/index.ts'
-import { askingTypes } from '../../recurring/project.ts'
+import { askingTypes } from '../../recurring/domain.ts'
 
 /** The fields of a message of ours that sending it needs. */
 export type StoredOutbound = Omit<SentMessage, 'channel' | 'bizMsgIdr'> & {
