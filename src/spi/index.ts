@@ -30,6 +30,7 @@ export {
 } from './link/rsfn/index.ts'
 export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createResend } from './out/resend/index.ts'
+export { createResolve } from './out/resolve/index.ts'
 export { createSend } from './out/send/index.ts'
 export { createDocumentSigner } from './out/signing/document-signer.ts'
 export {

@@ -316,6 +316,27 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('button', again).click()
     await confirm(second)
     await settled(page)
+    // What the central bank knows no more a person ends, and nothing younger.
+    const end = { name: 'Tell its end' }
+    expect(await page.getByRole('button', end).count()).toBe(0)
+    const old = Bun.randomUUIDv7('hex', Date.now() - 25 * 3_600_000)
+    await sql`
+      insert into spi_messages (id, type, direction, status, channel, biz_msg_idr, end_to_end_id,
+        transaction_count, signature, xml)
+      values (${old}, 'pacs.008', 'OUTBOUND', 'UNKNOWN', 'PRIMARY', 'M1', ${`E${old}`}, 1,
+        'NOT_CHECKED', ${Bun.zstdCompressSync(pacs008())})`
+    await show(page, '/attention')
+    await page.locator('tr', { hasText: old }).getByRole('button', end).click()
+    await dialog.getByText(`E${old} ends as chosen`).waitFor()
+    await dialog.getByLabel('What the central bank confirmed').selectOption('REJECTED')
+    await dialog.getByLabel('Who confirmed it').fill('desk, case 4711')
+    await dialog.getByRole('button', end).click()
+    await dialog.getByText('It is now').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.locator('tr', { hasText: old }).waitFor({ state: 'detached' })
+    const [ended] = await sql<{ status: string; code: string }[]>`
+      select status, error_code as code from spi_messages where id = ${old}`
+    expect(ended).toMatchObject({ status: 'REJECTED', code: 'resolved' })
     const wishes = await sql<{ id: string }[]>`
       select message_id::text as id from spi_resends order by message_id`
     expect(wishes.map(({ id }) => id)).toEqual([first, second])

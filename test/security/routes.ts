@@ -177,6 +177,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/messages/e2e/{endToEndId}': institution(true),
   'GET /v1/messages/{id}': institution(true),
   'POST /v1/spi/messages/{id}/resend': institution(),
+  'POST /v1/spi/messages/{id}/resolve': institution(),
   'POST /v1/qrcodes/static': anyone(true),
   'POST /v1/qrcodes/dynamic': anyone(true),
   'POST /v1/qrcodes/composite': anyone(true),

@@ -10,6 +10,7 @@ import {
   applyRemembered,
   changeStatuses,
   endUnawaited,
+  endUnknown,
   findSent,
   firstPlace,
   idsByKey,
@@ -22,6 +23,7 @@ import {
   reportedReplies,
   setRepetitionOutcomes,
   unawaitedAmong,
+  withdrawEnds,
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
 import { channelOfPayment, partiesOfReceived } from '#src/spi/out/send/store.ts'
@@ -240,6 +242,11 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await applyCrossed(tx, { emitEvents: async () => {} })
       await unawaitedAmong(tx, ids)
       await endUnawaited(tx, firstPlace, { emitEvents: async () => {} })
+      await withdrawEnds(tx, ids)
+      for (const id of ids.slice(0, 2)) {
+        const end = { outcome: 'ACCEPTED', code: 'resolved' } as const
+        await endUnknown(tx, { id, type: 'pacs.008' }, end, { emitEvents: async () => {} })
+      }
       await rememberAnswers(
         tx,
         made.map(({ n }) => ({

@@ -1,4 +1,4 @@
-import { type Act, sending } from './act.tsx'
+import { type Act, type ScopedAct, sending } from './act.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { textsIn } from './fields.tsx'
 import { count, minorOf, tokens } from './format.ts'
@@ -66,11 +66,9 @@ export const dropLetterAct = ({ id }: DeadLetter): Act => ({
   run: sending('DELETE', `${letters}/${id}`),
 })
 
-/** The act on a message of ours whose outcome is unknown. */
-export const resendAct = (
-  id: string,
-  { end_to_end_id, biz_msg_idr }: Pick<Message, 'end_to_end_id' | 'biz_msg_idr'>,
-): Act => ({
+type Named = Pick<Message, 'id' | 'end_to_end_id' | 'biz_msg_idr'>
+
+const resendAct = ({ id, end_to_end_id, biz_msg_idr }: Named): Act => ({
   title: w.resend,
   consequence: fill(w.resendConsequence, { id: end_to_end_id ?? biz_msg_idr }),
   run: sending(
@@ -78,6 +76,37 @@ export const resendAct = (
     `/v1/spi/messages/${encodeURIComponent(id)}/resend`,
     undefined,
     () => w.resent,
+  ),
+})
+
+/** From then on a repetition is none to the central bank. */
+const askedForMs = 24 * 3_600_000
+
+/** The acts on a message of ours whose outcome is unknown; of one that was sent long after it was made, both may be possible. */
+export const unknownActs = (message: Named & Pick<Message, 'created_at'>): readonly ScopedAct[] => {
+  const isOld = Date.parse(message.created_at) < Date.now() - askedForMs
+  return [
+    { scope: 'spi:send', act: resendAct(message) },
+    ...(isOld ? [{ scope: 'ops:admin', act: resolveMessageAct(message) }] : []),
+  ]
+}
+
+const resolveMessageAct = ({ id, end_to_end_id, biz_msg_idr }: Named): Act => ({
+  title: w.resolveMessage,
+  consequence: fill(w.resolveMessageConsequence, { id: end_to_end_id ?? biz_msg_idr }),
+  fields: [
+    {
+      name: 'outcome',
+      label: w.messageOutcome,
+      choices: (['ACCEPTED', 'REJECTED'] as const).map((one) => [one, statusText(one)]),
+    },
+    { name: 'reason', label: w.reason, more: { maxLength: 200 } },
+  ],
+  run: sending(
+    'POST',
+    `/v1/spi/messages/${encodeURIComponent(id)}/resolve`,
+    (form) => textsIn(form, 'outcome', 'reason'),
+    ({ status }: Pick<Message, 'status'>) => fill(w.resolved, { status: statusText(status) }),
   ),
 })
 

@@ -16,14 +16,20 @@ export const attentionWords = inWords({
   cause: ['Cause', 'Causa'],
   unknown: ['Pix without an answer', 'Pix sem resposta'],
   unknownNote: [
-    'The same message is sent again by itself for a day; the central bank recognises it. Only an explicit answer ends it.',
-    'A mesma mensagem é reenviada automaticamente por um dia; o Banco Central a reconhece. Só uma resposta explícita a encerra.',
+    'The same message is sent again by itself for a day; the central bank recognises it. Only an explicit answer ends it, or, after that day, a person who has asked the central bank.',
+    'A mesma mensagem é reenviada automaticamente por um dia; o Banco Central a reconhece. Só uma resposta explícita a encerra ou, passado esse dia, uma pessoa que perguntou ao Banco Central.',
   ],
   resend: ['Send again now', 'Reenviar agora'],
   resendConsequence: [
     'The same bytes of {id} go to the central bank once more. It recognises them and answers as it would have the first time: nothing is paid twice.',
     'Os mesmos bytes de {id} vão ao Banco Central mais uma vez. Ele os reconhece e responde como na primeira vez: nada é pago em dobro.',
   ],
+  resolveMessage: ['Tell its end', 'Informar o desfecho'],
+  resolveMessageConsequence: [
+    '{id} ends as chosen, with all that its answer would have caused. Ask the central bank first: what is told to be refused may be paid again. If it says otherwise later, that counts.',
+    '{id} termina como escolhido, com tudo o que a resposta teria causado. Pergunte antes ao Banco Central: o que se informa recusado pode ser pago de novo. Se ele disser outra coisa depois, vale o que ele disser.',
+  ],
+  messageOutcome: ['What the central bank confirmed', 'O que o Banco Central confirmou'],
   resent: [
     'It goes out within seconds; the history of the message tells what came of it.',
     'Sai em segundos; o histórico da mensagem diz o que resultou.',

@@ -1,4 +1,4 @@
-import { may, useActs } from './act.tsx'
+import { allowed, may, useActs } from './act.tsx'
 import type { Session } from './api.ts'
 import {
   cancelTransferActs,
@@ -6,13 +6,13 @@ import {
   dropLetterAct,
   type Held,
   type LetterClass,
-  resendAct,
   resendLaneAct,
   resolveActs,
   retryClassActs,
   retryLetterActs,
   sendHeldAct,
   sentHeldAct,
+  unknownActs,
 } from './attention-acts.tsx'
 import { waitingInDirectory } from './attention-directory.tsx'
 import {
@@ -129,8 +129,7 @@ const unknownPix = waiting<{ messages: readonly Message[] }, Message>({
     momentColumn(({ created_at }) => created_at),
   ],
   keyOf: ({ id }) => id,
-  actScope: 'spi:send',
-  actsOf: (row) => [resendAct(row.id, row)],
+  actsOf: (row, session) => allowed(session, unknownActs(row)),
 })
 
 const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({

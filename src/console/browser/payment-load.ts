@@ -3,8 +3,8 @@ import { getJson, getText, type Purpose, partOf, Refusal } from './api.ts'
 import {
   approveTransferAct,
   cancelTransferActs,
-  resendAct,
   retryTransferAct,
+  unknownActs,
 } from './attention-acts.tsx'
 import type { ChainPlace } from './chain.tsx'
 import { type Explained, explain, withoutSignature } from './explained.tsx'
@@ -119,9 +119,7 @@ const spiPayment: Load = async (id, purpose) => {
     signature: isOwn ? 'OWN' : detail.signature,
     traceId: detail.trace_id,
     acts: [
-      ...(detail.status === 'UNKNOWN' && isOwn
-        ? [{ scope: 'spi:send', act: resendAct(id, detail) }]
-        : []),
+      ...(detail.status === 'UNKNOWN' && isOwn ? unknownActs(detail) : []),
       ...(pix === undefined || detail.type !== 'pacs.008' ? [] : giveBackActs(pix)),
     ],
   }

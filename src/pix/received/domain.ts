@@ -33,6 +33,8 @@ export type IncomingEnd = {
   readonly returnId: string | null
   readonly isSettled: boolean
   readonly reason: string | null
+  /** Set when a person may have told otherwise before. */
+  readonly isCorrection?: boolean | undefined
 }
 
 /** Codes of pacs.002. */

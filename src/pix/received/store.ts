@@ -168,11 +168,17 @@ export const endReturns = async (
   at: Date,
 ): Promise<readonly EndedReturn[]> => {
   const sorted = sortedEnds(ends, ({ returnId }) => returnId)
-  const rows = sorted.map(({ returnId, isSettled, reason }) => ({ returnId, isSettled, reason }))
+  const rows = sorted.map(({ returnId, isSettled, reason, isCorrection }) => ({
+    returnId,
+    isSettled,
+    reason,
+    isCorrection,
+  }))
   return tx<EndedReturn[]>`
     with r as materialized (
       select ended.* from json_to_recordset(${JSON.stringify(rows)}::text::json)
-          as ended("returnId" text, "isSettled" boolean, reason text, nothing text)
+          as ended("returnId" text, "isSettled" boolean, reason text, "isCorrection" boolean,
+            nothing text)
         cross join lateral (
           select from pix_returns where return_id = ended."returnId" limit 1 for update
         ) locked
@@ -183,8 +189,9 @@ export const endReturns = async (
       settled_at = case when r."isSettled" then ${at}::timestamptz end,
       reason = case when r."isSettled" then null else r.reason end
     from r
-    where p.return_id = r."returnId" and p.status <> 'DEVOLVIDO'
-      and (r."isSettled" or p.status = 'EM_PROCESSAMENTO')
+    where p.return_id = r."returnId" and (
+      p.status <> 'DEVOLVIDO' and (r."isSettled" or p.status = 'EM_PROCESSAMENTO')
+      or p.status = 'DEVOLVIDO' and not r."isSettled" and r."isCorrection")
     returning p.end_to_end_id as "endToEndId", p.id`
 }
 

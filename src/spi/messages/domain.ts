@@ -39,6 +39,9 @@ export const isTrusted = (verdict: string): boolean =>
 /** Error code of a message that a person gave up: REJECTED, as far as we know. */
 export const neverSent = 'never_sent'
 
+/** Error code of a message whose end a person told: the central bank has not, and when it does, that counts. */
+export const resolvedByHand = 'resolved'
+
 /** TxSts of what is refused. */
 export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 
@@ -185,7 +188,7 @@ export type StatusChange = {
   readonly isLate?: boolean | undefined
   /** Set when the message becomes SENT long after it was made: the moment, kept unless an earlier one is known. */
   readonly sentAt?: Date | undefined
-  /** Set when the message may be ACCEPTED only because nothing answers it: then this follows, too. */
+  /** Set when the message may have ended without a word of the central bank: then this follows any end, too. */
   readonly wasAssumed?: boolean | undefined
 }
 
@@ -266,7 +269,7 @@ export type Page = {
   readonly before: string | undefined
 }
 
-/** The central bank recognises a repetition for a day; what is older needs a person. */
+/** The central bank recognises a repetition for a day; what is older needs a person, who resolves it. */
 export const knownForMs = 24 * 3_600_000
 
 /** The moment a UUIDv7 was made, to the millisecond. */

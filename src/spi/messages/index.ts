@@ -24,12 +24,14 @@ export type {
 export {
   endOf,
   knownForMs,
+  messageOutcomes,
   momentOf,
   neverSent,
   operationMoment,
   outcomeOfAll,
   refusedStatuses,
   replyOutcome,
+  resolvedByHand,
 } from './domain.ts'
 export {
   canEnqueueAtOnce,
@@ -85,6 +87,7 @@ export {
   recordChanges,
 } from './store.ts'
 export { endUnawaited, firstPlace } from './unawaited.ts'
+export { endUnknown, withdrawEnds } from './unknown.ts'
 
 export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

@@ -7,6 +7,7 @@ import {
   isTrusted,
   type MessageOutcome,
   type MessageStatus,
+  resolvedByHand,
   type StatusChange,
   trustedVerdicts,
 } from './domain.ts'
@@ -48,6 +49,8 @@ export type SentMessage = {
   readonly channel: string | null
   readonly endToEndId: string | null
   readonly bizMsgIdr: string | null
+  /** A person has told its end. */
+  readonly isResolved?: boolean | undefined
 }
 
 /** Locks nothing. */
@@ -58,7 +61,8 @@ export const findSent = async (
   const rows = await sql<SentMessage[]>`
     select message.* from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+        select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+          error_code is not distinct from ${resolvedByHand} as "isResolved"
         from spi_messages where id = wanted.id limit 1
       ) message`
   return new Map(rows.map((row) => [row.id, row]))

@@ -15,6 +15,7 @@ import { zstdCompressed } from '#src/platform/runtime/index.ts'
 import {
   type Direction,
   knownForMs,
+  messageOutcomes,
   type NewMessage,
   ordersOf,
   predecessorsOf,
@@ -251,6 +252,8 @@ export type AnsweredStatus = {
   readonly status: string
   /** Code of why it is refused. */
   readonly refusal: string | undefined
+  /** Set when a person may have said otherwise before. */
+  readonly wasAssumed?: boolean | undefined
 }
 
 export type Changed = {
@@ -307,7 +310,10 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ wasAssumed = false, ...change }) => ({
       ...change,
-      from: [...predecessorsOf(change.status), ...(wasAssumed ? ['ACCEPTED'] : [])],
+      from: [
+        ...predecessorsOf(change.status),
+        ...(wasAssumed ? messageOutcomes.filter((end) => end !== change.status) : []),
+      ],
     }))
   // What went out before that, the central bank does not know: it was sent for the first time.
   const knownFrom = new Date(Date.now() - knownForMs)
@@ -345,10 +351,10 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
 const answering = (sql: Queryable, answered: readonly AnsweredStatus[]) => sql`
   , answered as (
     update spi_transactions t set status = answer.status, refusal = answer.refusal
-    from json_to_recordset(${JSON.stringify(answered)}::text::json)
-      as answer("messageId" uuid, position int, status text, refusal text, nothing text)
+    from json_to_recordset(${JSON.stringify(answered)}::text::json) as answer("messageId" uuid,
+      position int, status text, refusal text, "wasAssumed" boolean, nothing text)
     where ${looksLikeOne(sql)} and t.message_id = answer."messageId" and t.position = answer.position
-      and (t.status is null or t.status = 'ACSP')
+      and (t.status is null or t.status = 'ACSP' or answer."wasAssumed")
   )`
 
 /** The end of the statement where messages get their PI-ResourceId, those that did not move too. */

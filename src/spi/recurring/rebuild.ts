@@ -143,8 +143,9 @@ const replay = async (tx: Queryable, ids: readonly string[]): Promise<readonly R
 }
 
 /**
- * What the messages of mandates and charges say, and that some were refused, as it became known. The clock of the database
- * tells the order of all: the ids of the messages have the clocks of processes, of which none tells when one was refused.
+ * What the messages of mandates and charges say, and that some were refused, if only by a person whom an answer corrected,
+ * as it became known. The clock of the database tells the order of all: the ids of the messages have the clocks of
+ * processes, of which none tells when one was refused.
  */
 const saidOf = async (tx: Queryable, names: string): Promise<readonly Stated[]> => {
   type Told = StoredMessage & {
@@ -168,7 +169,7 @@ const saidOf = async (tx: Queryable, names: string): Promise<readonly Stated[]> 
         select at, detail from spi_history
         where message_id = m.id and status = 'REJECTED' and repetition is null
         order by message_id, position desc limit 1
-      ) refused on m.direction = 'OUTBOUND' and m.status = 'REJECTED'
+      ) refused on m.direction = 'OUTBOUND'
     order by m.id`
   return messages
     .flatMap((message) => {

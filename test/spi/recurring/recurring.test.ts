@@ -7,6 +7,7 @@ import {
   createSend,
   rebuildRecurring,
 } from '#src/spi/index.ts'
+import { endUnknown } from '#src/spi/messages/index.ts'
 import { type Event, transition } from '#src/spi/recurring/domain.ts'
 import { applyFacts } from '#src/spi/recurring/project.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
@@ -289,6 +290,26 @@ test('a charge of ours that was never sent ends with its letter, and may be sent
   await send('PAIN013', params)
   await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
   expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'scheduled' })
+})
+
+test('a charge of ours that a person told to be refused is what its answer says, after a rebuild too', async () => {
+  const id = fresh.endToEndId()
+  await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  const [message] = await sql<{ id: string; type: string }[]>`
+    update spi_messages set status = 'UNKNOWN'
+    where type = 'pain.013' and end_to_end_id = ${id} returning id, type`
+  if (message === undefined) throw new Error('none was sent')
+  const told = { outcome: 'REJECTED', code: 'resolved' } as const
+  await sql.begin((tx) => endUnknown(tx, message, told, { emitEvents }))
+  const charge = () => get(`/v1/pix/charges/${id}`)
+  expect(await charge()).toMatchObject({ state: 'rejected' })
+  await rebuildRecurring(sql)
+  expect(await charge()).toMatchObject({ state: 'rejected' })
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  const before = await charge()
+  expect(before).toMatchObject({ timeline: [{ message_status: 'ACCEPTED' }, {}, {}] })
+  await rebuildRecurring(sql)
+  expect(await charge()).toEqual(before)
 })
 
 test('a mandate that was refused to others is not asked for again by what comes late', async () => {

@@ -7,6 +7,7 @@ export const auditActions = [
   'spi.pay',
   'spi.report',
   'spi.resend',
+  'spi.resolve',
   'dict.change',
   'dict.infraction',
   'dict.claim',

@@ -85,7 +85,7 @@ export const applyBatch = async (
   const effective = matches.answers.filter(
     (match) => stored.has(match.inbound) && endsAll(match, typeOf),
   )
-  const { wanted, answered } = await changesOf(tx, effective)
+  const { wanted, answered, resolved } = await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted, answered)
   const changes = wanted.filter(({ id }) => moved.has(id))
   const refunds = await refundEvents(tx, changes, typeOf)
@@ -113,7 +113,7 @@ export const applyBatch = async (
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps)
   const received = {
     payments: [...stored.keys()].flatMap(({ payments }) => payments),
-    ends: endsOfOthers([...stored.keys()], effective),
+    ends: endsOfOthers([...stored.keys()], effective).map(correcting(effective, resolved)),
   }
   const refusals = await receive(tx, received, deps.receivables, now)
   const replies = [
@@ -172,6 +172,21 @@ const endsOfOthers = (
   return stored
     .flatMap(({ ends }) => ends)
     .filter(({ endToEndId, returnId }) => returnId !== null || !ours.has(endToEndId))
+}
+
+/** Marks the ends of returns whose end a person had told. */
+const correcting = (
+  answers: readonly MatchedAnswer[],
+  resolved: ReadonlySet<string>,
+): ((end: Received['ends'][number]) => Received['ends'][number]) => {
+  const returns = new Set(
+    answers.flatMap(({ answer, transactions }) =>
+      answer.kind === 'transaction' && transactions.some(({ message }) => resolved.has(message.id))
+        ? [answer.instructionId]
+        : [],
+    ),
+  )
+  return (end) => (returns.has(end.returnId ?? '') ? { ...end, isCorrection: true } : end)
 }
 
 /** Tells of payments and of their ends, in this order: a batch may hold both. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { neverSent, predecessorsOf } from '../../messages/domain.ts'
+import { neverSent, predecessorsOf, resolvedByHand } from '../../messages/domain.ts'
 import {
   type AnsweredStatus,
   endOf,
@@ -7,6 +7,7 @@ import {
   reportedReplies,
   type StatusChange,
   unawaitedAmong,
+  withdrawEnds,
 } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
 import { lockSent, type Progress, type Standing, writeTransactionStatuses } from './store.ts'
@@ -16,6 +17,8 @@ type Brought = {
   readonly wanted: readonly StatusChange[]
   /** Statuses of transactions that are yet to be written, together with the changes. */
   readonly answered: readonly AnsweredStatus[]
+  /** Messages whose end a person had told: what answers say of them counts. */
+  readonly resolved: ReadonlySet<string>
 }
 
 /**
@@ -23,7 +26,8 @@ type Brought = {
  *
  * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
  * refused, ACCEPTED if none was, and PARTIALLY_ACCEPTED otherwise; each transaction keeps its own status and reason.
- * Those of our replies keep what we said. A message of one transaction ends with its answer, so nothing is counted.
+ * Those of our replies keep what we said. A message of one transaction ends with its answer, so nothing is counted. What
+ * a person has told of a message gives way to its answer.
  */
 export const changesOf = async (
   tx: Queryable,
@@ -36,10 +40,13 @@ export const changesOf = async (
     return true
   }
   const ids = new Set(answers.flatMap(messagesOf))
-  if (ids.size === 0) return { wanted: [], answered: [] }
+  if (ids.size === 0) return { wanted: [], answered: [], resolved: new Set() }
   // A statement of its own: those that follow count entries that nobody else can add to.
   const standing = await lockSent(tx, [...ids])
-  const { alone, among, replies } = sorted(answers, standing, note)
+  const resolved = new Set(
+    [...standing].flatMap(([id, { errorCode }]) => (errorCode === resolvedByHand ? [id] : [])),
+  )
+  const { alone, among, replies } = sorted(answers, { standing, resolved }, note)
   for (const id of await unawaitedAmong(tx, refusedAfter(answers, standing))) {
     const change = changes.get(id)
     if (change !== undefined) changes.set(id, { ...change, wasAssumed: true })
@@ -50,7 +57,14 @@ export const changesOf = async (
       if (progress.answered === progress.transactions) note(changeOf(progress))
     }
   }
-  return { wanted: [...changes.values()], answered: alone }
+  const refusedWhole = answers.flatMap(({ answer, messageId = '' }) =>
+    answer.outcome === 'REJECTED' && resolved.has(messageId) ? [messageId] : [],
+  )
+  await withdrawEnds(tx, [...new Set(refusedWhole)])
+  const wanted = [...changes.values()].map((change) =>
+    resolved.has(change.id) ? { ...change, wasAssumed: true, errorCode: resolvedByHand } : change,
+  )
+  return { wanted, answered: alone, resolved }
 }
 
 /** Messages that are refused as a whole, and are ACCEPTED. */
@@ -74,12 +88,17 @@ const messagesOf = ({ transactions, messageId }: MatchedAnswer): readonly string
 /** Statuses of transactions that are alone in their message or among others, and replies of several; notes the rest. */
 const sorted = (
   answers: readonly MatchedAnswer[],
-  standing: ReadonlyMap<string, Standing>,
+  {
+    standing,
+    resolved,
+  }: Pick<Brought, 'resolved'> & {
+    readonly standing: ReadonlyMap<string, Standing>
+  },
   note: (change: StatusChange) => boolean,
 ) => {
   // What a person gave up may have been sent after all: then its answer says what became of it.
   const isRefused = ({ status, errorCode }: Standing) =>
-    status === 'REJECTED' && errorCode !== neverSent
+    status === 'REJECTED' && errorCode !== neverSent && errorCode !== resolvedByHand
   const rejected = new Set([...standing].flatMap(([id, one]) => (isRefused(one) ? [id] : [])))
   const statuses = new Map<string, AnsweredStatus & { readonly isAlone: boolean }>()
   const replies = new Set<string>()
@@ -88,7 +107,9 @@ const sorted = (
       const isNoted = note({ id: messageId, status: answer.outcome, detail: answer.reason })
       const status = standing.get(messageId)?.status
       if (isNoted && answer.outcome === 'REJECTED' && status !== undefined) {
-        if (predecessorsOf('REJECTED').includes(status)) rejected.add(messageId)
+        if (predecessorsOf('REJECTED').includes(status) || resolved.has(messageId)) {
+          rejected.add(messageId)
+        }
       }
     }
     if (answer.kind !== 'transaction') continue
@@ -103,8 +124,10 @@ const sorted = (
         if (statuses.has(place)) continue
         const refusal = answer.outcome === 'REJECTED' ? reason : undefined
         // What an earlier answer ended stays as that one said, which counting tells.
-        const isAlone = transactionCount === 1 && (about.status ?? 'ACSP') === 'ACSP'
-        statuses.set(place, { messageId: id, position, status, refusal, isAlone })
+        const wasAssumed = resolved.has(id)
+        const isOpen = wasAssumed || (about.status ?? 'ACSP') === 'ACSP'
+        const isAlone = transactionCount === 1 && isOpen
+        statuses.set(place, { messageId: id, position, status, refusal, isAlone, wasAssumed })
         if (isAlone) note({ id, status: answer.outcome, detail: refusal })
       } else if (transactionCount === 1) {
         note({ id, status: outcomeFor(answer, about), detail: reason })

@@ -106,7 +106,10 @@ const problemOf = (match: MatchedAnswer, sent: Matches['sent']): string | undefi
       : []),
     messageId !== undefined && endsOtherwise(sent.get(messageId)?.status, answer.outcome),
   ]
-  return contradicts.includes(true) ? 'contradicts an earlier answer' : undefined
+  if (!contradicts.includes(true)) return undefined
+  const about = [...transactions.map(({ message }) => message.id), messageId ?? '']
+  const isResolved = about.some((id) => sent.get(id)?.isResolved === true)
+  return isResolved ? 'contradicts what a person has told' : 'contradicts an earlier answer'
 }
 
 /** A message with several transactions ends as a whole, so we compare each transaction with its own answer. */

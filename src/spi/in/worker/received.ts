@@ -43,6 +43,8 @@ export type ReceivedEnd = {
   readonly returnId: string | null
   readonly isSettled: boolean
   readonly reason: string | null
+  /** Set when a person may have told otherwise before. */
+  readonly isCorrection?: boolean | undefined
 }
 
 /** Behind a payment that was begun at a moment: many may be begun at the same. */

@@ -6,6 +6,7 @@ import {
   operationMoment,
   refusedStatuses,
   replyType,
+  resolvedByHand,
   type SentMessage,
 } from '../../messages/index.ts'
 import type { TransactionAnswer } from './answers.ts'
@@ -94,7 +95,7 @@ const findWithin = async (
   const rows = await tx<AnsweredRow[]>`
   select answer.place, m.id, t.position, m.type, t.status, m.status as "messageStatus", m.channel,
     m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
-    m.transaction_count as "transactionCount"
+    m.error_code is not distinct from ${resolvedByHand} as "isResolved", m.transaction_count as "transactionCount"
   from json_to_recordset(${JSON.stringify(wanted)}::text::json) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, "isOfReturn" boolean, since uuid, until uuid)
     cross join lateral (
@@ -109,7 +110,8 @@ const findWithin = async (
         order by instruction_id, message_id limit ${sameIdMax})
     ) t
     cross join lateral (
-      select id, type, direction, status, channel, end_to_end_id, biz_msg_idr, transaction_count
+      select id, type, direction, status, channel, end_to_end_id, biz_msg_idr, transaction_count,
+        error_code
       from spi_messages where id = t.message_id limit 1
     ) m
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
@@ -181,10 +183,10 @@ export const writeTransactionStatuses = async (
   const ids = textArray([...new Set(statuses.map(({ messageId }) => messageId))])
   await tx`
     update spi_transactions t set status = answer.status, refusal = answer.refusal
-    from json_to_recordset(${JSON.stringify(statuses)}::text::json)
-      as answer("messageId" uuid, position int, status text, refusal text, nothing text)
+    from json_to_recordset(${JSON.stringify(statuses)}::text::json) as answer("messageId" uuid,
+      position int, status text, refusal text, "wasAssumed" boolean, nothing text)
     where ${looksLikeOne(tx)} and t.message_id = answer."messageId" and t.position = answer.position
-      and (t.status is null or t.status = 'ACSP')`
+      and (t.status is null or t.status = 'ACSP' or answer."wasAssumed")`
   return tx<Progress[]>`
     select wanted.id as "messageId", progress.*
     from unnest(${ids}::text::uuid[]) as wanted(id)

@@ -1,0 +1,77 @@
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { endOf, type Outcome, refusedStatuses, type StatusChange } from './domain.ts'
+import { endMessages, type LateAnswer, type LateDeps } from './remembered.ts'
+import { answeredTypes } from './retention.ts'
+
+/** What an answer would say of a payment or return. */
+const statusOf = { ACCEPTED: 'ACSC', REJECTED: 'RJCT' } as const satisfies Record<Outcome, string>
+
+type Part = {
+  readonly endToEndId: string | null
+  /** The RtrId of a return. */
+  readonly instructionId: string | null
+  readonly status: string | null
+  /** It has this end now. */
+  readonly isEnded: boolean
+}
+
+/**
+ * Ends an UNKNOWN message of ours as its answer would have, with what follows from that: of several payments or returns
+ * those that have no answer yet. The caller has locked it.
+ *
+ * @param code whose word that is: its history, its events and its transactions name it, and its error code
+ * @returns nothing if it was not UNKNOWN
+ */
+export const endUnknown = async (
+  tx: Queryable,
+  { id, type }: { readonly id: string; readonly type: string },
+  { outcome, code }: { readonly outcome: Outcome; readonly code: string },
+  deps: LateDeps,
+): Promise<LateAnswer | undefined> => {
+  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, code) : []
+  const refused = parts.filter(({ status }) => refusedStatuses.includes(status ?? '')).length
+  const whole = { id, status: outcome, detail: code }
+  const change: StatusChange =
+    parts.length === 0 ? whole : endOf(id, { transactions: parts.length, refused }, [code])
+  const [ended] = await endMessages(tx, [{ ...change, errorCode: code }], deps)
+  if (ended === undefined || outcome === 'REJECTED' || type !== 'pacs.004') return ended
+  // A return that is refused ends with its event.
+  const settled = parts.flatMap(({ isEnded, endToEndId, instructionId: returnId }) =>
+    isEnded && endToEndId !== null && returnId !== null
+      ? [{ endToEndId, returnId, isSettled: true, reason: null }]
+      : [],
+  )
+  await deps.receivables?.end(tx, settled, new Date())
+  return ended
+}
+
+/** Writes the end of each payment or return that has none. */
+const endParts = async (
+  tx: Queryable,
+  id: string,
+  outcome: Outcome,
+  code: string,
+): Promise<readonly Part[]> => {
+  const refusal = outcome === 'REJECTED' ? code : null
+  const ended = await tx<{ position: number }[]>`
+    update spi_transactions set status = ${statusOf[outcome]}, refusal = ${refusal}
+    where message_id = ${id}::uuid and (status is null or status = 'ACSP')
+    returning position`
+  const parts = await tx<(Omit<Part, 'isEnded'> & { readonly position: number })[]>`
+    select position, end_to_end_id as "endToEndId", instruction_id as "instructionId", status
+    from spi_transactions where message_id = ${id}::uuid`
+  const positions = new Set(ended.map(({ position }) => position))
+  return parts.map((part) => ({ ...part, isEnded: positions.has(part.position) }))
+}
+
+/** Takes back what a person said of the transactions of messages, which are refused whole. */
+export const withdrawEnds = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
+  if (ids.length === 0) return
+  await tx`
+    update spi_transactions t set status = null, refusal = null
+    from json_to_recordset(${JSON.stringify(ids.map((id) => ({ id })))}::text::json)
+      as refused(id uuid, nothing text)
+    where ${looksLikeOne(tx)} and t.message_id = refused.id
+      and (select type from spi_messages where id = refused.id limit 1)
+        = any(${textArray(answeredTypes)}::text::text[])`
+}
