@@ -68,6 +68,46 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await seen.leave(one)
   }, 120_000)
 
+  test('what is explained is what was asked last, and is asked anew when it is looked for again', async () => {
+    const one = await seen.visit()
+    const { page } = one
+    page.setDefaultTimeout(20_000)
+    await signIn(one, operator)
+    const [former, latter] = ['A', 'B'].map((end) => `E12345678202611280000abcdefghij${end}`)
+    const held = Promise.withResolvers<void>()
+    let asked = 0
+    await page.route(/\/v1\/messages\?.*end_to_end_id/, async (route) => {
+      const id = new URL(route.request().url()).searchParams.get('end_to_end_id')
+      asked += 1
+      if (id === former) await held.promise
+      const row = { id, type: 'pacs.008', status: 'ACCEPTED', end_to_end_id: id, biz_msg_idr: '' }
+      const times = { created_at: '2026-11-28T12:00:00.000Z', amount: '1.00' }
+      await route.fulfill({ json: { messages: [{ ...row, ...times }], next_cursor: null } })
+    })
+    const find = page.locator('form.find input')
+    const look = async (text = '') => {
+      await find.fill(text)
+      await find.press('Enter')
+    }
+    const row = page.locator('main tbody tr')
+    await look(former)
+    await page.locator('textarea').waitFor()
+    await look(latter)
+    await row.getByText(latter ?? '').waitFor()
+    const late = page.waitForResponse((answer) => answer.url().includes(former ?? ''))
+    held.resolve()
+    await late
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))')
+    expect(await row.getByText(latter ?? '').count()).toBe(1)
+    await page.locator('textarea').fill('something else')
+    const again = page.waitForResponse((answer) => answer.url().includes(latter ?? ''))
+    await look(latter)
+    await again
+    expect([asked, await page.locator('textarea').inputValue()]).toEqual([3, latter ?? ''])
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+  }, 120_000)
+
   test('what could not be asked for is told of with its time, and asked for again', async () => {
     const one = await openList()
     const { page } = one

@@ -3,7 +3,6 @@ import { type Act, may, useActs } from './act.tsx'
 import {
   getJson,
   Refusal,
-  refusalOf,
   type Session,
   send,
   type ThingProps,
@@ -13,6 +12,7 @@ import {
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Back, ThingHead } from './heads.tsx'
+import { useLast } from './last.ts'
 import { Code, CodeCard, Copy, Refused, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { IdLink } from './router.tsx'
@@ -140,7 +140,7 @@ const Functions = ({
 }) => {
   const functions = contract.abi.filter(({ type }) => type === 'function')
   const [chosen, setChosen] = useState(0)
-  const [shown, setShown] = useState<Outcome | Refusal>()
+  const [shown, askLast] = useLast<Outcome>()
   const { ask, dialog } = useActs(() => {})
   const entry = functions[chosen]
   const post = (form: FormData, sendBy: typeof send): Promise<Outcome> => {
@@ -153,13 +153,6 @@ const Functions = ({
       ...(signer === '' ? {} : { signer_wallet: signer }),
     }
     return sendBy<Outcome>('POST', `${path}/call`, body)
-  }
-  const read = async (form: FormData) => {
-    try {
-      setShown(await post(form, send))
-    } catch (error) {
-      setShown(refusalOf(error))
-    }
   }
   const call = (given: Entry, form: FormData): Act => ({
     title: `${w.call} ${given.name ?? ''}`,
@@ -182,7 +175,7 @@ const Functions = ({
           event.preventDefault()
           if (entry === undefined) return
           const form = new FormData(event.currentTarget)
-          if (isView(entry)) void read(form)
+          if (isView(entry)) void askLast(post(form, send))
           else ask(call(entry, form))
         }}
       >
@@ -191,7 +184,7 @@ const Functions = ({
           <select
             onChange={(event) => {
               setChosen(Number(event.currentTarget.value))
-              setShown(undefined)
+              void askLast()
             }}
           >
             {functions.map((one, at) => (

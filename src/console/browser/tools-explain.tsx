@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
-import { type Refusal, refusalOf, type Session } from './api.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { Refusal, type Session } from './api.ts'
 import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
+import { useLast } from './last.ts'
 import { loadNetworks } from './networks.ts'
 import { Card, orNone, Refused } from './parts.tsx'
 import { type Filter, pageOfRail, paymentColumns, type Rail, type Row, railLists } from './rails.ts'
@@ -31,26 +32,18 @@ type Result =
       readonly rows: readonly Row[]
       readonly places: readonly ChainPlace[]
     }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 const resultOf = async (content: string, wanted: Wanted, session: Session): Promise<Result> => {
   const known = identifiers.find(
     ({ form, rail }) => form.test(content) && session.scopes.includes(railLists[rail].scope),
   )
-  try {
-    if (known !== undefined && wanted.kind === undefined) {
-      const filter: Filter = { find: content, as: known.as, status: '' }
-      const { rows } = await pageOfRail(known.rail, filter, foundMax)
-      return {
-        kind: 'payments',
-        rows,
-        places: known.as === 'tx_hash' ? await placesOf(content) : [],
-      }
-    }
+  if (known === undefined || wanted.kind !== undefined) {
     return { kind: 'message', message: await explain(content, wanted) }
-  } catch (error) {
-    return { kind: 'refused', refusal: refusalOf(error) }
   }
+  const filter: Filter = { find: content, as: known.as, status: '' }
+  const { rows } = await pageOfRail(known.rail, filter, foundMax)
+  const places = known.as === 'tx_hash' ? await placesOf(content) : []
+  return { kind: 'payments', rows, places }
 }
 
 /** Where a hash may be: on each network that is configured. */
@@ -61,21 +54,30 @@ const placesOf = async (hash: string): Promise<readonly ChainPlace[]> => {
     .map(({ id }) => ({ network: id, hash, of: id }))
 }
 
-/** Paste anything, and see what it says. */
+/**
+ * Paste anything, and see what it says.
+ *
+ * @param query of the place that somebody was led to: another one, if with the same given, explains anew
+ */
 export const Explain = ({
   session,
   given,
+  query,
 }: {
   readonly session: Session
   readonly given: string
+  readonly query: URLSearchParams
 }) => {
-  const [result, setResult] = useState<Result>()
-  const run = async (content: string, wanted: Wanted) => {
-    setResult(await resultOf(content.trim(), wanted, session))
-  }
+  const [result, askLast] = useLast<Result>()
+  const text = useRef<HTMLTextAreaElement>(null)
+  const run = (content: string, wanted: Wanted) =>
+    void askLast(resultOf(content.trim(), wanted, session))
   useEffect(() => {
-    if (given !== '') void run(given, {})
-  }, [given])
+    if (given === '') return
+    // What somebody has typed there meanwhile is not what is explained.
+    if (text.current !== null) text.current.value = given
+    run(given, {})
+  }, [query])
   return (
     <>
       <form
@@ -84,7 +86,7 @@ export const Explain = ({
           event.preventDefault()
           const form = new FormData(event.currentTarget)
           const [kind, dialect] = [String(form.get('kind')), String(form.get('dialect'))]
-          void run(String(form.get('content')), {
+          run(String(form.get('content')), {
             ...(kind === '' ? {} : { kind }),
             ...(dialect === '' ? {} : { kind: 'iso8583', dialect }),
           })
@@ -93,12 +95,12 @@ export const Explain = ({
         <label class="field">
           {w.paste}
           <textarea
+            ref={text}
             name="content"
             required
             rows={8}
             maxLength={contentCharsMax}
             spellcheck={false}
-            defaultValue={given}
           />
           <small>{w.pasteHint}</small>
         </label>
@@ -136,10 +138,9 @@ const Choice = ({
   </select>
 )
 
-const Shown = ({ result }: { readonly result: Result }) => {
+const Shown = ({ result }: { readonly result: Result | Refusal }) => {
+  if (result instanceof Refusal) return <Refused refusal={result} isBox />
   switch (result.kind) {
-    case 'refused':
-      return <Refused refusal={result.refusal} isBox />
     case 'payments':
       return (
         <>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, sending, useActs } from './act.tsx'
-import { Refusal, refusalOf, type Session, send, useLoaded } from './api.ts'
+import { Refusal, type Session, send, useLoaded } from './api.ts'
+import { useLast } from './last.ts'
 import { Card, Copy, Refused, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { type ApiDocument, formOf, loadDocument, resolved, type Schema } from './samples.ts'
@@ -88,16 +89,13 @@ const MessageForm = ({
   const [value, setValue] = useState<Given>()
   // A form that is filled in at once begins anew: its parts choose by what they are first given.
   const [turn, setTurn] = useState(0)
-  const [shown, setShown] = useState<Made | Refusal>()
+  const [shown, askLast] = useLast<Made>()
   const { ask, dialog } = useActs(() => {})
   const request: Request = { message_type: type, params: givenOf(value) ?? {} }
-  const build = async () => {
-    try {
-      setShown({ built: await send<Built>('POST', '/v1/spi/build', request), request })
-    } catch (error) {
-      setShown(refusalOf(error))
-    }
-  }
+  const build = async (): Promise<Made> => ({
+    built: await send<Built>('POST', '/v1/spi/build', request),
+    request,
+  })
   return (
     <div class="columns">
       <form
@@ -105,7 +103,7 @@ const MessageForm = ({
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          void build()
+          void askLast(build())
         }}
       >
         <SchemaForm

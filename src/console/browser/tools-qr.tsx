@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { Refusal, refusalOf, send } from './api.ts'
+import { Refusal, send } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
+import { useLast } from './last.ts'
 import { Card, Copy, Refused } from './parts.tsx'
 import { go } from './router.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -37,15 +38,11 @@ const kinds = [
 /** Writes a BR Code and shows it as a phone sees it. */
 export const MakeCode = () => {
   const [kind, setKind] = useState<Kind>('static')
-  const [code, setCode] = useState<Code | Refusal>()
-  const make = async (form: FormData) => {
+  const [code, ask] = useLast<Code>()
+  const make = (form: FormData) => {
     const given = [...form].filter(([, value]) => value !== '')
-    try {
-      const body = { ...Object.fromEntries(given), image: 'png' }
-      setCode(await send<Code>('POST', `/v1/qrcodes/${kind}`, body))
-    } catch (error) {
-      setCode(refusalOf(error))
-    }
+    const body = { ...Object.fromEntries(given), image: 'png' }
+    return ask(send<Code>('POST', `/v1/qrcodes/${kind}`, body))
   }
   return (
     <div class="columns">

@@ -24,7 +24,7 @@ export const Tools = ({ query, session, given }: ScreenProps & { readonly given:
       <Tabs label={w.tools} tabs={mine} current={current?.name} at="/tools?tool=" />
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current?.name === 'explain' && (
-        <Explain session={session} given={given === '' ? (query.get('find') ?? '') : given} />
+        <Explain {...{ session, query }} given={given === '' ? (query.get('find') ?? '') : given} />
       )}
       {current?.name === 'qr' && <MakeCode />}
       {current?.name === 'message' && <MakeMessage session={session} />}
