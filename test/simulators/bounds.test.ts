@@ -1,6 +1,8 @@
 /** What simulators keep for as long as they run has a bound, and reaching it costs nobody what is still needed. */
 import { expect, test } from 'bun:test'
+import { CardMessage, createFieldSetter } from '#codecs/iso8583'
 import { createBuckets } from '../../src/simulators/buckets.ts'
+import { DailyTotals } from '../../src/simulators/card-network/daily-totals.ts'
 import { createBook } from '../../src/simulators/directory/book.ts'
 import { createClaims } from '../../src/simulators/directory/claims.ts'
 import { createRecords } from '../../src/simulators/directory/records.ts'
@@ -89,4 +91,25 @@ test('who asks for the set of a participant without keys leaves nothing behind',
   expect([...setOf().cids]).toEqual([cid])
   book.remove(entry.key, donor, 'USER_REQUESTED')
   expect(setOf().list(0, Number.MAX_SAFE_INTEGER, 10).events).toHaveLength(2)
+})
+
+test('a day is compared with its own totals, however often it was asked about', () => {
+  const totals = new DailyTotals()
+  totals.book('debits', '986', 100)
+  totals.endDay('0301')
+  totals.book('debits', '986', 999)
+  const codeOf = (stan: number): string | undefined => {
+    const [request, answer] = [new CardMessage(), new CardMessage()]
+    request.transmissionDateTime = '0302000000'
+    request.stan = String(stan).padStart(6, '0')
+    request.settlementDate = '0301'
+    createFieldSetter(50)(request, '986')
+    for (const [at, count] of [0, 0, 1, 0].entries()) {
+      createFieldSetter(74 + at)(request, String(count).padStart(10, '0'))
+      createFieldSetter(86 + at)(request, String(count * 100).padStart(16, '0'))
+    }
+    totals.answer(request, answer)
+    return answer.responseCode
+  }
+  for (let stan = 1; stan <= 1_002; stan++) expect(codeOf(stan)).toBe('00')
 })

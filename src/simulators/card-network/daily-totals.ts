@@ -1,4 +1,5 @@
 import { type CardMessage, createFieldGetter, createFieldSetter } from '#codecs/iso8583'
+import { putBounded } from '../bounded.ts'
 
 /**
  * Numbers and amounts (cents) of DE 74 to 77 and 86 to 89, by the currency of DE 49, and the number of approved
@@ -37,15 +38,17 @@ const hundredPercent = 10_000
 const currencyOf = createFieldGetter(50)
 const setCode = createFieldSetter(66)
 const [inBalance, outOfBalance] = ['1', '2']
-/** Days and answered reconciliations that are remembered. */
+/** Days that are remembered, and answered reconciliations. */
 const keptMax = 1_000
 
 /** What the network has booked by day and currency, and how it answers reconciliations. */
 export class DailyTotals {
   /** The totals of the day that is open, by currency. */
   private open = new Map<string, Totals>()
-  /** By day and currency, and by the numbers of the reconciliation that asked for it. */
+  /** By day and currency. */
   private readonly closed = new Map<string, Totals>()
+  /** By the numbers of the reconciliation that asked for them. */
+  private readonly answered = new Map<string, Totals>()
   private readonly feeBasisPoints: number
 
   /** @param feeBasisPoints what it takes of each sale and refund, as its answers tell; 0: nothing, and none is told */
@@ -97,14 +100,15 @@ export class DailyTotals {
   answer(request: CardMessage, answer: CardMessage): void {
     const currency = String(currencyOf(request) ?? '')
     const asked = `${request.transmissionDateTime}:${request.stan}:${currency}`
-    let totals = this.closed.get(asked) ?? this.closed.get(`${request.settlementDate}:${currency}`)
+    let totals =
+      this.answered.get(asked) ?? this.closed.get(`${request.settlementDate}:${currency}`)
     if (totals === undefined) {
       totals = this.open.get(currency) ?? none()
       this.open.delete(currency)
       // The same day may be asked about again, once its transactions have been uploaded.
       this.keep(`${request.settlementDate}:${currency}`, totals)
     }
-    this.keep(asked, totals)
+    putBounded(this.answered, asked, totals, keptMax)
     let isSame = true
     for (const { kind, countOf, centsOf, setCount, setCents } of fields) {
       const { count, cents } = totals[kind]
@@ -130,8 +134,6 @@ export class DailyTotals {
   }
 
   private keep(key: string, totals: Totals): void {
-    this.closed.set(key, totals)
-    const [oldest] = this.closed.keys()
-    if (this.closed.size > keptMax && oldest !== undefined) this.closed.delete(oldest)
+    putBounded(this.closed, key, totals, keptMax)
   }
 }
