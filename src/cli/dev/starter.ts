@@ -1,23 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { every } from '#src/platform/jobs/index.ts'
+import { type Process, processOf } from './processes.ts'
 
 const checkEveryMs = 500
 const levelsMax = 6
-
-type Process = { readonly pid: number; readonly parent: number; readonly name: string }
-
-/** From /proc: absent on other systems, where undefined means that nothing is watched. */
-const processOf = (pid: number): Process | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name is in parentheses and may hold anything.
-    const close = stat.lastIndexOf(')')
-    const [, parent] = stat.slice(close + 2).split(' ')
-    return { pid, parent: Number(parent), name: stat.slice(stat.indexOf('(') + 1, close) }
-  } catch {
-    return undefined
-  }
-}
 
 /** The processes between this one and `npx`, which is the last. */
 const chainToNpx = (): readonly Process[] => {

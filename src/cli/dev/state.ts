@@ -8,6 +8,7 @@ import {
   parseKey,
   readKeyFile,
 } from '#src/platform/security/index.ts'
+import { startOf } from './processes.ts'
 
 export type DevState = {
   readonly directory: string
@@ -89,21 +90,31 @@ const masterKey = async (path: string): Promise<string> => {
  */
 const lockState = (directory: string): void => {
   const path = join(directory, 'pid')
-  const holder = Number(readOr(path, ''))
-  if (holder !== process.pid && isDev(holder)) {
+  const start = startOf(process.pid)
+  const own = start === undefined ? String(process.pid) : `${process.pid} ${start}`
+  const holder = readOr(path, '')
+  if (holder !== own && isRunning(holder)) {
+    const [pid] = holder.split(' ')
     throw new Error(
-      `another dev (process ${holder}) uses ${directory}: end it, or choose another with --state`,
+      `another dev (process ${pid}) uses ${directory}: end it, or choose another with --state`,
     )
   }
-  writeFileSync(path, String(process.pid))
+  writeFileSync(path, own)
   process.on('exit', () => {
-    if (readOr(path, '') === String(process.pid)) rmSync(path, { force: true })
+    if (readOr(path, '') === own) rmSync(path, { force: true })
   })
 }
 
-/** Another program may have the process id by now, so only a process that runs as `dev` counts. */
-const isDev = (pid: number): boolean => {
+/** Whether the process runs that wrote this, its id and when it started: another one may have the id by now. */
+const isRunning = (holder: string): boolean => {
+  const [id = '', ...start] = holder.trim().split(' ')
+  const pid = Number(id)
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
+  return start.length === 0 ? isDev(pid) : startOf(pid) === start.join(' ')
+}
+
+/** An earlier release wrote the id alone: only a process that runs as `dev` counts. */
+const isDev = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
   } catch {
