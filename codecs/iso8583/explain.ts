@@ -37,7 +37,7 @@ type Iso8583Explanation = {
 export const explainIso8583 = (
   bytes: Uint8Array,
   dialect: Dialect,
-  options: { readonly unmasked?: boolean; readonly secret?: ReadonlySet<number> } = {},
+  options: { readonly unmasked?: boolean; readonly secret?: ReadonlySet<number> | undefined } = {},
 ): Iso8583Explanation => {
   const { unmasked = false, secret } = options
   const parser = createParser(dialect)

@@ -17,8 +17,13 @@ const bytes = Object.entries(byteMembers).map(([de, member]) => [nameOf(de), mem
  * The fields of a message as they may be stored and shown, by their numbers of three digits (`002`): of the card number BIN and last four digits
  * (PCI DSS 4.0.1, 3.4.1), its expiry, tracks, PIN block, chip data, codes and private fields as `***`. A run of digits
  * that may be a card number is masked in every other field; DE 90 and 95 are shown in their parts.
+ *
+ * @param secret fields that are `***`, too
  */
-export const shownFields = (message: CardMessage): Readonly<Record<string, string>> => {
+export const shownFields = (
+  message: CardMessage,
+  secret?: ReadonlySet<number>,
+): Readonly<Record<string, string>> => {
   const shown: Record<string, string> = {}
   // By index: an iterator over so many pairs would take as long as all else.
   for (let at = 0; at < texts.length; at++) {
@@ -33,6 +38,7 @@ export const shownFields = (message: CardMessage): Readonly<Record<string, strin
     shown[de] = de === panField ? maskPan(String.fromCharCode(...value)) : hidden
   }
   for (const de of message.more?.keys() ?? []) shown[nameOf(de)] = hidden
+  for (const de of secret ?? []) if (nameOf(de) in shown) shown[nameOf(de)] = hidden
   return shown
 }
 

@@ -16,7 +16,7 @@ import {
   readComposite,
 } from '#codecs/iso8583'
 import type { ExplainedField, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
-import { type Content, hasSensitive } from './content/index.ts'
+import type { Content } from './content/index.ts'
 import { parseNetwork } from './networks/index.ts'
 
 /** Explains ISO 8583 messages, as bytes or as hexadecimal text; card data is masked. */
@@ -29,8 +29,10 @@ export const iso8583Inspector: Inspector = {
     const { dialect } = spoken
     const bytes = bodyOf(bytesOf(input), spoken.framing)
     const unmasked = options.unmasked === true
-    const secret = secretsOf(spoken.content)
-    const { json, fields, error } = explainIso8583(bytes, dialect, { unmasked, secret })
+    const { json, fields, error } = explainIso8583(bytes, dialect, {
+      unmasked,
+      secret: spoken.content?.secret,
+    })
     const hiddenWhole = new Set(fields.flatMap(({ de, value }) => (value === hidden ? [de] : [])))
     const shown = (entry: ReadEntry, de: number) => shownEntry(entry, hiddenWhole.has(de))
     const composites = compositesOf(bytes, spoken, unmasked ? whole : shown)
@@ -62,10 +64,6 @@ const childOf = ({ id, name, value, entries }: ReadEntry): ExplainedField =>
 
 const jsonOf = ({ id, name, value, entries }: ReadEntry): object =>
   entries.length > 0 ? { id, name, entries: entries.map(jsonOf) } : { id, name, value }
-
-/** Fields with an entry that is never shown: neither is what it stands in. */
-const secretsOf = (content: Content | undefined): ReadonlySet<number> =>
-  new Set([...(content?.composites ?? [])].flatMap(([de, one]) => (hasSensitive(one) ? [de] : [])))
 
 /** A field whose digits are searched for card numbers, and whose text is shown. */
 const privateField = 60

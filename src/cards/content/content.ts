@@ -19,7 +19,7 @@ import {
   isAboutPayment,
   isAdviceName,
 } from './base.ts'
-import { compileComposite } from './composite.ts'
+import { compileComposite, hasSensitive } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptPlaces } from './keep.ts'
 import {
@@ -59,6 +59,8 @@ export type Content = {
   readonly countsAuthorizations: boolean
   /** How private fields are to be read. */
   readonly composites: ReadonlyMap<number, Composite<unknown>>
+  /** Fields with an entry that is never shown: neither is what it stands in. */
+  readonly secret: ReadonlySet<number>
   /** Undefined if nothing of answers is kept. */
   readonly keeper: Keeper | undefined
 }
@@ -134,6 +136,9 @@ export const createContent = (
       (form) => formOf(form).from === authorizationCount,
     ),
     composites,
+    secret: new Set(
+      [...composites].flatMap(([de, composite]) => (hasSensitive(composite) ? [de] : [])),
+    ),
     keeper: createKeeper(content?.keep ?? {}, context.kept, composites, dialect),
   }
   checkCarries(dialect, compiled, context)

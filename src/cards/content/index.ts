@@ -1,5 +1,4 @@
 export type { AdviceName } from './base.ts'
-export { hasSensitive } from './composite.ts'
 export { type Content, createContent } from './content.ts'
 export { type ContentForm, contentForm, type MessageName } from './form.ts'
 export { MissingFactError, TooLongFactError } from './leaf.ts'

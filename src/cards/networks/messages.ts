@@ -272,9 +272,9 @@ export const managementMessage = (
 }
 
 /** A message as it may be stored: before it is wiped. */
-export const shownMessage = (message: CardMessage): ShownMessage => ({
+export const shownMessage = ({ secret }: Content, message: CardMessage): ShownMessage => ({
   mti: message.mti,
-  fields: shownFields(message),
+  fields: shownFields(message, secret),
 })
 
 /** Whether no message of the network can carry what it was to; no byte of it was written then. */

@@ -168,7 +168,7 @@ const exchangeOnce = async (
   } catch (failed) {
     return { failed }
   }
-  const asked = shownMessage(request)
+  const asked = shownMessage(content, request)
   const follows = isAdviceOf(reversal.reverses)
     ? undefined
     : { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
@@ -225,7 +225,7 @@ const send = async (
   const read = isAdvice ? readAdviceAnswer : readAnswer
   const result = read(network.answers, request, response)
   const booking = { settlementDate: response.settlementDate, fees: feesIn(response) }
-  const messages = [asked, shownMessage(response)]
+  const messages = [asked, shownMessage(network.content, response)]
   response.wipe()
   return { ...result, booking, messages }
 }

@@ -72,7 +72,7 @@ export const exchange = async (
   asked: Asked = 'whole',
 ): Promise<Verdict> => {
   let outcome: ExchangeOutcome
-  const sent = shownMessage(request)
+  const sent = shownMessage(network.content, request)
   try {
     const answered = network.exchange(request, network.timeoutMs)
     request.wipe()
@@ -84,7 +84,7 @@ export const exchange = async (
     case 'answered': {
       const { response } = outcome
       const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
-      const messages = [sent, shownMessage(response)]
+      const messages = [sent, shownMessage(network.content, response)]
       const fees = feesIn(response)
       response.wipe()
       const read = asked === 'reversal' ? reversalVerdictOf : verdictOf

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dialects, parseDialect } from '#codecs/iso8583'
+import { CardMessage, dialects, parseDialect } from '#codecs/iso8583'
 import {
   bitOf,
   type ContentForm,
@@ -14,6 +14,7 @@ import {
 } from '../../../src/cards/content/index.ts'
 import { iso8583Inspector } from '../../../src/cards/inspect.ts'
 import { parseNetwork } from '../../../src/cards/networks/index.ts'
+import { shownMessage } from '../../../src/cards/networks/messages.ts'
 import { hexOf } from './support.ts'
 
 const ascii = dialects['ascii']!
@@ -175,6 +176,24 @@ describe('a composite field', () => {
     const given = facts({ details: { eci: '05' } })
     expect(hex(written(one(63, ltv), given, 63))).toBe(`0006${hex('IN0803')}0004${hex('EC05')}`)
   })
+})
+
+test('a field with something sensitive in it is stored as hidden, whatever field it is', () => {
+  const entries = [
+    { id: 'name', length: 20, from: 'merchant.name', cut: true },
+    { id: 'value', length: 28, from: 'three_ds.cavv', sensitive: true },
+  ]
+  const composite = { shape: 'fixed', entries }
+  const content = createContent(ascii, form(one(54, composite, { 42: 'SHOP' })))
+  const message = content.build(
+    'authorization',
+    facts({ secrets: { cavv: 'kBMGd0aSf0mHs0Qk0Ak0AAAAAAA=' } }),
+  )
+  expect(message.additionalAmounts).toContain('kBMGd0aSf0mHs0Qk0Ak0AAAAAAA=')
+  expect(shownMessage(content, message).fields).toMatchObject({ '042': 'SHOP', '054': '***' })
+  const { additionalAmounts: _, ...without } = message
+  const absent = Object.assign(new CardMessage(), without)
+  expect(shownMessage(content, absent).fields).not.toHaveProperty('054')
 })
 
 describe('what a request gave', () => {
