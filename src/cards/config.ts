@@ -5,7 +5,7 @@ import { authorizationHoursMax, connectWaitMs, connectWaitMsMax } from './networ
 /** What the card gateway needs beside its two networks. */
 export const cardSettings = defineSettings({
   databaseUrl: setting('CARDGW_DATABASE_URL', kind.databaseUrl(), {
-    doc: 'PostgreSQL connection string of card transactions; `DATABASE_DSN` when not set.',
+    doc: 'PostgreSQL connection string of card transactions; `DATABASE_DSN` when not set. The database of `DATABASE_DSN` by another name is refused.',
   }),
   retentionDays: setting('CARDGW_RETENTION_DAYS', kind.integer(30, 3_650), {
     doc: 'Days after which transactions that are over are deleted with their events and reversals; a void of one is 404 then. Kept for ever when not set.',

@@ -4,7 +4,9 @@ import {
   createDatabaseFeature,
   createStatistics,
   type Database,
+  isSameDatabase,
   openDatabase,
+  SameDatabaseError,
 } from '../platform/database/index.ts'
 import { createIdempotencySweep } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
@@ -48,7 +50,12 @@ export const openDatabases = (
   const isTraced = platform.otlpEndpoint !== undefined
   const statementTimeoutMs = statementTimeoutSeconds * 1000
   const options = { connectionsMax, statementTimeoutMs, isTraced, logger }
-  const featuresOf = (name: string, dsn: string, database: Database): readonly Feature[] => {
+  const featuresOf = (
+    name: string,
+    dsn: string,
+    database: Database,
+    demandApart?: () => Promise<void>,
+  ): readonly Feature[] => {
     const { sql } = database
     const feature = createDatabaseFeature({
       name,
@@ -56,6 +63,7 @@ export const openDatabases = (
       database,
       migrations,
       migrateOnStart,
+      ...(demandApart && { demandApart }),
       logger,
     })
     if (!roles.has('jobs')) return [feature]
@@ -79,7 +87,13 @@ export const openDatabases = (
   // Without metrics, because their names would clash with those of the shared one.
   const own = cardDsn === undefined ? undefined : openDatabase({ ...options, dsn: cardDsn })
   if (cardDsn !== undefined && own !== undefined) {
-    features.push(...featuresOf('cards_database', cardDsn, own))
+    const demandApart = async () => {
+      if (dsn === undefined || !(await isSameDatabase(dsn, cardDsn, logger))) return
+      throw new SameDatabaseError(
+        'CARDGW_DATABASE_URL leads to the database of DATABASE_DSN: take it out',
+      )
+    }
+    features.push(...featuresOf('cards_database', cardDsn, own, demandApart))
   }
   const all = [shared, own].filter((database) => database !== undefined)
   return { shared, cards: own ?? shared, all, features }

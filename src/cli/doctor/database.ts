@@ -1,5 +1,6 @@
 import {
   type Client,
+  isSameDatabase,
   type Migration,
   openDatabase,
   pendingMigrations,
@@ -59,6 +60,17 @@ export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly 
   } finally {
     await database.close()
   }
+}
+
+/** Whether the database of cards is the shared one by another name. Nothing where it is not. */
+export const checkApart = async (
+  [shared, cards]: readonly string[],
+  logger: Logger,
+): Promise<readonly Check[]> => {
+  if (shared === undefined || cards === undefined) return []
+  if (!(await isSameDatabase(shared, cards, logger))) return []
+  const detail = 'leads to the database of DATABASE_DSN'
+  return [checkOf('CARDGW_DATABASE_URL').failed(detail, 'take it out')]
 }
 
 const unreachable = (error: unknown): Check => {

@@ -3,7 +3,7 @@ import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
 import type { Io, LoadedProgram, Program } from '../program.ts'
 import { checkFiles, checkKeys, checkPorts, checkRequests } from './checks.ts'
-import { checkDatabase } from './database.ts'
+import { checkApart, checkDatabase } from './database.ts'
 
 /** Every check on a line of its own, and what to do below it. */
 export const checkLines = (checks: readonly Check[]): string => checks.map(line).join('\n')
@@ -89,6 +89,7 @@ const liveChecks = async (
         ),
       )
     ).flat(),
+    ...(await checkApart(loaded.databases, logger)),
     ...(await Promise.all(features.map(checksOf))).flat(),
   ]
 }

@@ -1,6 +1,7 @@
 import type { HealthCheck } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
 import { createOutageLog, type Logger } from '../observe/index.ts'
+import { SameDatabaseError } from './apart.ts'
 import type { Database } from './database.ts'
 import { createListening } from './listening.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
@@ -15,6 +16,8 @@ export type DatabaseFeatureOptions = {
   readonly migrations: readonly Migration[]
   /** False: waits until another process has brought the schema up to date. */
   readonly migrateOnStart: boolean
+  /** Before anything is done in it. @throws SameDatabaseError */
+  readonly demandApart?: () => Promise<void>
   readonly logger: Logger
 }
 
@@ -26,13 +29,13 @@ const retryMaxMs = 2_000
  * Starts and stops the database with the process. If the server cannot be reached at the start, or the schema is behind,
  * the process goes on: it reports not ready and tries again, as it does when the server goes away later. Until the schema
  * is this program's, the database is away for everything in the process: a statement on another schema would blame the
- * payment that it is about. A schema that this program does not know ends the start; one that becomes such later, while
- * it waits, may become another again.
+ * payment that it is about. A schema that this program does not know ends the start, and so does a
+ * database that another setting names; one that becomes such later, while it waits, may become another again.
  */
 export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {
   const { database, logger } = options
   let isCurrent = false
-  let isUnknown = false
+  let refusal: string | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   const writes = createWriteProbe({ name: options.name, sql: database.sql, logger })
@@ -51,12 +54,12 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     try {
       const pending = await bringUpToDate(options)
       isCurrent = pending.length === 0
-      isUnknown = false
+      refusal = undefined
       if (isCurrent) outage.worked()
       else outage.failed(new Error('the schema is behind: run trilho migrate'), { pending })
     } catch (error) {
-      isUnknown = error instanceof SchemaMismatchError
-      if (isUnknown && isStart) throw error
+      refusal = refusalOf(error)
+      if (refusal !== undefined && isStart) throw error
       outage.failed(error)
     }
     if (isStopped) return
@@ -71,16 +74,15 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
 
   const health = async (): Promise<HealthCheck> => {
     if (!isCurrent) {
-      const reason = isUnknown ? 'the schema is not one of this program' : 'not migrated yet'
-      return { status: 'down', ready: false, detail: { reason } }
+      return { status: 'down', ready: false, detail: { reason: refusal ?? 'not migrated yet' } }
     }
     if (!(await database.ping())) {
       return { status: 'down', ready: false, detail: { reason: 'no answer' } }
     }
-    const refusal = await writes.refusal()
-    if (refusal === undefined) return { status: 'ok', ready: true }
-    const reason = `${options.name} takes no writes: ${refusal}`
-    return { status: 'down', ready: false, reason, detail: { reason: refusal } }
+    const refused = await writes.refusal()
+    if (refused === undefined) return { status: 'ok', ready: true }
+    const reason = `${options.name} takes no writes: ${refused}`
+    return { status: 'down', ready: false, reason, detail: { reason: refused } }
   }
 
   return {
@@ -100,9 +102,16 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   }
 }
 
+/** Why the database is none that this program may start on; undefined: it may be one later. */
+const refusalOf = (error: unknown): string | undefined => {
+  if (error instanceof SameDatabaseError) return error.message
+  return error instanceof SchemaMismatchError ? 'the schema is not one of this program' : undefined
+}
+
 /** @returns the migrations that the schema lacks */
 const bringUpToDate = async (options: DatabaseFeatureOptions): Promise<readonly string[]> => {
   const { dsn, migrations, logger } = options
+  await options.demandApart?.()
   if (!options.migrateOnStart) return pendingMigrations(dsn, migrations)
   await migrate(dsn, migrations, logger)
   return []

@@ -1,4 +1,5 @@
 export { afterCommit } from './after-commit.ts'
+export { isSameDatabase, SameDatabaseError } from './apart.ts'
 export { archiveLines } from './archive.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
