@@ -12,7 +12,11 @@ type Send = (
 type Page = {
   readonly sendOnce: Send
   readonly currentSession: () => Promise<unknown>
-  readonly refusalOf: (thrown: unknown) => { readonly message: string; readonly isOpen: boolean }
+  readonly refusalOf: (thrown: unknown) => {
+    readonly message: string
+    readonly isOpen: boolean
+    readonly isSecond: boolean
+  }
 }
 const loadPage = () => loadConsole<Page>(['once.ts', 'api.ts'])
 const { sendOnce, refusalOf } = await loadPage()
@@ -183,4 +187,33 @@ test('an act that is not answered in a minute may have been done, as one whose a
   const thrown = await sendOnce('POST', '/v1/pix/payments', {}).catch((error: unknown) => error)
   const { message, isOpen } = refusalOf(thrown)
   expect([limits, message, isOpen]).toEqual([[60_000], 'The gateway does not answer.', true])
+})
+
+test.each([
+  ['a dead letter that is gone', () => problem(404, 'not_found'), true],
+  ['a transfer that is cancelled', () => problem(409, 'conflict'), true],
+  ['a charge that is removed', () => Response.json({ status: 400 }, { status: 400 }), true],
+  ['a right that is missing', () => problem(403, 'forbidden'), false],
+  [
+    'the answer that is kept of the first time',
+    () => problem(409, 'conflict', { 'Idempotent-Replayed': 'true' }),
+    false,
+  ],
+])('after a lost answer, %s may be for having been done the first time', async (_, then, may) => {
+  let asked = 0
+  spyOn(globalThis, 'fetch').mockImplementation((async () => {
+    asked += 1
+    return asked === 1 ? lost() : then()
+  }) as unknown as typeof fetch)
+  const path = `/v1/ops/dead-letters/${crypto.randomUUID()}`
+  const ask = async () =>
+    refusalOf(await sendOnce('DELETE', path).catch((error: unknown) => error)).isSecond
+  expect([await ask(), await ask()]).toEqual([false, may])
+})
+
+test('what is refused at once was not done before', async () => {
+  spyOn(globalThis, 'fetch').mockImplementation((async () =>
+    problem(404, 'not_found')) as unknown as typeof fetch)
+  const thrown = await sendOnce('DELETE', '/v1/webhooks/1').catch((error: unknown) => error)
+  expect(refusalOf(thrown).isSecond).toBe(false)
 })

@@ -19,6 +19,10 @@ const w = inWords({
     'It may have been done all the same. Try the same again here: it happens once.',
     'Isto pode ter sido feito mesmo assim. Tente o mesmo de novo aqui: acontece uma vez só.',
   ],
+  second: [
+    'It may have been done the first time: the page shows how it stands.',
+    'Isto pode ter sido feito da primeira vez: a página mostra como está.',
+  ],
   close: ['Close', 'Fechar'],
 })
 
@@ -184,6 +188,7 @@ const Question = ({
             {state.kind === 'asking' && state.refusal && (
               <Refused refusal={state.refusal}>
                 {state.refusal.isOpen && <span class="line">{w.unsure}</span>}
+                {state.refusal.isSecond && <span class="line">{w.second}</span>}
               </Refused>
             )}
             <div class="actions end">

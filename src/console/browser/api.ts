@@ -38,9 +38,12 @@ export class Refusal extends Error {
     this.isReplay = isReplay
   }
 
+  /** The same was asked for before, and nobody knows what became of that: this may be for having been done then. */
+  isSecond = false
+
   /** Whether what was asked for may have been done all the same. */
   get mayHaveActed(): boolean {
-    return this.status === 0 || this.status >= 500
+    return this.status === 0 || this.status >= 500 || this.isSecond
   }
 
   /** Whether nobody knows what became of the request, which may be tried again. */

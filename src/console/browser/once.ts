@@ -23,6 +23,9 @@ const readOpen = (): readonly Open[] => {
 const keepOpen = (acts: readonly Open[]): void =>
   sessionStorage.setItem(item, JSON.stringify(acts.slice(-openMax)))
 
+/** So the API refuses what is done already and takes no key; the API Pix by the first. */
+const doneAlready = [400, 404, 409]
+
 /** A browser has digests where it keeps our session: over HTTPS and on loopback. */
 const nameOf = async (asked: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked))).toString()
@@ -32,6 +35,7 @@ const nameOf = async (asked: string): Promise<string> =>
  * has left the question meanwhile, or loaded the page anew, and asks again.
  *
  * @param onReplay called where it had been done before, and nothing was done now
+ * @throws Refusal `isSecond`: it may have been done before, and be refused for that
  */
 export const sendOnce = async <T>(
   method: Parameters<typeof send>[0],
@@ -41,19 +45,21 @@ export const sendOnce = async <T>(
 ): Promise<T> => {
   const name = await nameOf(JSON.stringify([accountShown(), method, path, body]))
   const acts = readOpen()
-  const own = acts.find((one) => one.name === name) ?? {
-    name,
-    key: newIdempotencyKey(),
-    atMs: Date.now(),
-  }
-  if (!acts.includes(own)) keepOpen([...acts, own])
+  const former = acts.find((one) => one.name === name)
+  const { key } = former ?? { key: newIdempotencyKey() }
+  if (former === undefined) keepOpen([...acts, { name, key, atMs: Date.now() }])
   const end = () => keepOpen(readOpen().filter((one) => one.name !== name))
   try {
-    const answer = await send<T>(method, path, body, { key: own.key, onReplay })
+    const answer = await send<T>(method, path, body, { key, onReplay })
     end()
     return answer
   } catch (error) {
-    if (refusalOf(error).isCertain) end()
-    throw error
+    const refusal = refusalOf(error)
+    if (refusal.isCertain) {
+      end()
+      refusal.isSecond =
+        former !== undefined && !refusal.isReplay && doneAlready.includes(refusal.status)
+    }
+    throw refusal
   }
 }
