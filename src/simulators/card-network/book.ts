@@ -1,3 +1,4 @@
+import { putBounded } from '../bounded.ts'
 import type { Behaviour } from './behaviour.ts'
 import { DailyTotals, type TotalKind } from './daily-totals.ts'
 
@@ -117,9 +118,7 @@ export class Book {
   /** Books in the totals of a day that has ended what came with its upload only. */
   upload(of: Original, kind: TotalKind, currency: string, day: string, amount: number): void {
     this.days.bookLate(kind, currency, day, amount)
-    this.uploaded.set(keyOf(of), amount)
-    const [oldest] = this.uploaded.keys()
-    if (this.uploaded.size > this.entriesMax && oldest !== undefined) this.uploaded.delete(oldest)
+    putBounded(this.uploaded, keyOf(of), amount, this.entriesMax)
   }
 
   move(kind: Movement['kind'], entry: BookEntry, by: Original, amount: number): void {
@@ -130,10 +129,8 @@ export class Book {
       entry.capturedAmount += amount
       this.days.book(booked.captured, entry.currency, amount)
     }
-    this.movements.set(keyOf(by), { kind, entry, amount, isReversed: false })
-    if (this.movements.size <= this.entriesMax) return
-    const [oldest] = this.movements.keys()
-    if (oldest !== undefined) this.movements.delete(oldest)
+    const movement = { kind, entry, amount, isReversed: false }
+    putBounded(this.movements, keyOf(by), movement, this.entriesMax)
   }
 
   /**

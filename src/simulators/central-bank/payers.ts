@@ -1,6 +1,7 @@
 /** Pix Automático as the institutions of payers have it that do not read here: the bank answers in their place. */
 import { formatCents, parseCents } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
+import { putBounded } from '../bounded.ts'
 import type { Fault, FaultPlan } from './faults.ts'
 import type { OtherMessage } from './intake.ts'
 import type { Channel } from './options.ts'
@@ -48,9 +49,7 @@ export type Payers = {
 export const createPayers = ({ settlement, strike, now }: PayersDeps): Payers => {
   const scheduled = new Map<string, Scheduled>()
   const schedule = (charge: Scheduled): void => {
-    scheduled.set(charge.endToEndId, charge)
-    const [oldest] = scheduled.keys()
-    if (scheduled.size > scheduledMax && oldest !== undefined) scheduled.delete(oldest)
+    putBounded(scheduled, charge.endToEndId, charge, scheduledMax)
   }
   const pay = (charge: Scheduled, channel: Channel): boolean => {
     scheduled.delete(charge.endToEndId)

@@ -1,6 +1,7 @@
 /** Files of all CIDs of a participant and type of key: asked for, made some time later, fetched by their address. */
 import { hash, randomUUID } from 'node:crypto'
 import type { Element, KeyType } from '#codecs/dict'
+import { putBounded } from '../bounded.ts'
 import type { CidSet } from './cid-sets.ts'
 
 /** From the request of a file until it is there, as in the directory's example. */
@@ -46,16 +47,14 @@ export const createCidFiles = (deps: {
     const told = deps.losesOne() ? cids.slice(1) : cids
     const bytes = Buffer.from(told.map((cid) => `${cid}\n`).join(''))
     const content = { atMs: now(), name: randomUUID(), bytes }
-    forgetFirst(made, madeMax)
-    made.set(file.id, content)
+    putBounded(made, file.id, content, madeMax)
     return content
   }
 
   return {
     request: (participant: string, type: KeyType): CidFile => {
       const file = { id: ++lastId, participant, type, requestedMs: now() }
-      forgetFirst(requested, requestedMax)
-      requested.set(file.id, file)
+      putBounded(requested, file.id, file, requestedMax)
       return file
     },
     /** Undefined: there is none of that participant. */
@@ -94,11 +93,5 @@ const contentElements = ({ atMs, bytes }: Made, url: string): readonly Element[]
   ['Bytes', String(bytes.length)],
   ['Sha256', hash('sha256', bytes, 'hex')],
 ]
-
-/** Makes place for one more. */
-const forgetFirst = (kept: Map<number, unknown>, max: number): void => {
-  const [first] = kept.keys()
-  if (first !== undefined && kept.size >= max) kept.delete(first)
-}
 
 export type CidFiles = ReturnType<typeof createCidFiles>
