@@ -10,6 +10,7 @@ import {
   withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { hasCode } from '#src/platform/runtime/index.ts'
 
 /** Where the advisory locks of txids begin: any number that nothing else locks. */
 const firstLock = 0x70 * 2 ** 40
@@ -27,17 +28,25 @@ export const lockOfTxid = (account: string, txid: string): number =>
 export const formerLockOfTxid = (account: string, txid: string): number =>
   0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
 
+/** What a batch holds while it makes charges: a charge that is one of them would wait for its end. */
+export const lockOfBatches = (account: string): number =>
+  firstLock + 2 ** 32 * locksMax + Bun.hash.crc32(account)
+
 /** Whether the account has no charge of a recurrence under a txid, and gets none before the transaction ends. */
 export type IsTxidFree = (tx: Queryable, account: string, txid: string) => Promise<boolean>
 
-/** For a batch, which is one transaction: it waits for whoever makes a charge of a recurrence now. */
+/**
+ * For a batch, which is one transaction: it waits for whoever makes a charge of a recurrence now. Where another batch, or
+ * a charge for a moment, has the lock of batches, its next charge takes it.
+ */
 export const isTxidFree: IsTxidFree = async (tx, account, txid) => {
   const [row] = await tx<{ isFree: boolean }[]>`
-    select pix_txid_is_free(${lockOfTxid(account, txid)}, ${account}, ${txid}) as "isFree"`
+    select pg_try_advisory_xact_lock(${lockOfBatches(account)}::bigint),
+      pix_txid_is_free(${lockOfTxid(account, txid)}, ${account}, ${txid}) as "isFree"`
   return row?.isFree === true
 }
 
-/** Within {@link withTxid}, which waits. */
+/** Within {@link withoutWaiting}. */
 export const isTxidFreeNow: IsTxidFree = async (tx, account, txid) => {
   const lock = lockOfTxid(account, txid)
   const [row] = await tx<{ isFree: boolean | null }[]>`
@@ -50,7 +59,7 @@ export const isTxidFreeNow: IsTxidFree = async (tx, account, txid) => {
 
 /**
  * Until the transaction ends nobody else makes a charge of the txid. What is read afterwards holds all that were made.
- * Within {@link withTxid}, which waits.
+ * Within {@link withoutWaiting}.
  */
 export const lockTxid = async (tx: Queryable, account: string, txid: string): Promise<void> => {
   for (const lock of [lockOfTxid(account, txid), formerLockOfTxid(account, txid)]) {
@@ -62,27 +71,33 @@ export const lockTxid = async (tx: Queryable, account: string, txid: string): Pr
 
 class TxidHeldError extends Error {}
 
-/** A batch holds locks for seconds. */
+const lockTimedOut = '55P03'
+
+/** Others change a charge for a moment; a batch holds all of its own for seconds. */
+const lockMaxMs = 20
 const waitMaxMs = 10_000
 const pauseMinMs = 5
 const pauseMaxMs = 200
 
 /**
- * A transaction that needs the lock of a txid. While another holds it the transaction is begun anew from time to time, so
+ * A transaction of one charge. While another holds that or its txid, the transaction is begun anew from time to time, so
  * that none of those who wait keeps a connection from the others.
  *
  * @throws ApiError 503 if it has waited for too long
  */
-export const withTxid = async <T>(
+export const withoutWaiting = async <T>(
   sql: Client,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> => {
   const endMs = performance.now() + waitMaxMs
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(2 * pauseMs, pauseMaxMs)) {
     try {
-      return await withDeadlockRetries(sql, work)
+      return await withDeadlockRetries(sql, async (tx) => {
+        await tx.unsafe(`set local lock_timeout = ${lockMaxMs}`)
+        return work(tx)
+      })
     } catch (error) {
-      if (!(error instanceof TxidHeldError)) throw error
+      if (!(error instanceof TxidHeldError) && !hasCode(error, lockTimedOut)) throw error
       if (performance.now() > endMs) throw underWay()
     }
     await Bun.sleep(pauseMs)
@@ -90,6 +105,6 @@ export const withTxid = async <T>(
 }
 
 const underWay = (): ApiError =>
-  new ApiError(httpErrors.unavailable, 'Outra requisição ainda cria cobranças com este txid.', {
+  new ApiError(httpErrors.unavailable, 'Outra requisição ainda ocupa esta cobrança.', {
     headers: { 'Retry-After': '1' },
   })

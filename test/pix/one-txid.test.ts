@@ -1,6 +1,6 @@
 /** A txid is one charge of its account, of whatever kind, also if several are asked for at once. */
 import { afterAll, expect, test } from 'bun:test'
-import { formerLockOfTxid, lockOfTxid } from '../../src/pix/txids.ts'
+import { formerLockOfTxid, isTxidFree, lockOfTxid } from '../../src/pix/txids.ts'
 import { startAutomatic } from './automatic.ts'
 import { chargeBody, freshTxid } from './support.ts'
 
@@ -121,6 +121,52 @@ test('who waits for a txid keeps no connection', async () => {
     await holder`commit`
     const made = await Promise.all(behind)
     expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+  } finally {
+    for (const one of [...taken, holder]) one.release()
+  }
+})
+
+test.each([
+  ['makes', 'putWithin'],
+  ['revises', 'reviseWithin'],
+])('while a batch %s a charge, who puts it or revises it holds up nobody else', async (_, act) => {
+  const txid = freshTxid()
+  const due = {
+    chave: key,
+    valor: { original: '35.00' },
+    calendario: { dataDeVencimento: '2026-03-20' },
+    devedor: debtor,
+  }
+  if (act === 'reviseWithin') await right('PUT', `/cobv/${txid}`, due)
+  const holder = await pix.sql.reserve()
+  await holder`begin`
+  if (act === 'reviseWithin') {
+    await holder`select from pix_charges where account = 'ana' and txid = ${txid} for update`
+  } else {
+    await isTxidFree(holder, 'ana', txid)
+    await holder`
+      insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration, expires_seconds,
+        content, created_at)
+      values (gen_random_uuid(), 'ana', 'cobv', '12345678000195', ${txid}, ${key}, 3500, 0, 0, '{"vencimento": {}}',
+        now())`
+  }
+  const max = pix.sql.options.max - 3
+  const taken = await Promise.all(Array.from({ length: max }, () => pix.sql.reserve()))
+  try {
+    const behind: ReturnType<typeof call>[] = []
+    for (const method of ['PUT', 'PUT', 'PUT', 'PATCH', 'PATCH', 'PATCH']) {
+      behind.push(call(method, `/cobv/${txid}`, due))
+      await Bun.sleep(30)
+    }
+    const beganMs = performance.now()
+    for (let at = 0; at < 5; at++) {
+      const free = await call('PUT', `/cob/${freshTxid()}`, chargeBody(other.key), other.token)
+      expect(free.status).toBe(201)
+    }
+    expect(performance.now() - beganMs).toBeLessThan(3_000)
+    await holder`rollback`
+    const ended = await Promise.all(behind)
+    expect(ended.filter(({ status }) => status >= 500)).toEqual([])
   } finally {
     for (const one of [...taken, holder]) one.release()
   }

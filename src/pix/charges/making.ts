@@ -8,7 +8,7 @@ import {
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
-import { formerLockOfTxid, lockOfTxid } from '../txids.ts'
+import { formerLockOfTxid, lockOfBatches, lockOfTxid } from '../txids.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
 import type { ShownCharge } from './view.ts'
@@ -38,7 +38,7 @@ const waitingMax = 5_000
  * none.
  *
  * @returns undefined in the place of one that is not to be made as it stands: the account has such a charge, may not have
- * it, or makes another now whose txid has the same lock. Nothing is written for it then, and whoever looks closer knows
+ * it, makes another now whose txid has the same lock, or makes a batch. Nothing is written for it then, and whoever looks closer knows
  * why, or waits in a transaction of its own.
  */
 export const makeCharges = async (
@@ -61,13 +61,14 @@ export const makeCharges = async (
     token: randomHex(),
     lock: isDrawn === true ? null : lockOfTxid(account, txid),
     former: formerLockOfTxid(account, txid),
+    batches: lockOfBatches(account),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
           cents bigint, alteration smallint, expires int, debtor text, content text, token text, lock bigint,
-          former bigint, nothing text)
+          former bigint, batches bigint, nothing text)
       where ${looksLikeOne(sql)}
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
@@ -82,6 +83,7 @@ export const makeCharges = async (
         and case when wanted.lock is null then true
           when pg_try_advisory_xact_lock_shared(wanted.lock)
             and pg_try_advisory_xact_lock_shared(wanted.former)
+            and pg_try_advisory_xact_lock_shared(wanted.batches)
           then pix_txid_is_free(wanted.lock, wanted.account, wanted.txid) else false end
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,

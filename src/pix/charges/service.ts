@@ -3,7 +3,6 @@ import {
   inSnapshot,
   isDuplicate,
   type Transaction,
-  withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
@@ -18,7 +17,7 @@ import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
-import { type IsTxidFree, isTxidFree, isTxidFreeNow, withTxid } from '../txids.ts'
+import { type IsTxidFree, isTxidFree, isTxidFreeNow, withoutWaiting } from '../txids.ts'
 import type { ChargeRequest, RevisionRequest } from './body.ts'
 import { areSameTerms, type Charge, kindOf } from './domain.ts'
 import { createMaker, makeCharges } from './making.ts'
@@ -76,7 +75,7 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
       const isPlain = locationId === undefined && request.refusalAt(at) === undefined
       const made = isPlain && (await make({ account, txid, terms, at }))
       if (made) return chargeView(made, addresses)
-      return withTxid(sql, async (tx) => {
+      return withoutWaiting(sql, async (tx) => {
         const named = { account, txid }
         await refuseDenied(tx, named, wording)
         const putting = { now: now(), wording, isFree: isTxidFreeNow }
@@ -96,7 +95,7 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
         return { status: 201, body: JSON.stringify(body) }
       }),
     revise: (account: string, txid: string, request: RevisionRequest) =>
-      withDeadlockRetries(sql, async (tx) => {
+      withoutWaiting(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await revise(tx, { account, txid }, request, wording))
       }),

@@ -14,7 +14,7 @@ import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
 import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
-import { lockTxid, withTxid } from '../txids.ts'
+import { lockTxid, withoutWaiting } from '../txids.ts'
 import { advance, attempted, cancellationsOf } from './advance.ts'
 import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
 import {
@@ -76,7 +76,7 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     /** @throws ApiError `cobr_operacao_invalida` */
     put: (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
-      return withTxid(sql, async (tx) => {
+      return withoutWaiting(sql, async (tx) => {
         // It comes before the recurrence, for which payments wait in turn.
         await lockTxid(tx, account, txid)
         return make(tx, { account, txid }, wanted, deps)
