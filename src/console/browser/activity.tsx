@@ -95,7 +95,7 @@ const Glance = ({ label, activity }: { readonly label: string; readonly activity
       <Facts
         isWide
         facts={[
-          { name: w.success, value: isEnded ? percent(settled / (settled + failed)) : '–' },
+          { name: w.success, value: isEnded ? percent(settled, settled + failed) : '–' },
           { name: w.median, value: msText(activity.p50_ms) },
           { name: w.late, value: msText(activity.p99_ms) },
           { name: w.open, value: count(ofTone(outcomes, 'pending')) },

@@ -40,8 +40,9 @@ export const dayOf = (at: string, isWhole = false): string =>
   (isWhole ? wholeDay : day).format(new Date(at))
 export const monthOf = (at: Date): string => month.format(at)
 export const minuteOf = (ms: number): string => minute.format(new Date(ms))
-/** @param part of one */
-export const percent = (part: number): string => share.format(part)
+/** Never rounded up: all of it is all. */
+export const percent = (part: number, whole: number): string =>
+  share.format(Math.floor((part * 1_000) / whole) / 1_000)
 export const count = (value: number): string => plain.format(value)
 
 /** A decimal in text, never as a float. */
