@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { ListenAddress } from '#src/platform/config/index.ts'
+import { notListening } from '#src/platform/http/index.ts'
 import { macAlgorithms, macOf } from '#src/platform/security/index.ts'
 import {
   type BehaviourName,
@@ -83,9 +85,11 @@ export const cardNetworkSimulator: Simulator = {
       throw new UsageError('--key-seconds needs --zone-key')
     }
     const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
-    network.start()
+    listening('--port', { host, port: network.port() }, () => network.start())
     const changing = keySeconds && setInterval(() => network.changeKey(), keySeconds * 1_000)
-    const vault = createTestVault({ host, port: vaultPort, key: testVaultKey })
+    const vault = listening('--vault-port', { host, port: vaultPort }, () =>
+      createTestVault({ host, port: vaultPort, key: testVaultKey }),
+    )
     return {
       place: {
         card_network: { host, port: network.port(), dialect, frame },
@@ -104,6 +108,15 @@ export const cardNetworkSimulator: Simulator = {
       },
     }
   },
+}
+
+/** Where nothing can listen, the user is told by which option. */
+const listening = <T>(option: string, address: ListenAddress, listen: () => T): T => {
+  try {
+    return listen()
+  } catch (error) {
+    throw notListening(error, address, option)
+  }
 }
 
 /** As the files of the gateway's software module have them. */

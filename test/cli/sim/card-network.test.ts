@@ -23,8 +23,10 @@ const start = (options: Readonly<Record<string, string>>) =>
     positionals: ['card-network'],
     text: (name) => options[name],
     flag: (name) => options[name] === 'true',
-    integer: (name) =>
-      name.endsWith('port') ? 0 : options[name] === undefined ? undefined : Number(options[name]),
+    integer: (name) => {
+      const given = options[name] ?? (name.endsWith('port') ? '0' : undefined)
+      return given === undefined ? undefined : Number(given)
+    },
   })
 
 const exchange = {
@@ -110,4 +112,14 @@ test('what is missing or of another form is said', async () => {
   ] as const) {
     await expect(start(options)).rejects.toThrow(said)
   }
+})
+
+test('a port that is taken is told with its option', async () => {
+  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  for (const option of ['port', 'vault-port']) {
+    expect(await start({ [option]: String(taken.port) }).catch(String)).toBe(
+      `Error: --${option}: cannot listen on 127.0.0.1, port ${taken.port}: it is in use`,
+    )
+  }
+  taken.stop(true)
 })
