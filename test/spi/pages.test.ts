@@ -4,6 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { findAnswered, lockSent, writeTransactionStatuses } from '#src/spi/in/worker/store.ts'
 import { createMessages, createOpenMessages } from '#src/spi/index.ts'
+import { findBooked } from '#src/spi/messages/booked.ts'
 import { countedMax } from '#src/spi/messages/domain.ts'
 import {
   applyCrossed,
@@ -244,7 +245,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await endUnawaited(tx, firstPlace, { emitEvents: async () => {} })
       await withdrawEnds(tx, ids)
       for (const id of ids.slice(0, 2)) {
-        const end = { outcome: 'ACCEPTED', code: 'resolved' } as const
+        const end = { outcome: 'ACCEPTED', detail: 'resolved' } as const
         await endUnknown(tx, { id, type: 'pacs.008' }, end, { emitEvents: async () => {} })
       }
       await rememberAnswers(
@@ -317,6 +318,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
     await listEntries(sql, filter, 50, undefined)
     await listEntries(sql, { ...filter, outcome: 'missing_here' }, 50, [Bun.randomUUIDv7(), 0])
   }
+  await findBooked(sql, firstPlace)
   await listReports(sql, 50)
   const metrics = createMetrics({ version: 'test', withProcess: false })
   await createOpenMessages({ sql, logger: quietLogger, metrics }).book?.()

@@ -15,25 +15,31 @@ type Part = {
   readonly isEnded: boolean
 }
 
+type End = {
+  readonly outcome: Outcome
+  readonly detail: string
+  readonly errorCode?: string | undefined
+}
+
 /**
  * Ends an UNKNOWN message of ours as its answer would have, with what follows from that: of several payments or returns
  * those that have no answer yet. The caller has locked it.
  *
- * @param code whose word that is: its history, its events and its transactions name it, and its error code
+ * @param detail whose word that is: history and events say it, and what is refused is refused so
  * @returns nothing if it was not UNKNOWN
  */
 export const endUnknown = async (
   tx: Queryable,
   { id, type }: { readonly id: string; readonly type: string },
-  { outcome, code }: { readonly outcome: Outcome; readonly code: string },
+  { outcome, detail, errorCode }: End,
   deps: LateDeps,
 ): Promise<LateAnswer | undefined> => {
-  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, code) : []
+  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, detail) : []
   const refused = parts.filter(({ status }) => refusedStatuses.includes(status ?? '')).length
-  const whole = { id, status: outcome, detail: code }
+  const whole = { id, status: outcome, detail }
   const change: StatusChange =
-    parts.length === 0 ? whole : endOf(id, { transactions: parts.length, refused }, [code])
-  const [ended] = await endMessages(tx, [{ ...change, errorCode: code }], deps)
+    parts.length === 0 ? whole : endOf(id, { transactions: parts.length, refused }, [detail])
+  const [ended] = await endMessages(tx, [{ ...change, errorCode }], deps)
   if (ended === undefined || outcome === 'REJECTED' || type !== 'pacs.004') return ended
   // A return that is refused ends with its event.
   const settled = parts.flatMap(({ isEnded, endToEndId, instructionId: returnId }) =>

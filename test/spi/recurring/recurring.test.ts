@@ -299,7 +299,7 @@ test('a charge of ours that a person told to be refused is what its answer says,
     update spi_messages set status = 'UNKNOWN'
     where type = 'pain.013' and end_to_end_id = ${id} returning id, type`
   if (message === undefined) throw new Error('none was sent')
-  const told = { outcome: 'REJECTED', code: 'resolved' } as const
+  const told = { outcome: 'REJECTED', detail: 'resolved', errorCode: 'resolved' } as const
   await sql.begin((tx) => endUnknown(tx, message, told, { emitEvents }))
   const charge = () => get(`/v1/pix/charges/${id}`)
   expect(await charge()).toMatchObject({ state: 'rejected' })

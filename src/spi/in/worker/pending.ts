@@ -4,6 +4,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import {
   applyCrossed,
+  endBooked,
   endUnawaited,
   firstPlace,
   type LateAnswer,
@@ -32,6 +33,7 @@ export type PendingDeps = LateDeps & {
 export const createPending = (deps: PendingDeps): Job => {
   const { sql, logger } = deps
   let place = firstPlace
+  let unknownPlace = firstPlace
   const endStuck = deps.receivables && createStuckWalk(sql, deps.receivables)
   return createJob({
     name: 'remembered answers',
@@ -53,6 +55,13 @@ export const createPending = (deps: PendingDeps): Job => {
         }
         place = next ?? firstPlace
         if (next === undefined) break
+      }
+      const { ended, place: next } = await endBooked(sql, unknownPlace, deps)
+      unknownPlace = next ?? firstPlace
+      for (const { sent, change } of ended) {
+        deps.metrics.onStatusChange(sent.type, change.status)
+        const { id, type } = sent
+        logger.info({ id, type }, 'sent message has ended: it is told to be booked')
       }
     },
   })

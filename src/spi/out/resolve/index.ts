@@ -81,7 +81,7 @@ const document = {
   operation: 'resolveMessage',
   summary: 'Tell how a message of unknown outcome ended',
   description:
-    'For what is UNKNOWN a day after it was sent, when the central bank no longer recognises a repetition, so that nothing but a person ends it: ask the central bank first, by `POST /v1/pix/reports` or at its desk. The message ends as its answer would have ended it, events included, and its `error_code` is `resolved`. What the central bank says of it later counts, and corrects it.',
+    'For what is UNKNOWN a day after it was sent, when the central bank no longer recognises a repetition, so that nothing but a person ends it: ask the central bank first, by `POST /v1/pix/reports`, whose camt.054 ends what was booked, or at its desk. The message ends as its answer would have ended it, events included, and its `error_code` is `resolved`. What the central bank says of it later counts, and corrects it.',
   params: idParams,
   exampleFrom: { id: 'listMessages?status=UNKNOWN#/messages/0/id' },
   idempotent: true,
@@ -125,7 +125,8 @@ const resolveOn = (sql: Client, { metrics, ...deps }: Omit<ResolveDeps, 'sql'>):
     runOnce(sql, caller.idempotencyKey, async (tx) => {
       const { type, bizMsgIdr, endToEndId } = await lockUnknown(tx, id)
       await noteReason(tx, id, outcome, reason)
-      const ended = await endUnknown(tx, { id, type }, { outcome, code: resolvedByHand }, late)
+      const end = { outcome, detail: resolvedByHand, errorCode: resolvedByHand } as const
+      const ended = await endUnknown(tx, { id, type }, end, late)
       if (ended === undefined) throw new Error('what is locked and UNKNOWN can be ended')
       const { status } = ended.change
       const act = { action: 'spi.resolve', object: id, outcome: status.toLowerCase() } as const
