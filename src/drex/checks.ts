@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, storedOr } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { Chain } from './chains.ts'
 import { currencySetting } from './config.ts'
@@ -102,7 +102,7 @@ const askKeyService = async (
   type: KeyServiceName,
   service: KeyService,
 ): Promise<string> => {
-  const wallets = await walletsOfType(sql, type, keysMax)
+  const wallets = await storedOr([], () => walletsOfType(sql, type, keysMax))
   if (wallets.length === 0) await service.probe()
   for (const { keyName, address, id } of wallets) {
     const found = await service.find(keyName ?? '')
@@ -115,7 +115,7 @@ const askWeb3Signer = async (sql: Client, call: RpcCall): Promise<string> => {
   const accounts = await call('eth_accounts', [])
   if (!Array.isArray(accounts)) throw new Error('it tells no accounts')
   const there = new Set(accounts.map((each) => String(each).toLowerCase()))
-  const wallets = await walletsOfType(sql, 'web3signer', accountsMax)
+  const wallets = await storedOr([], () => walletsOfType(sql, 'web3signer', accountsMax))
   const missing = wallets.filter(({ address }) => !there.has(address)).length
   if (missing > 0) throw new Error(`it has no key for ${missing} of ${wallets.length} wallets`)
   return `answers, with the keys of ${wallets.length} wallets`

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { checkFiles, checkRequests } from '../../src/cli/doctor/checks.ts'
+import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { anyVariant, runProgram } from '../support/program.ts'
@@ -12,7 +13,12 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-type Found = { readonly name: string; readonly status: string; readonly detail: string }
+type Found = {
+  readonly name: string
+  readonly status: string
+  readonly detail: string
+  readonly fix?: string
+}
 
 const doctor = async (env: Readonly<Record<string, string>>) => {
   const { code, out } = await runProgram(anyVariant, ['doctor', '--json'], {
@@ -42,6 +48,26 @@ describe('doctor', () => {
       detail: '1 of 1 keys in the database are active',
     })
     expect(of('Connection pooler')).toBeUndefined()
+    await close()
+  })
+
+  test('finds nothing amiss in an empty database but the migrations', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    await sql.unsafe('drop schema public cascade; create schema public')
+    const env = { DATABASE_DSN: dsn, HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' }
+    const { checks } = JSON.parse((await commandHere(['doctor', '--json'], env)).out) as {
+      readonly checks: readonly Found[]
+    }
+    const amiss = checks.filter(({ status }) => status !== 'ok')
+    const apart = ['Open files', 'Requests to others']
+    expect(amiss.filter(({ name }) => !apart.includes(name))).toEqual([
+      {
+        name: 'Database',
+        status: 'warning',
+        detail: expect.stringContaining('migrations are missing'),
+        fix: 'trilho migrate, or let serve do it at its start',
+      },
+    ])
     await close()
   })
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Environment, ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
-import { openDatabase } from '#src/platform/database/index.ts'
+import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type KeyEnvironment, readKeyFile } from '#src/platform/security/index.ts'
@@ -43,20 +43,24 @@ const checkPort = ({
   }
 }
 
-/** Keys can be read, and there is one that works now: in the file, or in the database. */
+/**
+ * Keys can be read, and there is one that works now: in the file, or in the database. Nothing while that is none to ask.
+ */
 export const checkKeys = async (
   { apiKeysFile, environment }: PlatformSettings,
   dsn: string | undefined,
   logger: Logger,
-): Promise<Check> => {
+): Promise<readonly Check[]> => {
   const check = checkOf('API keys')
   const taken = environment === 'production' ? 'live' : 'test'
   if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, taken, logger)
   if (apiKeysFile === undefined) {
-    return check.warning(
-      'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
-      'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
-    )
+    return [
+      check.warning(
+        'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
+        'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
+      ),
+    ]
   }
   try {
     const { keys } = await readKeyFile(apiKeysFile)
@@ -69,9 +73,9 @@ export const checkKeys = async (
     const fitting = alive.filter((key) => (key.environment ?? taken) === taken).length
     const absent = existsSync(apiKeysFile) ? '' : `; ${apiKeysFile} does not exist`
     const detail = `${alive.length} of ${keys.length} keys are active${absent}`
-    return checkOfKeys(detail, fitting, alive.length - fitting, taken)
+    return [checkOfKeys(detail, fitting, alive.length - fitting, taken)]
   } catch (error) {
-    return check.failed(reasonOf(error), `correct ${apiKeysFile} or its rights`)
+    return [check.failed(reasonOf(error), `correct ${apiKeysFile} or its rights`)]
   }
 }
 
@@ -93,8 +97,7 @@ const checkKeyTable = async (
   dsn: string,
   taken: KeyEnvironment,
   logger: Logger,
-): Promise<Check> => {
-  const check = checkOf('API keys')
+): Promise<readonly Check[]> => {
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   try {
     const [row = { all: 0, alive: 0, fitting: 0 }] = await database.sql<
@@ -105,10 +108,11 @@ const checkKeyTable = async (
       from api_keys cross join lateral (
         select revoked_at is null and (expires_at is null or expires_at > now()) as is_alive) as state`
     const detail = `${row.alive} of ${row.all} keys in the database are active`
-    return checkOfKeys(detail, row.fitting, row.alive - row.fitting, taken)
+    return [checkOfKeys(detail, row.fitting, row.alive - row.fitting, taken)]
   } catch (error) {
+    if (isTransientDatabaseError(error)) return []
     const detail = `those of the database cannot be read: ${reasonOf(error)}`
-    return check.warning(detail, 'see what is said of the database')
+    return [checkOf('API keys').warning(detail, 'see what is said of the database')]
   } finally {
     await database.close()
   }

@@ -81,7 +81,7 @@ const liveChecks = async (
     ...checkPorts(loaded.platform),
     ...(await checkFiles()),
     checkRequests(io.env),
-    await checkKeys(loaded.platform, loaded.database, logger),
+    ...(await checkKeys(loaded.platform, loaded.database, logger)),
     ...(
       await Promise.all(
         loaded.databases.map((dsn) =>

@@ -58,5 +58,6 @@ export {
   isInputDatabaseError,
   isRowFault,
   isTransientDatabaseError,
+  storedOr,
 } from './transient.ts'
 export { writeOnce } from './write-probe.ts'

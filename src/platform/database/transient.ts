@@ -39,6 +39,16 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
   return code !== undefined && (schemaStates.has(code) || !isRowFault(error))
 }
 
+/** For checks: what the database tells, or `instead` while it is none to ask, which is said of the database itself. */
+export const storedOr = async <T>(instead: T, ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isTransientDatabaseError(error)) return instead
+    throw error
+  }
+}
+
 const uniqueViolation = '23505'
 
 /** True if another row has what may be there once only. */

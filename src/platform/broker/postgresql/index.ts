@@ -8,6 +8,7 @@ import {
   OverloadedError,
   type Queryable,
   type Rider,
+  storedOr,
 } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError } from '../errors.ts'
@@ -102,7 +103,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     backlog: (topic) => backlogOf(sql, topic),
     queues: () => readSamples(sql),
     ping: async () => (await sql`select 1`).length === 1,
-    checks: () => checkOrder(sql),
+    checks: () => storedOr([], () => checkOrder(sql)),
     start: async () => {
       // Whose transaction named a topic first would keep others that name it waiting until its end.
       await lanes.of(Object.values(topics), sql).catch((err: unknown) => {
