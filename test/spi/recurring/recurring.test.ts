@@ -230,6 +230,28 @@ test('a charge that we send is scheduled by its answer, and cancelled by the ans
   ])
 })
 
+test('each of two cancellations of one charge ends by the answer that cites it', async () => {
+  const id = fresh.endToEndId()
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+  const [first, second] = ['1', '2'].map((one) => `CA${ispb}${day}${one.padStart(11, '0')}`)
+  const ask = { requester_document: '98765432100', reason: 'SLBD', processing_type: 'DHSR' }
+  for (const cancellation_id of [first, second]) {
+    await send('CAMT055', cancellationParams(id, { ...ask, cancellation_id }))
+  }
+  const statuses = async () => {
+    const rows = await sql<{ status: string }[]>`
+      select m.status from spi_messages m join spi_transactions t on t.message_id = m.id
+      where m.direction = 'OUTBOUND' and t.end_to_end_id = ${id} order by m.id`
+    return rows.map(({ status }) => status)
+  }
+  const answer = async (more: object) =>
+    receive(from99999010('CAMT029', cancellationParams(id, more)))
+  await answer({ cancellation_id: first, status: 'RJCR', reason: 'DENC' })
+  expect(await statuses()).toEqual(['REJECTED', 'QUEUED'])
+  await answer({ cancellation_id: second, status: 'ACCR' })
+  expect(await statuses()).toEqual(['REJECTED', 'ACCEPTED'])
+})
+
 test('a charge that we receive ends by what we answer', async () => {
   const id = fresh.endToEndId()
   await receive(from99999010('PAIN013', chargeParams(id, '99999010', ispb)))

@@ -95,7 +95,8 @@ export const answersOf = (view: MessageView): readonly Answer[] => {
   const answers = isMessageType(type) ? definitionOf(type).facts.answers : null
   switch (answers?.about) {
     case 'transaction':
-      return perTransaction(view, () => answers.to, false)
+      // A charge may have been asked to be cancelled more than once: the answer cites one of the cancellations.
+      return perTransaction(view, () => answers.to, answers.to.includes('camt.055'))
     case 'payment_or_return':
       // A report names a return by its RtrId. It also ends the answer that we gave to a payment we received.
       return perTransaction(

@@ -46,19 +46,19 @@ export const findAnswered = async (
     types,
     endToEndId,
     instructionId,
-    isOfReturn: instructionId?.startsWith('D') === true,
+    isOfReturn: types.includes('pacs.004') && instructionId?.startsWith('D') === true,
     ...(windowOf(idOfSent(types, endToEndId, instructionId)) ?? whole),
   }))
   const found = await findWithin(tx, wanted)
-  const open = openPlaces(found)
+  const open = openPlaces(found.filter(({ isNamed }) => isNamed))
   const missing = wanted.filter(({ place, since }) => !open.has(place) && since !== whole.since)
-  if (missing.length === 0) return found
+  if (missing.length === 0) return meant(found)
   const late = await findWithin(
     tx,
     missing.map((one) => ({ ...one, ...whole })),
   )
   const again = new Set(late.map(({ place }) => place))
-  return [...found.filter(({ place }) => !again.has(place)), ...late].sort(
+  return meant([...found.filter(({ place }) => !again.has(place)), ...late]).sort(
     (a, b) => a.place - b.place,
   )
 }
@@ -85,17 +85,24 @@ type Wanted = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'> 
   readonly until: string
 }
 
-type AnsweredRow = Omit<AnsweredTransaction, 'message'> &
+type FoundTransaction = AnsweredTransaction & {
+  /** The answer names the message itself, where one that it does not name may be meant. */
+  readonly isNamed: boolean
+}
+
+type AnsweredRow = Omit<FoundTransaction, 'message'> &
   Omit<SentMessage, 'status'> & { readonly messageStatus: MessageStatus }
 
 const findWithin = async (
   tx: Queryable,
   wanted: readonly Wanted[],
-): Promise<readonly AnsweredTransaction[]> => {
+): Promise<readonly FoundTransaction[]> => {
   const rows = await tx<AnsweredRow[]>`
   select answer.place, m.id, t.position, m.type, t.status, m.status as "messageStatus", m.channel,
     m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
-    m.error_code is not distinct from ${resolvedByHand} as "isResolved", m.transaction_count as "transactionCount"
+    m.error_code is not distinct from ${resolvedByHand} as "isResolved",
+    m.transaction_count as "transactionCount",
+    m.type <> 'camt.055' or t.instruction_id is not distinct from answer."instructionId" as "isNamed"
   from json_to_recordset(${JSON.stringify(wanted)}::text::json) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, "isOfReturn" boolean, since uuid, until uuid)
     cross join lateral (
@@ -118,17 +125,26 @@ const findWithin = async (
     and t.end_to_end_id = answer."endToEndId"
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
-  const found = rows.map(
-    ({ place, position, transactionCount, status, messageStatus, ...message }) => ({
+  return rows.map(
+    ({ place, position, transactionCount, status, messageStatus, isNamed, ...message }) => ({
       place,
       position,
       transactionCount,
       status,
+      isNamed,
       message: { ...message, status: messageStatus },
     }),
   )
-  const open = openPlaces(found)
-  return found.filter((one) => !open.has(one.place) || !isRefused(one))
+}
+
+/** What an answer names, or else all that it may be about; without what is refused, unless all is. */
+const meant = (found: readonly FoundTransaction[]): AnsweredTransaction[] => {
+  const named = new Set(found.filter(({ isNamed }) => isNamed).map(({ place }) => place))
+  const kept = found.filter(({ place, isNamed }) => isNamed || !named.has(place))
+  const open = openPlaces(kept)
+  return kept
+    .filter((one) => !open.has(one.place) || !isRefused(one))
+    .map(({ isNamed: _, ...one }) => one)
 }
 
 const openPlaces = (found: readonly AnsweredTransaction[]): ReadonlySet<number> =>

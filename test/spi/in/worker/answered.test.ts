@@ -18,7 +18,7 @@ const idMade = (letter: 'E' | 'D', at: Date): string =>
   `${letter}12345678${minuteOf(at)}${String(serial++).padStart(11, '0')}`
 
 type Sent = {
-  readonly type: 'pacs.008' | 'pacs.004'
+  readonly type: 'pacs.008' | 'pacs.004' | 'camt.055'
   readonly at: Date
   readonly endToEndId: string
   readonly instructionId?: string
@@ -102,6 +102,20 @@ test('an answer finds the last of many returns of one payment', async () => {
   expect(await found(last)).toEqual([id])
   expect(await found({ ...last, endToEndId: idMade('E', before(1)) })).toEqual([])
   expect(await found(payment)).toEqual([paid])
+})
+
+test('an answer is about the cancellation that it cites, whenever that was sent and whatever became of it', async () => {
+  const about = { type: 'camt.055', endToEndId: idMade('E', before(20)) } as const
+  const first = await stored({ ...about, at: before(5), instructionId: 'CA1', status: 'REJECTED' })
+  const second = await stored({ ...about, at: before(20), instructionId: 'CA2' })
+  const third = await stored({ ...about, at: before(4), instructionId: 'CA3' })
+  const cited = (instructionId?: string) =>
+    found({ ...about, at: now, ...(instructionId && { instructionId }) })
+  expect(await cited('CA1')).toEqual([first])
+  expect(await cited('CA2')).toEqual([second])
+  expect(await cited('CA3')).toEqual([third])
+  // What cites none of them may be about each that is open.
+  for (const none of ['CA4', 'D4', undefined]) expect(await cited(none)).toEqual([second, third])
 })
 
 test.each(['E1', 'E12345678999999999999', 'F0000000000000', '', 'E12345678000000000000'])(
