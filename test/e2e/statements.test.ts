@@ -51,11 +51,11 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_,
       // On a machine that is busy answers are asked for again, or come before they are waited for: that adds, and never
       // takes away.
       let least = Number.POSITIVE_INFINITY
-      for (let turn = 0; turn < turnsMax && least >= aloneMax; turn++) {
+      for (let turn = 0; turn < turnsMax && least > aloneMax; turn++) {
         const alone = (await trip.pay(lone, 1)).filter((cost) => !isOfEvents(cost))
         least = Math.min(least, callsOf(alone) / lone)
       }
-      expect(least).toBeLessThan(aloneMax)
+      expect(least).toBeLessThanOrEqual(aloneMax)
     },
     timeoutMs,
   )

@@ -17,8 +17,8 @@ const answerMs = 40_000
 const polls = [
   /job_leases|broker_members|broker_lanes|broker_backlogs|^select row\./i,
   /as paid\(id\)/,
-  // Overdue, lost and doubtful messages, and answers that crossed with what they are about.
-  /^\s*(select exists|select sent\.id|with due as)/,
+  // Overdue, lost and doubtful messages, resends that are asked for, and answers that crossed with what they are about.
+  /^\s*(select exists|select sent\.id|select from spi_resends|with due as)/,
   /^\s*select[\s\S]*(requeue_after <=|in_doubt_since)/,
 ]
 const isPoll = ({ text }: StatementCost): boolean => polls.some((poll) => poll.test(text))
