@@ -2,6 +2,7 @@ import { type Act, type ScopedAct, sending } from './act.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { textsIn } from './fields.tsx'
 import { count, minorOf, tokens } from './format.ts'
+import { openText, resentMax } from './lanes.ts'
 import { hasFees, type Networks } from './networks.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
@@ -175,7 +176,11 @@ export const resendLaneAct = (lane: {
   readonly open: number
 }): Act => ({
   title: w.resend,
-  consequence: fill(w.resendLaneConsequence, { wallet: lane.sender, count: count(lane.open) }),
+  consequence: fill(w.resendLaneConsequence, {
+    wallet: lane.sender,
+    count: openText(lane.open),
+    most: count(resentMax),
+  }),
   run: sending(
     'POST',
     `/v1/wallets/${encodeURIComponent(lane.wallet_id)}/resend`,

@@ -59,8 +59,8 @@ export const attentionWords = inWords({
   ],
   waitsFor: ['Waits for', 'Espera por'],
   resendLaneConsequence: [
-    'What {wallet} has in flight, {count} open, goes to the nodes once more: the same bytes at the same nonces, for a higher fee where there are fees. Of each nonce the chain takes one: nothing is paid twice.',
-    'O que {wallet} tem em curso, {count} em aberto, vai aos nós mais uma vez: os mesmos bytes nos mesmos nonces, com taxa maior onde há taxas. De cada nonce a cadeia aceita um: nada é pago em dobro.',
+    'What {wallet} has in flight, {count} open, goes to the nodes once more, at most {most} on each network: the same bytes at the same nonces, for a higher fee where there are fees. Of each nonce the chain takes one: nothing is paid twice.',
+    'O que {wallet} tem em curso, {count} em aberto, vai aos nós mais uma vez, no máximo {most} em cada rede: os mesmos bytes nos mesmos nonces, com taxa maior onde há taxas. De cada nonce a cadeia aceita um: nada é pago em dobro.',
   ],
   resentLane: [
     '{count} go out within seconds; the transfer tells what came of it.',

@@ -28,6 +28,7 @@ import { certificateWords, Expiry, importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
 import { count, dayOf, minorOf, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
+import { openText } from './lanes.ts'
 import { isStuck, lateOf, nameOfCertificate, type StoredCertificate, toBeReplaced } from './late.ts'
 import { type Networks, useNetworks } from './networks.ts'
 import { overviewWords } from './overview-words.ts'
@@ -213,7 +214,7 @@ const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
     column(words.kind, ({ network }) => network, 'extra'),
     column(w.waitsFor, (lane) => <Oldest lane={lane} />, 'wide mono'),
     column(words.status, ({ oldest_status: status }) => <Badge status={status ?? ''} />),
-    column(w.count, ({ open }) => count(open), 'number'),
+    column(w.count, ({ open }) => openText(open), 'number'),
     momentColumn(({ oldest_at: at }) => at),
   ],
   keyOf: ({ network, sender }) => `${network} ${sender}`,

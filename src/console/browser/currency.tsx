@@ -6,6 +6,7 @@ import type { ScreenProps, Session } from './api.ts'
 import { textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { Tabs } from './heads.tsx'
+import { lanesMax, openText } from './lanes.ts'
 import { useFollowed } from './live.ts'
 import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
 import { makeWords } from './make-words.ts'
@@ -228,7 +229,7 @@ const laneColumns: readonly Column<Lane>[] = [
   column(w.label, ({ label }) => label, 'extra'),
   column(w.network, ({ network }) => network),
   column(w.nextNonce, ({ next_nonce: next }) => count(next), 'number'),
-  column(w.waiting, ({ open }) => count(open), 'number'),
+  column(w.waiting, ({ open }) => openText(open), 'number'),
   column(words.status, ({ oldest_status: status }) =>
     status === null ? <Badge status="ok" label="–" /> : <Badge status={status} />,
   ),
@@ -245,12 +246,17 @@ const Lanes = () => {
             <p class="empty">{w.noLanes}</p>
           </Card>
         ) : (
-          <ListTable
-            isCard
-            columns={laneColumns}
-            rows={lanes}
-            keyOf={({ network, sender }) => `${network} ${sender}`}
-          />
+          <>
+            {lanes.length >= lanesMax && (
+              <p class="quiet">{fill(w.lanesFirst, { count: count(lanesMax) })}</p>
+            )}
+            <ListTable
+              isCard
+              columns={laneColumns}
+              rows={lanes}
+              keyOf={({ network, sender }) => `${network} ${sender}`}
+            />
+          </>
         )
       }
     </Shown>

@@ -79,6 +79,10 @@ export const railWords = inWords({
   type: ['Type', 'Tipo'],
   noWallets: ['No wallets yet.', 'Ainda não há carteiras.'],
   noContracts: ['No contracts yet.', 'Ainda não há contratos.'],
+  lanesFirst: [
+    'The {count} whose oldest has been open longest; there may be more.',
+    'As {count} cuja mais antiga está aberta há mais tempo; pode haver mais.',
+  ],
   noLanes: ['No wallet has sent anything yet.', 'Nenhuma carteira enviou algo ainda.'],
   create: ['New wallet', 'Nova carteira'],
   createConsequence: [
