@@ -28,6 +28,19 @@ test('in the file', async () => {
   expect((await check('production'))?.status).toBe('ok')
 })
 
+test('in the file and in the database, as serve takes both', async () => {
+  const { dsn, close } = await createTestDatabase()
+  const file = join(temporaryDirectory(), 'keys.json')
+  const check = () => checkKeys(settings('sandbox', file), dsn, quietLogger)
+  const detail = `0 of 0 keys are active; ${file} does not exist; 0 of 0 keys in the database are active`
+  expect(await check()).toMatchObject([{ status: 'warning', detail }])
+  await commandHere(create, { DATABASE_DSN: dsn })
+  expect(await check()).toMatchObject([{ status: 'ok' }])
+  await Bun.write(file, 'none')
+  expect(await check()).toMatchObject([{ status: 'failed' }, { status: 'ok' }])
+  await close()
+})
+
 test('in the database, where one that says none is of either', async () => {
   const { dsn, sql, close } = await createTestDatabase()
   const check = async (environment: string) =>

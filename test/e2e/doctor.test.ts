@@ -71,6 +71,19 @@ describe('doctor', () => {
     await close()
   })
 
+  test('tells the database of cards from the other, and names its setting', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const cards = `postgres://trilho:x@${nowhere}/cards`
+    const { of } = await doctor({ DATABASE_DSN: dsn, CARDGW_DATABASE_URL: cards })
+    expect(of('Database')).toMatchObject({ status: 'ok' })
+    const ofCards = of('Database (CARDGW_DATABASE_URL)')
+    expect(ofCards).toMatchObject({ status: 'failed' })
+    expect(ofCards?.fix).toStartWith('check CARDGW_DATABASE_URL')
+    const alone = await doctor({ CARDGW_DATABASE_URL: cards })
+    expect(alone.of('Database (CARDGW_DATABASE_URL)')).toMatchObject({ status: 'failed' })
+    await close()
+  })
+
   test('names rights that are missing, a pool that is too large, and a database that takes no writes', async () => {
     const { dsn, sql, close } = await createTestDatabase()
     const role = `weak_${process.pid}`

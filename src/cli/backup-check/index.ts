@@ -19,6 +19,7 @@ import {
   print,
   withDatabase,
 } from '../command.ts'
+import { ofDatabase, settingOf } from '../doctor/database.ts'
 import { checkLines } from '../doctor/index.ts'
 import { reasonOf } from '../doctor/reason.ts'
 import type { Io, LoadedProgram, Program } from '../program.ts'
@@ -51,7 +52,9 @@ on it must be compared with the books of the counterparties, and which API keys 
     const checks: Check[] = []
     const databases = demandDatabases(loaded)
     for (const dsn of databases) {
-      checks.push(...(await checksOf(dsn, { isQuick, io, program, loaded })))
+      const setting = settingOf(dsn, loaded)
+      const found = await checksOf(dsn, { setting, isQuick, io, program, loaded })
+      checks.push(...ofDatabase(setting, found))
     }
     const isWhole = checks.every(({ status }) => status !== 'failed')
     const features = isWhole ? idleFeatures(program, loaded, errorLogger(io)) : []
@@ -69,6 +72,7 @@ on it must be compared with the books of the counterparties, and which API keys 
 }
 
 type Context = {
+  readonly setting: string
   readonly isQuick: boolean
   readonly io: Io
   readonly program: Program
@@ -77,7 +81,7 @@ type Context = {
 
 /** What a copy is made of; no further than a schema that is not there. */
 const checksOf = async (dsn: string, context: Context): Promise<readonly Check[]> => {
-  const schema = await checkSchema(dsn, context.program.migrations)
+  const schema = await checkSchema(dsn, context.program.migrations, context.setting)
   if (schema.status === 'failed') return [schema]
   const { isQuick, io, loaded } = context
   return withDatabase(

@@ -8,6 +8,7 @@ import { reasonOf } from '../doctor/reason.ts'
 export const checkSchema = async (
   dsn: string,
   migrations: readonly Migration[],
+  setting: string,
 ): Promise<Check> => {
   const check = checkOf('Schema')
   try {
@@ -19,7 +20,7 @@ export const checkSchema = async (
       'restore again, or check with the version that made the copy',
     )
   } catch (error) {
-    const fix = 'check DATABASE_DSN, and check with the version that made the copy'
+    const fix = `check ${setting}, and check with the version that made the copy`
     return check.failed(reasonOf(error), fix)
   }
 }

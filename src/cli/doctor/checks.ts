@@ -43,27 +43,39 @@ const checkPort = ({
   }
 }
 
+/** Keys of one place, of which those that fit are of this environment. */
+type Counted = { readonly detail: string; readonly fitting: number; readonly others: number }
+
 /**
- * Keys can be read, and there is one that works now: in the file, or in the database. Nothing while that is none to ask.
+ * Keys can be read, and there is one that works now: in the file, or in the database; `serve` takes both. Nothing is said
+ * of a database that is none to ask.
  */
 export const checkKeys = async (
   { apiKeysFile, environment }: PlatformSettings,
   dsn: string | undefined,
   logger: Logger,
 ): Promise<readonly Check[]> => {
-  const check = checkOf('API keys')
   const taken = environment === 'production' ? 'live' : 'test'
-  if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, taken, logger)
-  if (apiKeysFile === undefined) {
-    return [
-      check.warning(
-        'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
-        'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
-      ),
-    ]
-  }
+  if (apiKeysFile === undefined && dsn === undefined) return [nowhere]
+  const found = [
+    ...(apiKeysFile === undefined ? [] : [await countFile(apiKeysFile, taken)]),
+    ...(dsn === undefined ? [] : await countTable(dsn, taken, logger)),
+  ]
+  const unread = found.filter((one) => 'status' in one)
+  const counted = found.filter((one) => 'fitting' in one)
+  return [...unread, ...(counted.length === 0 ? [] : [checkOfKeys(counted, taken)])]
+}
+
+const check = checkOf('API keys')
+
+const nowhere = check.warning(
+  'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
+  'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
+)
+
+const countFile = async (path: string, taken: KeyEnvironment): Promise<Counted | Check> => {
   try {
-    const { keys } = await readKeyFile(apiKeysFile)
+    const { keys } = await readKeyFile(path)
     const alive = keys.filter(
       (key) =>
         typeof key.revoked_at !== 'string' &&
@@ -71,33 +83,29 @@ export const checkKeys = async (
     )
     // One that was stored before its environment was is of that which its text says.
     const fitting = alive.filter((key) => (key.environment ?? taken) === taken).length
-    const absent = existsSync(apiKeysFile) ? '' : `; ${apiKeysFile} does not exist`
+    const absent = existsSync(path) ? '' : `; ${path} does not exist`
     const detail = `${alive.length} of ${keys.length} keys are active${absent}`
-    return [checkOfKeys(detail, fitting, alive.length - fitting, taken)]
+    return { detail, fitting, others: alive.length - fitting }
   } catch (error) {
-    return [check.failed(reasonOf(error), `correct ${apiKeysFile} or its rights`)]
+    return check.failed(reasonOf(error), `correct ${path} or its rights`)
   }
 }
 
 /** A key of the other environment is refused, however active it is. */
-const checkOfKeys = (
-  detail: string,
-  fitting: number,
-  others: number,
-  taken: KeyEnvironment,
-): Check => {
-  const check = checkOf('API keys')
+const checkOfKeys = (places: readonly Counted[], taken: KeyEnvironment): Check => {
+  const others = places.reduce((sum, place) => sum + place.others, 0)
   const refused = others === 0 ? '' : `; refused here, where keys are trl_${taken}_: ${others}`
-  return fitting > 0
-    ? check.ok(`${detail}${refused}`)
-    : check.warning(`${detail}${refused}`, 'create one with trilho keys create')
+  const detail = `${places.map((place) => place.detail).join('; ')}${refused}`
+  return places.some(({ fitting }) => fitting > 0)
+    ? check.ok(detail)
+    : check.warning(detail, 'create one with trilho keys create')
 }
 
-const checkKeyTable = async (
+const countTable = async (
   dsn: string,
   taken: KeyEnvironment,
   logger: Logger,
-): Promise<readonly Check[]> => {
+): Promise<readonly (Counted | Check)[]> => {
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   try {
     const [row = { all: 0, alive: 0, fitting: 0 }] = await database.sql<
@@ -108,11 +116,11 @@ const checkKeyTable = async (
       from api_keys cross join lateral (
         select revoked_at is null and (expires_at is null or expires_at > now()) as is_alive) as state`
     const detail = `${row.alive} of ${row.all} keys in the database are active`
-    return [checkOfKeys(detail, row.fitting, row.alive - row.fitting, taken)]
+    return [{ detail, fitting: row.fitting, others: row.alive - row.fitting }]
   } catch (error) {
     if (isTransientDatabaseError(error)) return []
     const detail = `those of the database cannot be read: ${reasonOf(error)}`
-    return [checkOf('API keys').warning(detail, 'see what is said of the database')]
+    return [check.warning(detail, 'see what is said of the database')]
   } finally {
     await database.close()
   }

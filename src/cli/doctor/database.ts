@@ -8,6 +8,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { LoadedProgram } from '../program.ts'
 import { checkPooler } from './pooler.ts'
 import { reasonOf } from './reason.ts'
 
@@ -18,15 +19,33 @@ const check = checkOf('Database')
 
 export type DatabaseToCheck = {
   readonly dsn: string
+  readonly setting: DatabaseSetting
   readonly migrations: readonly Migration[]
   /** Connections that a process opens at most. */
   readonly connectionsMax: number
   readonly logger: Logger
 }
 
+type DatabaseSetting = 'DATABASE_DSN' | 'CARDGW_DATABASE_URL'
+
+/** The setting that one of the databases is of. */
+export const settingOf = (
+  dsn: string,
+  { database }: Pick<LoadedProgram, 'database'>,
+): DatabaseSetting => (dsn === database ? 'DATABASE_DSN' : 'CARDGW_DATABASE_URL')
+
+/** Checks of the database of cards say which they are of. */
+export const ofDatabase = (setting: DatabaseSetting, checks: readonly Check[]): readonly Check[] =>
+  setting === 'DATABASE_DSN'
+    ? checks
+    : checks.map((one) => ({ ...one, name: `${one.name} (${setting})` }))
+
 /** Everything about one database: reachable, right version and schema, rights, room, clock, and what is in between. */
-export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly Check[]> => {
-  const { dsn, migrations, logger } = options
+export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly Check[]> =>
+  ofDatabase(options.setting, await checksOf(options))
+
+const checksOf = async (options: DatabaseToCheck): Promise<readonly Check[]> => {
+  const { dsn, setting, migrations, logger } = options
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   const { sql } = database
   try {
@@ -46,17 +65,17 @@ export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly 
             `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
             'trilho migrate, or let serve do it at its start',
           )
-    const rights = pending.length > 0 ? [] : [await checkRights(sql, migrations)]
+    const rights = pending.length > 0 ? [] : [await checkRights(sql, options)]
     return [
       schema,
       ...pooler,
       ...rights,
-      ...(pending.length > 0 ? [] : [await checkWrites(sql)]),
+      ...(pending.length > 0 ? [] : [await checkWrites(sql, setting)]),
       await checkRoom(sql, options.connectionsMax),
       await checkClock(sql),
     ]
   } catch (error) {
-    return [unreachable(error)]
+    return [unreachable(error, setting)]
   } finally {
     await database.close()
   }
@@ -73,11 +92,11 @@ export const checkApart = async (
   return [checkOf('CARDGW_DATABASE_URL').failed(detail, 'take it out')]
 }
 
-const unreachable = (error: unknown): Check => {
+const unreachable = (error: unknown, setting: DatabaseSetting): Check => {
   const detail = reasonOf(error)
   const fix = detail.includes('unsupported startup parameter')
     ? 'PgBouncer is between: add statement_timeout to its ignore_startup_parameters, or connect directly'
-    : 'check DATABASE_DSN, the server, and the network between'
+    : `check ${setting}, the server, and the network between`
   return check.failed(detail, fix)
 }
 
@@ -85,7 +104,10 @@ const unreachable = (error: unknown): Check => {
 const appendOnly: ReadonlySet<string> = new Set(['audit_log'])
 
 /** May this role do with our tables what the program does with them? */
-const checkRights = async (sql: Client, migrations: readonly Migration[]): Promise<Check> => {
+const checkRights = async (
+  sql: Client,
+  { setting, migrations }: DatabaseToCheck,
+): Promise<Check> => {
   const check = checkOf('Database rights')
   const text = migrations.map((migration) => migration.sql).join('\n')
   const isOurs = (table: string): boolean =>
@@ -117,12 +139,12 @@ const checkRights = async (sql: Client, migrations: readonly Migration[]): Promi
   if (all.length === 0) return check.ok('all that is needed')
   return check.failed(
     `missing: ${all.join('; ')}`,
-    'let the role of DATABASE_DSN own the tables, or be a member of the role that does',
+    `let the role of ${setting} own the tables, or be a member of the role that does`,
   )
 }
 
 /** What is written is taken back. */
-const checkWrites = async (sql: Client): Promise<Check> => {
+const checkWrites = async (sql: Client, setting: DatabaseSetting): Promise<Check> => {
   const check = checkOf('Database writes')
   try {
     await writeOnce(sql)
@@ -130,7 +152,7 @@ const checkWrites = async (sql: Client): Promise<Check> => {
   } catch (error) {
     return check.failed(
       `no row can be written: ${reasonOf(error)}`,
-      'connect to the primary (several hosts in DATABASE_DSN find it), make room on its disk, or grant the right',
+      `connect to the primary (several hosts in ${setting} find it), make room on its disk, or grant the right`,
     )
   }
 }

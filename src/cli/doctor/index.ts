@@ -3,7 +3,7 @@ import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
 import type { Io, LoadedProgram, Program } from '../program.ts'
 import { checkFiles, checkKeys, checkPorts, checkRequests } from './checks.ts'
-import { checkApart, checkDatabase } from './database.ts'
+import { checkApart, checkDatabase, settingOf } from './database.ts'
 
 /** Every check on a line of its own, and what to do below it. */
 export const checkLines = (checks: readonly Check[]): string => checks.map(line).join('\n')
@@ -85,7 +85,13 @@ const liveChecks = async (
     ...(
       await Promise.all(
         loaded.databases.map((dsn) =>
-          checkDatabase({ dsn, migrations, connectionsMax: loaded.connectionsMax, logger }),
+          checkDatabase({
+            dsn,
+            setting: settingOf(dsn, loaded),
+            migrations,
+            connectionsMax: loaded.connectionsMax,
+            logger,
+          }),
         ),
       )
     ).flat(),
