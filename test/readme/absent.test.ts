@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { dependencyFindings } from '../../scripts/release/findings.ts'
-import { baseMessages } from '../../src/cards/content/base.ts'
 import { program } from '../../src/main.ts'
 import { quietLogger } from '../support/database.ts'
 import { root } from '../support/program.ts'
@@ -60,11 +59,6 @@ type Proof = () => readonly unknown[]
 
 /** In the order of the README, in both languages. */
 const notThere: readonly (readonly [english: string, portuguese: string, proof: Proof])[] = [
-  [
-    'Cards: fees (DE 82 to 85) and numbers of authorizations (DE 81) in the totals of a business day',
-    'Cartões: tarifas (DE 82 a 85) e números de autorizações (DE 81) nos totais de um dia de negócios',
-    () => Object.keys(baseMessages.reconciliation.fields).filter((de) => /^8[1-5]$/.test(de)),
-  ],
   ['Pix: recovery of funds (MED 2.0)', 'Pix: recuperação de valores (MED 2.0)', noPath(/recover/)],
   [
     'Digital currency: gRPC',
