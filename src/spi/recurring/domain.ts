@@ -135,6 +135,28 @@ export const transition = (
   return { state: wanted, stateBefore: wanted === 'cancellation_requested' ? state : null }
 }
 
+/** What a payer's institution says to a request. */
+const answers: ReadonlySet<Event | null> = new Set([
+  ...(['confirmed', 'refused', 'unnamed_refused'] as const),
+])
+
+/**
+ * Whether an institution says it that has no part in the mandate or charge, as far as message and terms tell. A payer may
+ * authorise a mandate at another institution than the one that was asked; it answers no request.
+ */
+export const isStrangers = (
+  { fact: { event, speaker, mandate }, direction }: Stated,
+  { state }: Standing,
+  terms: Fact['terms'],
+): boolean => {
+  const { debtor_ispb: debtor, creditor_ispb: creditor } = terms ?? {}
+  if (direction === 'OUTBOUND' || !debtor || !creditor) return false
+  if (speaker !== undefined) return speaker !== debtor && speaker !== creditor
+  if (mandate === undefined || !answers.has(event)) return false
+  const isOfCancellation = event === 'unnamed_refused' && state === 'cancellation_requested'
+  return !isOfCancellation && mandate.debtorIspb !== debtor
+}
+
 const unconfirmed = (state: State | null): State | null =>
   state === 'confirmed' ? 'requested' : state
 

@@ -6,6 +6,7 @@ import {
   type Fact,
   idOf,
   isAsking,
+  isStrangers,
   type Kind,
   refusedEvents,
   refusedPosition,
@@ -16,7 +17,7 @@ import {
 } from './domain.ts'
 import { earlierThan } from './earlier.ts'
 
-type Row = Standing & { readonly id: string }
+type Row = Standing & { readonly id: string; readonly terms: Fact['terms'] }
 
 type Step = Stated & { readonly before: State | null; readonly after: State | null }
 
@@ -34,15 +35,19 @@ export const applyFacts = async (
   if (stated.length === 0) return []
   const rows = await lockRows(tx, stated)
   const standings = new Map<string, Standing>(rows.map((row) => [row.id, row]))
+  const terms = new Map(rows.map((row) => [row.id, row.terms]))
   const earlier = await earlierThan(tx, stated)
   const steps = stated.map((one): Step => {
     const { fact } = one
-    const before = standings.get(idOf(fact)) ?? { state: null, stateBefore: null }
-    const meaning = earlier.meaningOf(one)
+    const id = idOf(fact)
+    const before = standings.get(id) ?? { state: null, stateBefore: null }
+    const agreed = terms.get(id) ?? null
+    const meaning = isStrangers(one, before, agreed) ? null : earlier.meaningOf(one)
     const after = meaning === null ? before : transition(before, meaning, one.direction)
-    standings.set(idOf(fact), after)
+    standings.set(id, after)
     const step = { ...one, before: before.state, after: after.state }
     earlier.note(one, hasChanged(step) ? step.after : null)
+    terms.set(id, isAskedAgain(step) ? fact.terms : (agreed ?? fact.terms))
     return step
   })
   // A refusal that only repeats what an answer has said is not worth a step.
@@ -66,9 +71,9 @@ export const linkFacts = async (tx: Queryable, stated: readonly Stated[]): Promi
 
 const hasChanged = ({ before, after }: Step): boolean => before !== after
 
-/** What was agreed before counts no more. */
-const isAskedAgain = ({ fact, before, after }: Step): boolean =>
-  fact.event === 'requested' && before !== null && before !== after
+/** What was agreed before counts no more. What we ask for tells who is asked, also where another request is open. */
+const isAskedAgain = ({ fact, direction, before, after }: Step): boolean =>
+  fact.event === 'requested' && before !== null && (before !== after || direction === 'OUTBOUND')
 
 const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<readonly Row[]> => {
   const wanted = new Map(
@@ -86,7 +91,7 @@ const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<reado
   return tx<Row[]>`
     select r.* from unnest(${textArray(sorted.map(({ id }) => id))}::text::text[]) as wanted(id)
       cross join lateral (
-        select id, state, state_before as "stateBefore" from spi_recurrences
+        select id, state, state_before as "stateBefore", terms from spi_recurrences
         where id = wanted.id limit 1 for update
       ) r`
 }
