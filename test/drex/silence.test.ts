@@ -1,5 +1,7 @@
 /** Of two nodes one that is behind holds up every end: somebody is told which it is, and when it is over. */
-import { afterAll, expect, spyOn, test } from 'bun:test'
+import { afterAll, expect, mock, spyOn, test } from 'bun:test'
+import type { EngineContext } from '#src/drex/engine/context.ts'
+import { createSilence } from '#src/drex/engine/silence.ts'
 import { quietLogger } from '../support/database.ts'
 import { createLyingNode } from './lying-node.ts'
 import { createBench, type TransferBody } from './support.ts'
@@ -48,3 +50,23 @@ test('a node that does not tell receipts is named once it has held up an end for
   await bench.until(async () => (await reason()) === undefined)
   expect(logged().at(-1)).toEqual([{ network: 'drex_testnet' }, 'enough nodes tell receipts again'])
 }, 60_000)
+
+test('a node that is steadily behind is named once, though one end after the other comes', () => {
+  const logger = { ...quietLogger, error: mock(), info: mock() }
+  const context = { network: { id: 'n' }, logger } as unknown as EngineContext
+  const silence = createSilence()
+  // One more waits each 10 s, and each for 120 s.
+  for (let s = 0; s <= 600; s += 5) {
+    skippedMs += 5_000
+    const first = Math.max(0, Math.floor((s - 120) / 10) + 1)
+    const ids = Array.from({ length: Math.floor(s / 10) + 1 - first }, (_, at) => `${first + at}`)
+    silence.look(
+      context,
+      ids.map((id) => ({ id, silent: ['b'] })),
+    )
+  }
+  expect([logger.error.mock.calls.length, logger.info.mock.calls.length]).toEqual([1, 0])
+  expect(silence.isLong()).toBe(true)
+  silence.look(context, [])
+  expect(logger.info.mock.calls.length).toBe(1)
+})

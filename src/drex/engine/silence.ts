@@ -12,22 +12,24 @@ export type Unconfirmed = { readonly id: string; readonly silent: readonly strin
 
 export const createSilence = () => {
   let isTold = false
-  /** One stands for all: while a node keeps silent, none of them ends. */
-  let oldest: { readonly id: string; readonly sinceMs: number } | undefined
-  const isLong = (): boolean =>
-    oldest !== undefined && performance.now() - oldest.sinceMs >= patienceMs
+  /** Since when each waits, the first of them first: behind a node that lags they end one by one, and all wait long. */
+  let waits: ReadonlyMap<string, number> = new Map()
+  const isLong = (): boolean => {
+    const [firstMs] = waits.values()
+    return firstMs !== undefined && performance.now() - firstMs >= patienceMs
+  }
   return {
     isLong,
     /** Logs once when ends wait for long, and once when they go on. @param all that wait now */
     look({ network, logger }: EngineContext, all: readonly Unconfirmed[]): void {
-      const same = all.find(({ id }) => id === oldest?.id)
-      if (same === undefined) {
-        oldest = all[0] && { id: all[0].id, sinceMs: performance.now() }
-      }
+      const nowMs = performance.now()
+      const sinceMs = ({ id }: Unconfirmed): number => waits.get(id) ?? nowMs
+      const ordered = all.toSorted((a, b) => sinceMs(a) - sinceMs(b))
+      waits = new Map(ordered.map((one) => [one.id, sinceMs(one)]))
       if (isLong() === isTold) return
       isTold = !isTold
       if (isTold) {
-        const told = { network: network.id, silent: same?.silent, count: all.length }
+        const told = { network: network.id, silent: ordered[0]?.silent, count: all.length }
         logger.error(told, 'ends wait: too few nodes tell a receipt')
       } else logger.info({ network: network.id }, 'enough nodes tell receipts again')
     },
