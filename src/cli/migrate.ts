@@ -1,7 +1,7 @@
 import { migrate, pendingMigrations } from '#src/platform/database/index.ts'
 import { ensureAuditPartitions } from '#src/platform/http/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
-import { type Command, demandDatabases, demandSettings, print, withDatabase } from './command.ts'
+import { type Command, demandDatabases, print, withDatabase } from './command.ts'
 import { inProgress } from './progress.ts'
 
 /** Brings the schema up to date, or says what would be done. */
@@ -17,7 +17,7 @@ export const migrateCommand: Command = {
   },
   examples: ['DATABASE_DSN=postgres://trilho@db/trilho trilho migrate --dry-run'],
   run: async (args, io, program) => {
-    const databases = demandDatabases(demandSettings(program.load(io.env)))
+    const databases = demandDatabases(program.load(io.env))
     const logger = createLogger({ level: 'warn', format: 'text', sink: { write: io.err } })
     const isDry = args.flag('dry-run')
     const done = isDry ? 'missing' : 'applied'

@@ -409,8 +409,10 @@ describe('migrate', () => {
     )
     expect((await run(['migrate'], { databases })).out).toBe('applied 0001_one\napplied 0002_two\n')
     expect((await run(['migrate'], { databases })).out).toBe('the schema is up to date\n')
+    // A job that migrates has no use for other settings, nor for the secrets that production asks for.
+    const others = { databases, env: { SPI_SIZE: 'x' } }
+    expect((await run(['migrate'], others)).out).toBe('the schema is up to date\n')
     await close()
     expect((await run(['migrate'])).err).toContain('DATABASE_DSN')
-    expect((await run(['migrate'], { env: { SPI_SIZE: 'x' } })).code).toBe(78)
   })
 })
