@@ -15,6 +15,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import {
   copyOf,
   findPostgres,
@@ -133,9 +134,17 @@ const stateDirectory = async (wanted: string, as: RunAs): Promise<string> => {
   return directory
 }
 
+/** What is given where there is no such file. One that cannot be read may be all right: nothing is made in its place. */
+const orIfAbsent =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (hasCode(error, 'ENOENT')) return value
+    throw error
+  }
+
 const clusterPassword = async (directory: string): Promise<string> => {
   const path = join(directory, 'password')
-  const kept = await readFile(path, 'utf8').catch(() => '')
+  const kept = await readFile(path, 'utf8').catch(orIfAbsent(''))
   if (kept !== '') return kept
   // A cluster whose password is lost cannot be opened any more; it is made anew.
   await rm(join(directory, 'data', 'PG_VERSION'), { force: true })
@@ -147,7 +156,7 @@ const clusterPassword = async (directory: string): Promise<string> => {
 /** Whether there is a cluster that initdb has made to its end: it begins with PG_VERSION, and may have been killed. */
 const isWhole = async (data: string): Promise<boolean> => {
   if (!existsSync(join(data, 'PG_VERSION'))) return false
-  const names = await readdir(join(data, 'base')).catch(() => [])
+  const names = await readdir(join(data, 'base')).catch(orIfAbsent([]))
   return names.filter((name) => /^\d+$/.test(name)).length >= databasesMin
 }
 

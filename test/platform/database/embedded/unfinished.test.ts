@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
@@ -38,6 +38,24 @@ test('a cluster that was not made to its end is made anew, and one that was stay
   expect(await start((sql) => sql`select * from kept`)).toHaveLength(0)
   expect(readdirSync(directory).sort()).toEqual(['data', 'password', 'postgres.log'])
   expect(existsSync(join(directory, 'data/PG_VERSION'))).toBe(true)
+})
+
+test.each([
+  ['databases', 'data/base'],
+  ['password', 'password'],
+])('where its %s cannot be read, a cluster stays as it is', async (_, unreadable) => {
+  const at = join(temporaryDirectory(), 'postgres')
+  mkdirSync(join(at, 'data'), { recursive: true })
+  writeFileSync(join(at, 'data/PG_VERSION'), '18\n')
+  writeFileSync(join(at, 'password'), 'secret', { mode: 0o600 })
+  rmSync(join(at, unreadable), { force: true })
+  // Neither a folder that is a file nor a file that is a folder can be read.
+  if (unreadable === 'password') mkdirSync(join(at, unreadable))
+  else writeFileSync(join(at, unreadable), '')
+  const started = startEmbeddedPostgres({ directory: at })
+  expect(started).rejects.toThrow(/ENOTDIR|EISDIR/)
+  await started.catch(() => {})
+  expect(existsSync(join(at, 'data/PG_VERSION'))).toBe(true)
 })
 
 test('what is there before initdb has ended is never taken for a cluster', async () => {
