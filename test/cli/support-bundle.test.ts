@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { defineSettings, setting } from '#src/platform/config/index.ts'
-import { databaseUrl, secretUrl } from '#src/platform/config/kinds.ts'
+import { databaseUrl, secret, secretUrl } from '#src/platform/config/kinds.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
 import { createRedactor, secretTexts } from '../../src/cli/support-bundle/redact.ts'
 import { commandHere } from '../support/command-here.ts'
@@ -55,6 +55,23 @@ test('a secret is found however JSON writes it, and digits of one leave the rest
   }
   expect(within.msg).not.toContain('ef12')
   expect(redactor.metrics('x{of="ab\\"cd\\\\ef12"} 1')).toBe('x{of="***"} 1')
+})
+
+test('of an address only its secrets are hidden, of a header its value however it is written', async () => {
+  const one = {
+    dsn: setting('DATABASE_DSN', databaseUrl(), { doc: 'x' }),
+    headers: setting('HEADERS', secret(), { doc: 'x' }),
+  }
+  const texts = await secretTexts([{ settings: one }], {
+    DATABASE_DSN: 'postgres://owner:secret99@db1,db2/x?application_name=trilho',
+    HEADERS: 'tenant=acme-bank,authorization=Basic%20dXNlcjpzZWNyZXQ%3D',
+  })
+  expect(texts).not.toContain('trilho')
+  expect(texts).toContain('secret99')
+  expect(texts).toContain('acme-bank')
+  const { json } = createRedactor(texts)
+  const told = { fix: 'trilho migrate', sent: 'authorization: Basic dXNlcjpzZWNyZXQ=' }
+  expect(JSON.parse(json(told))).toEqual({ fix: 'trilho migrate', sent: 'authorization: ***' })
 })
 
 test('what a setting keeps secret is known, also where its value does not parse', async () => {

@@ -28,17 +28,21 @@ export const secretTexts = async (
       const { from, mask } = setting.kind
       if (text === '' || (from !== 'secret' && mask(text) === text)) continue
       texts.add(text)
-      for (const part of [text, ...text.split(',')].flatMap((one) => secretsIn(one, mask(text)))) {
+      const parts = [text, ...text.split(',')].flatMap((one) => secretsIn(one, mask(text)))
+      // Lists of names with values: a header that a collector asks for.
+      const values = text.split(',').map((part) => part.slice(part.indexOf('=') + 1))
+      for (const part of [...parts, ...(isAddress(text) ? [] : values)]) {
         texts.add(part).add(decodeURIComponentSafely(part))
       }
-      // Lists of names with values: a header that a collector asks for.
-      for (const part of text.split(',')) texts.add(part.slice(part.indexOf('=') + 1))
     }
   }
   const long = [...texts].filter((text) => text.length >= secretLengthMin)
   // The longest first: one may be a part of another.
   return long.sort((one, other) => other.length - one.length)
 }
+
+/** Its scheme comes before all that has a name. */
+const isAddress = (text: string): boolean => (text.split('=', 1)[0] ?? '').includes('://')
 
 /** Parameters of an address that keep nothing secret: their values are words that stand elsewhere too. */
 const openParameters: ReadonlySet<string> = new Set([
