@@ -73,7 +73,11 @@ const hasChanged = ({ before, after }: Step): boolean => before !== after
 
 /** What was agreed before counts no more. What we ask for tells who is asked, also where another request is open. */
 const isAskedAgain = ({ fact, direction, before, after }: Step): boolean =>
-  fact.event === 'requested' && before !== null && (before !== after || direction === 'OUTBOUND')
+  fact.event === 'requested' &&
+  before !== null &&
+  (before !== after || (direction === 'OUTBOUND' && isOpen(before)))
+
+const isOpen = (state: State): boolean => state === 'requested' || state === 'pending'
 
 const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<readonly Row[]> => {
   const wanted = new Map(

@@ -124,3 +124,30 @@ test('a payer may authorise a mandate elsewhere than where he was asked, and tha
     ...['requested', 'pending', 'confirmed', 'cancellation_requested', 'cancelled'],
   ])
 })
+
+test('a request that changes nothing leaves what was agreed', async () => {
+  const termsAfter = async (of: typeof ofCharge, ...lines: readonly Said[]) => {
+    const key = newKey()
+    for (const [type, ...said] of lines) {
+      const direction = type === 'pain.012' || type === 'pain.014' ? 'INBOUND' : 'OUTBOUND'
+      const one = { messageId: Bun.randomUUIDv7(), fact: of(key, [type, ...said]) }
+      await sql.begin((tx) => applyFacts(tx, [{ ...one, direction }]))
+    }
+    const [row] = await sql<{ debtor: string }[]>`
+      select terms->>'debtor_ispb' as debtor from spi_recurrences where key = ${key}`
+    return row?.debtor
+  }
+  const asked = ['pain.009', 'requested', payers] as const
+  const again = ['pain.009', 'requested', other] as const
+  const confirmed = ['pain.012', 'confirmed', payers] as const
+  const cancelling = ['pain.011', 'cancellation_requested', payers] as const
+  expect(await termsAfter(ofMandate, asked, again)).toBe(other)
+  expect(await termsAfter(ofMandate, asked, ['pain.012', 'pending', payers], again)).toBe(other)
+  expect(await termsAfter(ofMandate, asked, cancelling, again)).toBe(other)
+  expect(await termsAfter(ofMandate, asked, confirmed, again)).toBe(payers)
+  expect(await termsAfter(ofMandate, asked, confirmed, cancelling, again)).toBe(payers)
+  const first = ['pain.013', 'requested', payers] as const
+  const second = ['pain.013', 'requested', other] as const
+  const scheduled = ['pain.014', 'scheduled', undefined] as const
+  expect(await termsAfter(ofCharge, first, scheduled, second)).toBe(payers)
+})
