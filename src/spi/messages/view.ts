@@ -10,7 +10,7 @@ import {
 } from '#codecs/iso20022'
 import { absent, type XmlDocument } from '#codecs/xml'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
-import type { MessageTransaction } from './domain.ts'
+import { amountCentsMax, type MessageTransaction } from './domain.ts'
 
 /** One transaction of a message of any type; a field that the type lacks is undefined. */
 export type TransactionView = Required<Omit<MessageTransaction, 'refusal' | 'settledAt'>> & {
@@ -235,10 +235,12 @@ const idIn = (document: XmlDocument, party: number): string | undefined => {
 const bounded = (text: string | undefined): string | undefined =>
   text !== undefined && text !== '' && text.length <= idCharsMax ? text : undefined
 
+/** Undefined, too, for what the schema allows and no table holds. */
 const centsOf = (amount: string | undefined): bigint | undefined => {
   if (amount === undefined) return undefined
   try {
-    return parseCents(amount)
+    const cents = parseCents(amount)
+    return cents <= amountCentsMax ? cents : undefined
   } catch (error) {
     if (error instanceof CodecError) return undefined
     throw error

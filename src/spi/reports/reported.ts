@@ -1,5 +1,6 @@
 import { formatCents, salvageMessage, type TypedMessages } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
+import { amountCentsMax } from '../messages/domain.ts'
 import { idCharsMax } from '../messages/view.ts'
 
 /** One entry of a camt.054, or that there is none. */
@@ -73,11 +74,13 @@ type ReportType = keyof typeof readers
 
 const isReport = (type: string): type is ReportType => Object.hasOwn(readers, type)
 
-/** Whether an index holds what it is looked for by. */
-const isIndexed = (one: Reported): boolean =>
+/** Whether an index holds what it is looked for by, and a column what it is worth. */
+const isStorable = (one: Reported): boolean =>
   one.requestId.length <= idCharsMax &&
   (one.kind === 'account' ||
-    (one.reference.length <= idCharsMax && (one.bookedOn ?? '').length <= idCharsMax))
+    (one.reference.length <= idCharsMax &&
+      (one.bookedOn ?? '').length <= idCharsMax &&
+      one.amountCents <= amountCentsMax))
 
 /** What a message reports of our account; nothing if it is of another type, nor of what in it cannot be read. */
 export const reportedBy = (
@@ -89,5 +92,5 @@ export const reportedBy = (
   if (!reading.ok) return []
   // The reader of a type takes what its message is read into.
   const read = readers[type] as (message: TypedMessages[ReportType]) => readonly Reported[]
-  return read(reading.message).filter(isIndexed)
+  return read(reading.message).filter(isStorable)
 }

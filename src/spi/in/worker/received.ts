@@ -3,7 +3,7 @@ import type { XmlDocument } from '#codecs/xml'
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
-import { settledStatuses } from '../../messages/domain.ts'
+import { amountCentsMax, settledStatuses } from '../../messages/domain.ts'
 import { idCharsMax, type MessageView } from '../../messages/view.ts'
 import { cashPartsOf } from '../../payments/cash.ts'
 import type { Fact } from '../../recurring/domain.ts'
@@ -88,7 +88,7 @@ export type Recurrences = {
   ) => Promise<readonly RecurringDraft[]>
 }
 
-/** The payments of a pacs.008; none of another message, nor those that cannot be read. */
+/** The payments of a pacs.008; none of another message, nor those that cannot be read or stored. */
 export const paymentsIn = (
   document: XmlDocument,
   { type, version }: { readonly type: string; readonly version: string },
@@ -108,8 +108,10 @@ export const paymentsIn = (
     text: bounded(one.remittance?.unstructured, textCharsMax),
     withdrawal: withdrawalIn(one),
   }))
-  return found.filter((one) =>
-    [one.endToEndId, one.creditorDocument, one.debtorDocument].every(isId),
+  return found.filter(
+    (one) =>
+      [one.endToEndId, one.creditorDocument, one.debtorDocument].every(isId) &&
+      one.amountCents <= amountCentsMax,
   )
 }
 

@@ -4,6 +4,7 @@ import { createXmlScanner } from '#codecs/xml'
 import { deadLetterHeaders, valueBytesMax } from '#src/platform/broker/index.ts'
 import { textArray } from '#src/platform/database/index.ts'
 import { inboundXmlOf } from '#src/spi/in/pull/index.ts'
+import type { ReceivedPayment } from '#src/spi/in/worker/received.ts'
 import { inboundMessageOf } from '../../../../src/spi/in/pull/message.ts'
 import { warningsMax } from '../../../../src/spi/in/worker/validators/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
@@ -12,6 +13,7 @@ import { lettersIn } from '../../../support/letters.ts'
 import { utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
 import { until } from '../../../support/until.ts'
+import { notification, withEntries } from '../../reports/support.ts'
 import { fresh, inbound, payment, report, storedWhen, workerOn } from './support.ts'
 
 /** What no interface should send, and one may all the same. */
@@ -43,6 +45,66 @@ test('a message without PI-ResourceId is stored with a warning, and known again 
   expect((await storedWhen(database, 'resource_id', after)).warnings).toEqual([])
   const [row] = await sql`select count(*)::int as count from spi_messages where biz_msg_idr = ${id}`
   expect(row?.['count']).toBe(1)
+})
+
+/** The largest that is stored, by the eighteen digits that the schema allows. */
+const largest = '92233720368547758'
+const largestCents = BigInt(`${largest}00`)
+const tooLarge = ['92233720368547758.1', '999999999999999999']
+
+test('a payment of more than is stored has no amount, and the others of its message count', async () => {
+  const told: (readonly (readonly [string, bigint])[])[] = []
+  const own = await createTestDatabase()
+  const receivables = {
+    receive: async (_: unknown, payments: readonly ReceivedPayment[]) => {
+      told.push(payments.map(({ endToEndId, amountCents }) => [endToEndId, amountCents] as const))
+      return new Map()
+    },
+    pending: async () => [],
+    open: async () => ({ ids: [], next: undefined }),
+    lock: async () => {},
+    end: async () => {},
+  }
+  const other = await workerOn(own, {}, undefined, undefined, receivables)
+  await other.feature.start?.()
+  try {
+    const all = [largest, ...tooLarge].map((amount) => ({
+      amount,
+      endToEndId: fresh.endToEndId(),
+    }))
+    const resourceId = fresh.resourceId()
+    await other.broker.publish([inbound(payment(all), { resourceId })])
+    expect(await storedWhen(own, 'resource_id', resourceId)).toMatchObject({ status: 'PROCESSED' })
+    const rows = await own.sql`
+      select end_to_end_id as id, amount_cents as cents from spi_transactions order by position`
+    expect(rows.map(({ id, cents }) => [id, cents])).toEqual(
+      all.map(({ endToEndId, amount }) => [endToEndId, amount === largest ? largestCents : null]),
+    )
+    expect(told).toEqual([[[all[0]?.endToEndId ?? '', largestCents]]])
+  } finally {
+    await other.stop()
+    await own.close()
+  }
+})
+
+test('an entry of more than is stored is none, and the others of its report count', async () => {
+  const all = [largest, ...tooLarge].map((amount) => ({ amount, endToEndId: fresh.endToEndId() }))
+  const entries = all.map(({ amount, endToEndId }) =>
+    Buffer.from(
+      Buffer.from(notification({ endToEndId, cents: 123 }))
+        .toString()
+        .replaceAll('1.23', amount),
+    ),
+  )
+  const resourceId = fresh.resourceId()
+  await worker.broker.publish([inbound(withEntries(entries), { resourceId })])
+  expect(await storedWhen(database, 'resource_id', resourceId)).toMatchObject({
+    status: 'PROCESSED',
+  })
+  const rows = await sql`select reference, amount_cents as cents from spi_entries`
+  expect(rows.map(({ reference, cents }) => [reference, cents])).toEqual([
+    [all[0]?.endToEndId, largestCents],
+  ])
 })
 
 test('thousands of answers to nothing are told of a number of times', async () => {
