@@ -41,7 +41,8 @@ it retries 0. What holds no whole message, or does not say its topic, is left th
 numbers, CPF and CNPJ, keys; names and other texts of the message remain. drop ends what the message was to do: a payment
 or return that was never sent is REJECTED.`,
   options: {
-    limit: { value: 'n', doc: `list: the newest n; ${limitDefault}.` },
+    limit: { value: 'n', doc: `list: the newest n, at most ${limitMax}; ${limitDefault}.` },
+    oldest: { doc: 'list: the oldest instead, the oldest first.' },
     all: { doc: `retry: all of them, at most ${retriedMax} at once.` },
     code: { value: 'code', doc: 'retry --all: those with this error code.' },
     topic: { value: 'topic', doc: 'retry --all: those that came from this topic.' },
@@ -49,6 +50,7 @@ or return that was never sent is REJECTED.`,
   },
   examples: [
     'trilho dlq list',
+    'trilho dlq list --oldest --limit 1000',
     'trilho dlq show 4711',
     'trilho dlq retry 4711',
     'trilho dlq retry --all --code refused_by_interface --topic spi.outbound',
@@ -70,7 +72,8 @@ or return that was never sent is REJECTED.`,
 type Action = (box: DeadLetterBox, args: CommandArguments, io: Io) => Promise<number>
 
 const list: Action = async (box, args, io) => {
-  const letters = await box.list(args.integer('limit', 1, limitMax) ?? limitDefault)
+  const limit = args.integer('limit', 1, limitMax) ?? limitDefault
+  const letters = await box.list(limit, { isOldestFirst: args.flag('oldest') })
   return print(args, io, { letters: letters.map(recordOf) }, () => {
     const head = ['ID', 'AT', 'TOPIC', 'CODE', 'ATTEMPTS', 'RETRY', 'BYTES', 'KEY']
     return letters.length === 0 ? 'dlq is empty' : scrub(textTable(head, letters.map(rowOf)))

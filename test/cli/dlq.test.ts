@@ -76,6 +76,10 @@ test('lists the newest first, shows with masks, drops', async () => {
     { id: second, key: 'k', bytes: 4, headers: { 'dlq-topic': 'other.topic' } },
     { id: first, headers: { 'dlq-topic': 'some.topic', 'dlq-error-code': 'why' } },
   ])
+  const oldest = JSON.parse((await run('list', '--oldest', '--limit', '1', '--json')).out)
+  expect(oldest.letters).toMatchObject([{ id: first }])
+  const both = JSON.parse((await run('list', '--oldest', '--json')).out)
+  expect(both.letters).toMatchObject([{ id: first }, { id: second }])
   const table = (await run('list')).out
   expect(table).toContain('some.topic')
   expect(table).toContain('why')

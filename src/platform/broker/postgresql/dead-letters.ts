@@ -28,10 +28,14 @@ export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number 
 
 /** What people do with dead letters; what they retry and drop is in the audit log, in the same transaction. */
 export type DeadLetterBox = {
-  /** The newest first; those older than `before`; with a code, only those that have it. */
+  /** The newest first, or the oldest; those older than `before`; with a code, only those that have it. */
   list(
     limit: number,
-    search?: { readonly before?: bigint | undefined; readonly errorCode?: string | undefined },
+    search?: {
+      readonly before?: bigint | undefined
+      readonly errorCode?: string | undefined
+      readonly isOldestFirst?: boolean
+    },
   ): Promise<readonly ListedLetter[]>
   /** How many are there, counted up to `limit`. */
   count(limit: number): Promise<number>
@@ -217,13 +221,13 @@ const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonl
 const reading = (
   sql: Client,
 ): Pick<DeadLetterBox, 'list' | 'count' | 'classes' | 'ids' | 'staying' | 'find'> => ({
-  list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`
+  list: (limit, { before, errorCode, isOldestFirst = false } = {}) => sql<ListedLetter[]>`
     select id, key, ${headersOf(sql)}, published_at as "publishedAt", octet_length(value) as bytes,
       ${stays(sql)} as stays
     from broker_dead_letters
     where true ${before === undefined ? sql`` : sql`and id < ${before}`}
       ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
-    order by id desc limit ${limit}`,
+    order by id ${isOldestFirst ? sql`` : sql`desc`} limit ${limit}`,
   count: async (limit) => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count
