@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { momentOf } from '../messages/index.ts'
 import { type Kind, recurrenceId, refusedPosition, stepsMax } from './domain.ts'
 import type {
@@ -99,6 +99,25 @@ const recurrencesOf = (
         order by mandate_id desc, kind desc, created_by desc, key desc limit ${mandateChargesMax}
       ) of_mandate
     where true ${inState} order by created_by desc, key desc limit ${limit}`
+}
+
+/** The institutions of charges whose terms name both, by EndToEndId. */
+export const institutionsOf = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const ids = new Set(endToEndIds.map((key) => recurrenceId('charge', key)))
+  const rows = await tx<{ key: string; debtor: string | null; creditor: string | null }[]>`
+    select r.* from unnest(${textArray([...ids])}::text::text[]) as wanted(id)
+      cross join lateral (
+        select key, terms->>'debtor_ispb' as debtor, terms->>'creditor_ispb' as creditor
+        from spi_recurrences where id = wanted.id limit 1
+      ) r`
+  return new Map(
+    rows.flatMap(({ key, debtor, creditor }) =>
+      debtor && creditor ? [[key, [debtor, creditor]] as const] : [],
+    ),
+  )
 }
 
 type StepRow = Omit<RecurrenceStep, 'at'> & {

@@ -252,6 +252,34 @@ test('each of two cancellations of one charge ends by the answer that cites it',
   expect(await statuses()).toEqual(['REJECTED', 'ACCEPTED'])
 })
 
+test('a third institution does not answer the cancellation of a charge', async () => {
+  const id = fresh.endToEndId()
+  await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  const ask = { requester_document: '98765432100', reason: 'SLBD', processing_type: 'DHSR' }
+  const asked = await send('CAMT055', cancellationParams(id, ask))
+  const told = async () => {
+    const { state } = await get(`/v1/pix/charges/${id}`)
+    const [sent] = await sql<{ status: string }[]>`
+      select status from spi_messages where biz_msg_idr = ${asked}`
+    return [state, sent?.status] as readonly unknown[]
+  }
+  const resourceId = fresh.resourceId()
+  const refused = { status: 'RJCR', reason: 'DENC' }
+  const strangers = build('87654321', 'CAMT029', cancellationParams(id, refused))
+  await broker.publish([inbound(Buffer.from(strangers).toString(), { resourceId })])
+  expect(await storedWhen(database, 'resource_id', resourceId)).toMatchObject({
+    warnings: expect.arrayContaining([
+      expect.objectContaining({ rule: 'Answer', message: 'answers a message that is not known' }),
+    ]),
+  })
+  expect(await told()).toEqual(['cancellation_requested', 'QUEUED'])
+  await receive(build('87654321', 'CAMT029', cancellationParams(id, { status: 'ACCR' })))
+  expect(await told()).toEqual(['cancellation_requested', 'QUEUED'])
+  await receive(from99999010('CAMT029', cancellationParams(id, refused)))
+  expect(await told()).toEqual(['scheduled', 'REJECTED'])
+})
+
 test('a charge that we receive ends by what we answer', async () => {
   const id = fresh.endToEndId()
   await receive(from99999010('PAIN013', chargeParams(id, '99999010', ispb)))

@@ -11,6 +11,7 @@ import {
   type SentMessage,
   type Warning,
 } from '../../messages/index.ts'
+import { institutionsOf } from '../../recurring/store.ts'
 import { type Answer, type MessageAnswer, outcomeOf, type TransactionAnswer } from './answers.ts'
 import type { ReadInbound } from './read.ts'
 import { type AnsweredTransaction, findAnswered } from './store.ts'
@@ -38,7 +39,11 @@ export const matchAnswers = async (
 ): Promise<Matches> => {
   const all = batch.flatMap((inbound) => inbound.answers.map((answer) => ({ inbound, answer })))
   if (all.length === 0) return { answers: [], sent: new Map() }
-  const ofTransactions = all.map(({ answer }) => answer).filter(isTransactionAnswer)
+  const strangers = await strangersAmong(tx, all)
+  const ofTransactions = all
+    .map(({ answer }) => answer)
+    .filter(isTransactionAnswer)
+    .filter((answer) => !strangers.has(answer))
   const found = ofTransactions.length === 0 ? [] : await findAnswered(tx, ofTransactions, now)
   const byPlace = Map.groupBy(found, ({ place }) => place)
   const idByReference = await findReferences(
@@ -61,6 +66,26 @@ export const matchAnswers = async (
 const isTransactionAnswer = (answer: Answer): answer is TransactionAnswer =>
   answer.kind === 'transaction'
 const isMessageAnswer = (answer: Answer): answer is MessageAnswer => answer.kind === 'message'
+
+/** What an institution says that has no part in the charge, as far as its terms tell, is about nothing of ours. */
+const strangersAmong = async (
+  tx: Queryable,
+  answers: readonly Pick<MatchedAnswer, 'inbound' | 'answer'>[],
+): Promise<ReadonlySet<Answer>> => {
+  const spoken = answers.flatMap(({ inbound, answer }) => {
+    const speaker = inbound.facts[0]?.speaker
+    return speaker !== undefined && isTransactionAnswer(answer) ? [{ speaker, answer }] : []
+  })
+  if (spoken.length === 0) return new Set()
+  const institutions = await institutionsOf(
+    tx,
+    spoken.map(({ answer }) => answer.endToEndId),
+  )
+  const strange = spoken.filter(
+    ({ speaker, answer }) => institutions.get(answer.endToEndId)?.includes(speaker) === false,
+  )
+  return new Set(strange.map(({ answer }) => answer))
+}
 
 /** An answer cites a refused message by its BizMsgIdr, or by its PI-ResourceId when the SPI could not read it. */
 const findReferences = async (
