@@ -59,5 +59,15 @@ test.skipIf(!existsSync('/proc/self/cmdline'))(
       expect(await outcomeOf(directory)).toStartWith(outcome)
       child.kill()
     }
+    // In a container the next start may have the number of the last.
+    const own = `await Bun.write(process.argv[1] + '/pid', String(process.pid))\n${holding}`
+    const again = untilExit(
+      Bun.spawn([process.execPath, '-e', own, directory, 'dev'], {
+        stdout: 'pipe',
+        stderr: 'inherit',
+      }),
+    )
+    expect((await again.stdout.getReader().read()).done).toBe(false)
+    again.kill()
   },
 )
