@@ -54,7 +54,7 @@ export const openDatabases = (
     name: string,
     dsn: string,
     database: Database,
-    demandApart?: () => Promise<void>,
+    demandApart?: () => Promise<boolean>,
   ): readonly Feature[] => {
     const { sql } = database
     const feature = createDatabaseFeature({
@@ -87,8 +87,10 @@ export const openDatabases = (
   // Without metrics, because their names would clash with those of the shared one.
   const own = cardDsn === undefined ? undefined : openDatabase({ ...options, dsn: cardDsn })
   if (cardDsn !== undefined && own !== undefined) {
-    const demandApart = async () => {
-      if (dsn === undefined || !(await isSameDatabase(dsn, cardDsn, logger))) return
+    const demandApart = async (): Promise<boolean> => {
+      if (dsn === undefined) return true
+      const isSame = await isSameDatabase(dsn, cardDsn, logger)
+      if (isSame !== true) return isSame === false
       throw new SameDatabaseError(
         'CARDGW_DATABASE_URL leads to the database of DATABASE_DSN: take it out',
       )

@@ -13,22 +13,23 @@ const keyMax = 2 ** 47
 
 /**
  * Whether two connection strings lead to one schema of one database. Any role may ask, on any way to the server: the
- * lock of a session stands in the way of those of the same database alone. What cannot be reached now is no answer, and
- * counts as another.
+ * lock of a session stands in the way of those of the same database alone.
+ *
+ * @returns undefined where one of them cannot be asked now
  */
 export const isSameDatabase = async (
   one: string,
   other: string,
   logger: Logger,
-): Promise<boolean> => {
+): Promise<boolean | undefined> => {
   const open = (dsn: string) =>
     openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: askMs, logger })
   const databases = [open(one), open(other)] as const
   try {
     const asked = isLockSeen(databases[0].sql, databases[1].sql)
-    return await inTimeOr(asked, askMs, false)
+    return await inTimeOr(asked, askMs, undefined)
   } catch {
-    return false
+    return undefined
   } finally {
     await Promise.all(databases.map((database) => database.close()))
   }

@@ -16,8 +16,8 @@ export type DatabaseFeatureOptions = {
   readonly migrations: readonly Migration[]
   /** False: waits until another process has brought the schema up to date. */
   readonly migrateOnStart: boolean
-  /** Before anything is done in it. @throws SameDatabaseError */
-  readonly demandApart?: () => Promise<void>
+  /** Before anything is done in it. @returns false where that cannot be told now @throws SameDatabaseError */
+  readonly demandApart?: () => Promise<boolean>
   readonly logger: Logger
 }
 
@@ -50,8 +50,25 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     about: { database: options.name },
   })
 
-  const attempt = async (waitMs: number, isStart: boolean): Promise<void> => {
+  /** The other one was away at the start: we ask again until it can be told, and are not ready if it is the same. */
+  const askApart = async (): Promise<void> => {
     try {
+      if ((await options.demandApart?.()) !== false) return
+    } catch (error) {
+      refusal = refusalOf(error)
+      outage.failed(error)
+      if (refusal !== undefined) {
+        isCurrent = false
+        return
+      }
+    }
+    if (!isStopped) timer = setTimeout(() => void askApart(), retryMaxMs)
+  }
+
+  const attempt = async (waitMs: number, isStart: boolean): Promise<void> => {
+    let isApart = true
+    try {
+      isApart = (await options.demandApart?.()) ?? true
       const pending = await bringUpToDate(options)
       isCurrent = pending.length === 0
       refusal = undefined
@@ -67,6 +84,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
       database.gate.open()
       writes.start()
       for (const job of jobs) void job.start()
+      if (!isApart) timer = setTimeout(() => void askApart(), retryMaxMs)
       return
     }
     timer = setTimeout(() => void attempt(Math.min(waitMs * 2, retryMaxMs), false), waitMs)
@@ -111,7 +129,6 @@ const refusalOf = (error: unknown): string | undefined => {
 /** @returns the migrations that the schema lacks */
 const bringUpToDate = async (options: DatabaseFeatureOptions): Promise<readonly string[]> => {
   const { dsn, migrations, logger } = options
-  await options.demandApart?.()
   if (!options.migrateOnStart) return pendingMigrations(dsn, migrations)
   await migrate(dsn, migrations, logger)
   return []

@@ -6,6 +6,7 @@ import {
   migrate,
   openDatabase,
   pendingMigrations,
+  SameDatabaseError,
   SchemaMismatchError,
 } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -25,6 +26,7 @@ const featureOf = (
     readonly migrateOnStart?: boolean
     readonly wanted?: typeof migrations
     readonly database?: Database
+    readonly demandApart?: () => Promise<boolean>
   } = {},
 ): Feature =>
   createDatabaseFeature({
@@ -33,6 +35,7 @@ const featureOf = (
     database: options.database ?? opened(dsn),
     migrations: options.wanted ?? known,
     migrateOnStart: options.migrateOnStart ?? true,
+    ...(options.demandApart && { demandApart: options.demandApart }),
     logger: quietLogger,
   })
 
@@ -49,6 +52,25 @@ const untilReady = async (feature: Feature): Promise<boolean> => {
 }
 
 describe('the database in the life of the process', () => {
+  test('one that is found to be another setting’s only later is not ready, and says why', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const answers: readonly (boolean | Error)[] = [false, false, new SameDatabaseError('the same')]
+    let asked = 0
+    const demandApart = async (): Promise<boolean> => {
+      const answer = answers[asked++] ?? true
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    const feature = featureOf(dsn, { demandApart })
+    await feature.start?.()
+    expect((await health(feature)).ready).toBe(true)
+    await until(async () => (await health(feature)).ready === false, 20_000)
+    expect(await health(feature)).toMatchObject({ status: 'down', detail: { reason: 'the same' } })
+    expect(asked).toBe(3)
+    await feature.stop?.()
+    await close()
+  })
+
   test('brings the schema up to date and is ready', async () => {
     const { dsn, close } = await createTestDatabase()
     expect(await pendingMigrations(dsn, [...known, extra])).toEqual(['9998_later'])
