@@ -2,7 +2,13 @@
 import { returnsMax } from '#codecs/iso20022'
 import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import { findAnswered, lockSent, writeTransactionStatuses } from '#src/spi/in/worker/store.ts'
+import {
+  answeredOf,
+  confirmSent,
+  findAnswered,
+  lockSent,
+  writeTransactionStatuses,
+} from '#src/spi/in/worker/store.ts'
 import { createMessages, createOpenMessages } from '#src/spi/index.ts'
 import { findBooked } from '#src/spi/messages/booked.ts'
 import { countedMax } from '#src/spi/messages/domain.ts'
@@ -243,6 +249,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await applyCrossed(tx, { emitEvents: async () => {} })
       await unawaitedAmong(tx, ids)
       await endUnawaited(tx, firstPlace, { emitEvents: async () => {} })
+      await answeredOf(tx, ids)
+      await confirmSent(tx, ids)
       await withdrawEnds(tx, ids)
       for (const id of ids.slice(0, 2)) {
         const end = { outcome: 'ACCEPTED', detail: 'resolved' } as const

@@ -88,7 +88,7 @@ export {
   recordChanges,
 } from './store.ts'
 export { endUnawaited, firstPlace } from './unawaited.ts'
-export { endUnknown, withdrawEnds } from './unknown.ts'
+export { endUnknown, saysUnsettled, withdrawEnds } from './unknown.ts'
 
 export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

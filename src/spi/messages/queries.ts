@@ -295,7 +295,8 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",
         amount_cents as "amountCents", debtor_ispb as "debtorIspb",
-        creditor_ispb as "creditorIspb", status, reason, refusal
+        creditor_ispb as "creditorIspb", status, reason,
+        case when status <> 'ACSC' then refusal end as refusal
       from ${given(sql, id)} cross join lateral (
         select * from spi_transactions where message_id = given.id offset 0
       ) transactions order by position`,

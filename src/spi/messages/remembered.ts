@@ -141,7 +141,7 @@ export const applyRemembered = async (
 }
 
 /** Tells of payments that we have refused ourselves, of which no report comes; one that has come outweighs that. */
-const endRefused = async (
+export const endRefused = async (
   tx: Queryable,
   parts: Parameters<typeof ownRefusals>[1],
   { receivables }: LateDeps,

@@ -112,7 +112,7 @@ export const spiTransactions = pgTable(
     status: text(),
     /** Code of the reason that the message gives: of a return why, of an answer why not. */
     reason: text(),
-    /** Code of why the answer refuses what we sent. */
+    /** Code of why the answer refuses what we sent; `resolved`: a person told the status, also that of what settled. */
     refusal: text(),
     /** When the settlement was, by the clock of the SPI; only of a received answer that we trust. */
     settledAt: instant('settled_at'),

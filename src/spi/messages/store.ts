@@ -19,6 +19,7 @@ import {
   type NewMessage,
   ordersOf,
   predecessorsOf,
+  resolvedByHand,
   type StatusChange,
 } from './domain.ts'
 
@@ -252,8 +253,6 @@ export type AnsweredStatus = {
   readonly status: string
   /** Code of why it is refused. */
   readonly refusal: string | undefined
-  /** Set when a person may have said otherwise before. */
-  readonly wasAssumed?: boolean | undefined
 }
 
 export type Changed = {
@@ -352,9 +351,9 @@ const answering = (sql: Queryable, answered: readonly AnsweredStatus[]) => sql`
   , answered as (
     update spi_transactions t set status = answer.status, refusal = answer.refusal
     from json_to_recordset(${JSON.stringify(answered)}::text::json) as answer("messageId" uuid,
-      position int, status text, refusal text, "wasAssumed" boolean, nothing text)
+      position int, status text, refusal text, nothing text)
     where ${looksLikeOne(sql)} and t.message_id = answer."messageId" and t.position = answer.position
-      and (t.status is null or t.status = 'ACSP' or answer."wasAssumed")
+      and (t.status is null or t.status = 'ACSP' or t.refusal = ${resolvedByHand})
   )`
 
 /** The end of the statement where messages get their PI-ResourceId, those that did not move too. */

@@ -1,6 +1,14 @@
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { endOf, type Outcome, refusedStatuses, type StatusChange } from './domain.ts'
-import { endMessages, type LateAnswer, type LateDeps } from './remembered.ts'
+import { looksLikeOne, type Queryable } from '#src/platform/database/index.ts'
+import {
+  endOf,
+  type Outcome,
+  refusedStatuses,
+  replyOutcome,
+  resolvedByHand,
+  type StatusChange,
+} from './domain.ts'
+import { endMessages, endRefused, type LateAnswer, type LateDeps } from './remembered.ts'
+import { repliedParts, replyType } from './replies.ts'
 import { answeredTypes } from './retention.ts'
 
 /** What an answer would say of a payment or return. */
@@ -34,12 +42,14 @@ export const endUnknown = async (
   { outcome, detail, errorCode }: End,
   deps: LateDeps,
 ): Promise<LateAnswer | undefined> => {
-  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, detail) : []
+  const refusal = outcome === 'REJECTED' ? detail : errorCode
+  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, refusal) : []
   const refused = parts.filter(({ status }) => refusedStatuses.includes(status ?? '')).length
   const whole = { id, status: outcome, detail }
   const change: StatusChange =
     parts.length === 0 ? whole : endOf(id, { transactions: parts.length, refused }, [detail])
   const [ended] = await endMessages(tx, [{ ...change, errorCode }], deps)
+  if (ended !== undefined && type === replyType) await endUnsettled(tx, id, detail, deps)
   if (ended === undefined || outcome === 'REJECTED' || type !== 'pacs.004') return ended
   // A return that is refused ends with its event.
   const settled = parts.flatMap(({ isEnded, endToEndId, instructionId: returnId }) =>
@@ -51,16 +61,40 @@ export const endUnknown = async (
   return ended
 }
 
-/** Writes the end of each payment or return that has none. */
+/**
+ * Whether the end of a reply of ours says that nothing has settled that it is about. That something has, only a report
+ * tells: a receiver is owed what has settled, and nobody takes that back.
+ */
+export const saysUnsettled = async (tx: Queryable, id: string, outcome: Outcome) => {
+  const parts = await repliedParts(tx, [id])
+  return parts.every(({ own }) => replyOutcome(own, 'REJECTED') === outcome)
+}
+
+/** Ends the payments that a reply of ours is about, as refused. */
+const endUnsettled = async (
+  tx: Queryable,
+  id: string,
+  detail: string,
+  deps: LateDeps,
+): Promise<void> => {
+  const parts = await repliedParts(tx, [id])
+  const refused = parts.map((one) => ({ ...one, own: 'RJCT', ownReason: one.ownReason ?? detail }))
+  await endRefused(tx, refused, deps)
+}
+
+/**
+ * Writes the end of each payment or return that has none.
+ *
+ * @param refusal why it is refused; of what settled it says that a person told so
+ */
 const endParts = async (
   tx: Queryable,
   id: string,
   outcome: Outcome,
-  code: string,
+  refusal: string | undefined,
 ): Promise<readonly Part[]> => {
-  const refusal = outcome === 'REJECTED' ? code : null
   const ended = await tx<{ position: number }[]>`
-    update spi_transactions set status = ${statusOf[outcome]}, refusal = ${refusal}
+    update spi_transactions set status = ${statusOf[outcome]}, refusal = ${refusal ?? null}
     where message_id = ${id}::uuid and (status is null or status = 'ACSP')
     returning position`
   const parts = await tx<(Omit<Part, 'isEnded'> & { readonly position: number })[]>`
@@ -77,7 +111,5 @@ export const withdrawEnds = async (tx: Queryable, ids: readonly string[]): Promi
     update spi_transactions t set status = null, refusal = null
     from json_to_recordset(${JSON.stringify(ids.map((id) => ({ id })))}::text::json)
       as refused(id uuid, nothing text)
-    where ${looksLikeOne(tx)} and t.message_id = refused.id
-      and (select type from spi_messages where id = refused.id limit 1)
-        = any(${textArray(answeredTypes)}::text::text[])`
+    where ${looksLikeOne(tx)} and t.message_id = refused.id and t.refusal = ${resolvedByHand}`
 }

@@ -342,22 +342,26 @@ test('a charge of ours that was never sent ends with its letter, and may be sent
   expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'scheduled' })
 })
 
-test('a charge of ours that a person told to be refused is what its answer says, after a rebuild too', async () => {
+test('a cancellation that a person told to be refused is what its answer says, after a rebuild too', async () => {
   const id = fresh.endToEndId()
   await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  const reason = { requester_document: '98765432100', reason: 'SLBD', processing_type: 'DHSR' }
+  const asked = await send('CAMT055', cancellationParams(id, reason))
   const [message] = await sql<{ id: string; type: string }[]>`
-    update spi_messages set status = 'UNKNOWN'
-    where type = 'pain.013' and end_to_end_id = ${id} returning id, type`
+    update spi_messages set status = 'UNKNOWN' where biz_msg_idr = ${asked} returning id, type`
   if (message === undefined) throw new Error('none was sent')
   const told = { outcome: 'REJECTED', detail: 'resolved', errorCode: 'resolved' } as const
   await sql.begin((tx) => endUnknown(tx, message, told, { emitEvents }))
   const charge = () => get(`/v1/pix/charges/${id}`)
-  expect(await charge()).toMatchObject({ state: 'rejected' })
+  expect(await charge()).toMatchObject({ state: 'requested' })
   await rebuildRecurring(sql)
-  expect(await charge()).toMatchObject({ state: 'rejected' })
-  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  expect(await charge()).toMatchObject({ state: 'requested' })
+  await receive(from99999010('CAMT029', cancellationParams(id, { status: 'ACCR' })))
   const before = await charge()
-  expect(before).toMatchObject({ timeline: [{ message_status: 'ACCEPTED' }, {}, {}] })
+  expect(before).toMatchObject({
+    state: 'cancelled',
+    timeline: [{}, { message_status: 'ACCEPTED' }, {}, {}],
+  })
   await rebuildRecurring(sql)
   expect(await charge()).toEqual(before)
 })

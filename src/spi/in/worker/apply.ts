@@ -1,3 +1,4 @@
+import type { AppEvent } from '#src/events/index.ts'
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable, Rider } from '#src/platform/database/index.ts'
 import {
@@ -21,11 +22,11 @@ import {
 import type { Fact, Stated } from '../../recurring/domain.ts'
 import { applyFacts, refusalsBy } from '../../recurring/project.ts'
 import { applyReports } from '../../reports/project.ts'
-import { changesOf } from './changes.ts'
+import { type Brought, changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
 import { answerWarnings, type MatchedAnswer, matchAnswers } from './match.ts'
 import type { ReadInbound } from './read.ts'
-import type { Receivables } from './received.ts'
+import { type Receivables, refusedReturns } from './received.ts'
 
 /** Reasons by EndToEndId. */
 type Refusals = ReadonlyMap<string, string | undefined>
@@ -85,7 +86,8 @@ export const applyBatch = async (
   const effective = matches.answers.filter(
     (match) => stored.has(match.inbound) && endsAll(match, typeOf),
   )
-  const { wanted, answered, resolved } = await changesOf(tx, effective)
+  const brought = await changesOf(tx, effective)
+  const { wanted, answered } = brought
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted, answered)
   const changes = wanted.filter(({ id }) => moved.has(id))
   const refunds = await refundEvents(tx, changes, typeOf)
@@ -113,7 +115,7 @@ export const applyBatch = async (
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps)
   const received = {
     payments: [...stored.keys()].flatMap(({ payments }) => payments),
-    ends: endsOfOthers([...stored.keys()], effective).map(correcting(effective, resolved)),
+    ends: endsBy([...stored.keys()], effective, brought, refunds),
   }
   const refusals = await receive(tx, received, deps.receivables, now)
   const replies = [
@@ -174,6 +176,17 @@ const endsOfOthers = (
     .filter(({ endToEndId, returnId }) => returnId !== null || !ours.has(endToEndId))
 }
 
+/** The ends that reports tell, and those of returns that were told to have settled and are refused with their message. */
+const endsBy = (
+  stored: readonly ReadInbound[],
+  answers: readonly MatchedAnswer[],
+  { resolved, refusedWhole }: Brought,
+  refunds: readonly AppEvent[],
+): Received['ends'] => [
+  ...endsOfOthers(stored, answers).map(correcting(answers, resolved)),
+  ...refusedReturns(refunds, refusedWhole).filter(({ isCorrection }) => isCorrection),
+]
+
 /** Marks the ends of returns whose end a person had told. */
 const correcting = (
   answers: readonly MatchedAnswer[],
@@ -181,7 +194,8 @@ const correcting = (
 ): ((end: Received['ends'][number]) => Received['ends'][number]) => {
   const returns = new Set(
     answers.flatMap(({ answer, transactions }) =>
-      answer.kind === 'transaction' && transactions.some(({ message }) => resolved.has(message.id))
+      answer.kind === 'transaction' &&
+      transactions.some(({ message, isTold }) => isTold && resolved.has(message.id))
         ? [answer.instructionId]
         : [],
     ),

@@ -10,15 +10,24 @@ import {
   withdrawEnds,
 } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
-import { lockSent, type Progress, type Standing, writeTransactionStatuses } from './store.ts'
+import {
+  answeredOf,
+  confirmSent,
+  lockSent,
+  type Progress,
+  type Standing,
+  writeTransactionStatuses,
+} from './store.ts'
 
 /** What answers bring to sent messages. */
-type Brought = {
+export type Brought = {
   readonly wanted: readonly StatusChange[]
   /** Statuses of transactions that are yet to be written, together with the changes. */
   readonly answered: readonly AnsweredStatus[]
   /** Messages whose end a person had told: what answers say of them counts. */
   readonly resolved: ReadonlySet<string>
+  /** Those among them that are refused as a whole. */
+  readonly refusedWhole: ReadonlySet<string>
 }
 
 /**
@@ -27,11 +36,11 @@ type Brought = {
  * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
  * refused, ACCEPTED if none was, and PARTIALLY_ACCEPTED otherwise; each transaction keeps its own status and reason.
  * Those of our replies keep what we said. A message of one transaction ends with its answer, so nothing is counted. What
- * a person has told of a message gives way to its answer.
+ * a person has told of a message gives way to its answer, once: from then on it is as any other.
  */
 export const changesOf = async (
   tx: Queryable,
-  answers: readonly MatchedAnswer[],
+  told: readonly MatchedAnswer[],
 ): Promise<Brought> => {
   const changes = new Map<string, StatusChange>()
   const note = (change: StatusChange): boolean => {
@@ -39,32 +48,56 @@ export const changesOf = async (
     changes.set(change.id, change)
     return true
   }
-  const ids = new Set(answers.flatMap(messagesOf))
-  if (ids.size === 0) return { wanted: [], answered: [], resolved: new Set() }
+  const ids = new Set(told.flatMap(messagesOf))
+  if (ids.size === 0) {
+    return { wanted: [], answered: [], resolved: new Set(), refusedWhole: new Set() }
+  }
   // A statement of its own: those that follow count entries that nobody else can add to.
   const standing = await lockSent(tx, [...ids])
   const resolved = new Set(
     [...standing].flatMap(([id, { errorCode }]) => (errorCode === resolvedByHand ? [id] : [])),
   )
-  const { alone, among, replies } = sorted(answers, { standing, resolved }, note)
+  const answers = await withoutContradicted(tx, told, resolved)
+  const { alone, among, replies, whole } = sorted(answers, { standing, resolved }, note)
   for (const id of await unawaitedAmong(tx, refusedAfter(answers, standing))) {
     const change = changes.get(id)
     if (change !== undefined) changes.set(id, { ...change, wasAssumed: true })
   }
   for (const change of await reportedReplies(tx, replies)) note(change)
+  /** A person's word is all that is known of others of their transactions. */
+  const partly = new Set<string>()
   if (among.length > 0) {
     for (const progress of await writeTransactionStatuses(tx, among)) {
       if (progress.answered === progress.transactions) note(changeOf(progress))
+      if (progress.resolved > 0) partly.add(progress.messageId)
     }
   }
-  const refusedWhole = answers.flatMap(({ answer, messageId = '' }) =>
-    answer.outcome === 'REJECTED' && resolved.has(messageId) ? [messageId] : [],
+  const refusedWhole = new Set(whole.filter((id) => resolved.has(id)))
+  await withdrawEnds(tx, [...refusedWhole])
+  await confirmSent(
+    tx,
+    [...resolved].filter((id) => changes.has(id) && !partly.has(id)),
   )
-  await withdrawEnds(tx, [...new Set(refusedWhole)])
-  const wanted = [...changes.values()].map((change) =>
-    resolved.has(change.id) ? { ...change, wasAssumed: true, errorCode: resolvedByHand } : change,
+  const wanted = [...changes.values()].map((change) => {
+    if (!resolved.has(change.id)) return change
+    const errorCode = partly.has(change.id) ? resolvedByHand : undefined
+    return { ...change, wasAssumed: true, errorCode }
+  })
+  return { wanted, answered: alone, resolved, refusedWhole }
+}
+
+/** Without refusals of whole messages that a person ended after the central bank had answered a part of them. */
+const withoutContradicted = async (
+  tx: Queryable,
+  answers: readonly MatchedAnswer[],
+  resolved: ReadonlySet<string>,
+): Promise<readonly MatchedAnswer[]> => {
+  const refused = answers.flatMap(({ messageId = '' }) =>
+    resolved.has(messageId) ? [messageId] : [],
   )
-  return { wanted, answered: alone, resolved }
+  if (refused.length === 0) return answers
+  const answered = await answeredOf(tx, refused)
+  return answers.filter(({ messageId = '' }) => !answered.has(messageId))
 }
 
 /** Messages that are refused as a whole, and are ACCEPTED. */
@@ -102,6 +135,7 @@ const sorted = (
   const rejected = new Set([...standing].flatMap(([id, one]) => (isRefused(one) ? [id] : [])))
   const statuses = new Map<string, AnsweredStatus & { readonly isAlone: boolean }>()
   const replies = new Set<string>()
+  const whole: string[] = []
   for (const { answer, transactions, messageId } of answers) {
     if (messageId !== undefined) {
       const isNoted = note({ id: messageId, status: answer.outcome, detail: answer.reason })
@@ -109,6 +143,7 @@ const sorted = (
       if (isNoted && answer.outcome === 'REJECTED' && status !== undefined) {
         if (predecessorsOf('REJECTED').includes(status) || resolved.has(messageId)) {
           rejected.add(messageId)
+          whole.push(messageId)
         }
       }
     }
@@ -124,10 +159,9 @@ const sorted = (
         if (statuses.has(place)) continue
         const refusal = answer.outcome === 'REJECTED' ? reason : undefined
         // What an earlier answer ended stays as that one said, which counting tells.
-        const wasAssumed = resolved.has(id)
-        const isOpen = wasAssumed || (about.status ?? 'ACSP') === 'ACSP'
+        const isOpen = about.isTold || (about.status ?? 'ACSP') === 'ACSP'
         const isAlone = transactionCount === 1 && isOpen
-        statuses.set(place, { messageId: id, position, status, refusal, isAlone, wasAssumed })
+        statuses.set(place, { messageId: id, position, status, refusal, isAlone })
         if (isAlone) note({ id, status: answer.outcome, detail: refusal })
       } else if (transactionCount === 1) {
         note({ id, status: outcomeFor(answer, about), detail: reason })
@@ -136,7 +170,7 @@ const sorted = (
   }
   const all = [...statuses.values()]
   const alone = all.filter(({ isAlone }) => isAlone)
-  return { alone, among: all.filter(({ isAlone }) => !isAlone), replies: [...replies] }
+  return { alone, among: all.filter(({ isAlone }) => !isAlone), replies: [...replies], whole }
 }
 
 const changeOf = (progress: Progress): StatusChange =>

@@ -1,6 +1,6 @@
 import { type CreditTransfer, salvageMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
-import type { Emit } from '#src/events/index.ts'
+import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { firstCharacters } from '#src/platform/runtime/index.ts'
 import { amountCentsMax, settledStatuses } from '../../messages/domain.ts'
@@ -153,11 +153,23 @@ export const endingReturns =
   (emit: Emit, receivables: Pick<Receivables, 'end'> | undefined): Emit =>
   async (tx, events) => {
     await emit(tx, events)
-    const ends = events.flatMap((event): readonly ReceivedEnd[] => {
-      if (event.type !== 'pix.refund.rejected') return []
-      const { end_to_end_id: endToEndId, refund_id: returnId, refusal } = event.data
-      if (endToEndId === null || returnId === null) return []
-      return [{ endToEndId, returnId, isSettled: false, reason: refusal?.code ?? null }]
-    })
+    const ends = refusedReturns(events)
     if (ends.length > 0) await receivables?.end(tx, ends, new Date())
   }
+
+/**
+ * The returns that events tell to be refused.
+ *
+ * @param corrected messages whose end a person had told
+ */
+export const refusedReturns = (
+  events: readonly AppEvent[],
+  corrected: ReadonlySet<string> = new Set(),
+): readonly ReceivedEnd[] =>
+  events.flatMap((event) => {
+    if (event.type !== 'pix.refund.rejected') return []
+    const { end_to_end_id: endToEndId, refund_id: returnId, message_id: id, refusal } = event.data
+    if (endToEndId === null || returnId === null) return []
+    const reason = refusal?.code ?? null
+    return [{ endToEndId, returnId, isSettled: false, reason, isCorrection: corrected.has(id) }]
+  })

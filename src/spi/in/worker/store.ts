@@ -1,5 +1,6 @@
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
+import { orderTypes } from '../../messages/domain.ts'
 import {
   type AnsweredStatus,
   type MessageStatus,
@@ -21,6 +22,8 @@ export type AnsweredTransaction = {
   readonly transactionCount: number
   /** What an earlier answer said; where our own message is an answer, what it says. */
   readonly status: string | null
+  /** A person said that, and no answer yet. */
+  readonly isTold: boolean
 }
 
 /** An answer comes within hours, for a schedule within weeks: we do not search older partitions. */
@@ -99,6 +102,7 @@ const findWithin = async (
 ): Promise<readonly FoundTransaction[]> => {
   const rows = await tx<AnsweredRow[]>`
   select answer.place, m.id, t.position, m.type, t.status, m.status as "messageStatus", m.channel,
+    t.refusal is not distinct from ${resolvedByHand} as "isTold",
     m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
     m.error_code is not distinct from ${resolvedByHand} as "isResolved",
     m.transaction_count as "transactionCount",
@@ -106,12 +110,12 @@ const findWithin = async (
   from json_to_recordset(${JSON.stringify(wanted)}::text::json) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, "isOfReturn" boolean, since uuid, until uuid)
     cross join lateral (
-      (select message_id, position, status, end_to_end_id, instruction_id from spi_transactions
+      (select message_id, position, status, refusal, end_to_end_id, instruction_id from spi_transactions
         where end_to_end_id = answer."endToEndId" and not answer."isOfReturn"
           and message_id >= answer.since and message_id < answer.until
         order by end_to_end_id, message_id limit ${sameIdMax})
       union all
-      (select message_id, position, status, end_to_end_id, instruction_id from spi_transactions
+      (select message_id, position, status, refusal, end_to_end_id, instruction_id from spi_transactions
         where instruction_id = answer."instructionId" and answer."isOfReturn"
           and message_id >= answer.since and message_id < answer.until
         order by instruction_id, message_id limit ${sameIdMax})
@@ -126,11 +130,21 @@ const findWithin = async (
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
   return rows.map(
-    ({ place, position, transactionCount, status, messageStatus, isNamed, ...message }) => ({
+    ({
       place,
       position,
       transactionCount,
       status,
+      isTold,
+      messageStatus,
+      isNamed,
+      ...message
+    }) => ({
+      place,
+      position,
+      transactionCount,
+      status,
+      isTold,
       isNamed,
       message: { ...message, status: messageStatus },
     }),
@@ -163,6 +177,8 @@ export type Progress = {
   readonly transactions: number
   readonly answered: number
   readonly refused: number
+  /** How many have a person's word alone. */
+  readonly resolved: number
   /** The reasons of those that were refused. */
   readonly reasons: readonly string[]
 }
@@ -200,9 +216,9 @@ export const writeTransactionStatuses = async (
   await tx`
     update spi_transactions t set status = answer.status, refusal = answer.refusal
     from json_to_recordset(${JSON.stringify(statuses)}::text::json) as answer("messageId" uuid,
-      position int, status text, refusal text, "wasAssumed" boolean, nothing text)
+      position int, status text, refusal text, nothing text)
     where ${looksLikeOne(tx)} and t.message_id = answer."messageId" and t.position = answer.position
-      and (t.status is null or t.status = 'ACSP' or answer."wasAssumed")`
+      and (t.status is null or t.status = 'ACSP' or t.refusal = ${resolvedByHand})`
   return tx<Progress[]>`
     select wanted.id as "messageId", progress.*
     from unnest(${ids}::text::uuid[]) as wanted(id)
@@ -210,8 +226,37 @@ export const writeTransactionStatuses = async (
         select count(*)::int as transactions, count(status)::int as answered,
           count(*) filter (where status = any(${textArray(refusedStatuses)}::text::text[]))::int
             as refused,
-          coalesce(jsonb_agg(distinct refusal) filter (where refusal is not null),
-            '[]') as reasons
+          count(*) filter (where refusal = ${resolvedByHand})::int as resolved,
+          coalesce(jsonb_agg(distinct refusal) filter (where refusal is not null
+            and status = any(${textArray(refusedStatuses)}::text::text[])), '[]') as reasons
         from spi_transactions where message_id = wanted.id
       ) progress`
+}
+
+/** Returns those of these messages of which the central bank has answered a part. The caller has locked them. */
+export const answeredOf = async (
+  tx: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await tx<{ id: string }[]>`
+    select wanted.id from unnest(${textArray([...new Set(ids)])}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select type from spi_messages where id = wanted.id limit 1
+      ) m
+      cross join lateral (
+        select status, refusal from spi_transactions where message_id = wanted.id offset 0
+      ) t
+    where m.type = any(${textArray(orderTypes)}::text::text[]) and t.status <> 'ACSP'
+      and t.refusal is distinct from ${resolvedByHand}`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Notes that the central bank has answered what a person had ended, and means the same or not. */
+export const confirmSent = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
+  if (ids.length === 0) return
+  await tx`
+    update spi_messages m set error_code = null
+    from json_to_recordset(${JSON.stringify(ids.map((id) => ({ id })))}::text::json)
+      as confirmed(id uuid, nothing text)
+    where ${looksLikeOne(tx)} and m.id = confirmed.id`
 }

@@ -29,7 +29,9 @@ import {
   type MessageStatus,
   messageOutcomes,
   type Outcome,
+  replyType,
   resolvedByHand,
+  saysUnsettled,
   uuidForm,
 } from '../../messages/index.ts'
 import { createOnStatus } from '../stage/metrics.ts'
@@ -123,7 +125,7 @@ const resolveOn = (sql: Client, { metrics, ...deps }: Omit<ResolveDeps, 'sql'>):
   const late: LateDeps = { ...deps, emitEvents }
   return (id, { outcome, reason }, caller) =>
     runOnce(sql, caller.idempotencyKey, async (tx) => {
-      const { type, bizMsgIdr, endToEndId } = await lockUnknown(tx, id)
+      const { type, bizMsgIdr, endToEndId } = await lockUnknown(tx, id, outcome)
       await noteReason(tx, id, outcome, reason)
       const end = { outcome, detail: resolvedByHand, errorCode: resolvedByHand } as const
       const ended = await endUnknown(tx, { id, type }, end, late)
@@ -147,8 +149,11 @@ type Found = {
   readonly isAsked: boolean
 }
 
+/** What asks a payer's institution for something. */
+const requestTypes: readonly string[] = ['pain.009', 'pain.013']
+
 /** By the clock of the database. */
-const lockUnknown = async (tx: Transaction, id: string): Promise<Found> => {
+const lockUnknown = async (tx: Transaction, id: string, outcome: Outcome): Promise<Found> => {
   const [clock] = await tx<{ now: Date }[]>`select clock_timestamp() as now`
   const from = new Date((clock?.now.getTime() ?? Date.now()) - knownForMs)
   const [found] = await tx<Found[]>`
@@ -156,7 +161,7 @@ const lockUnknown = async (tx: Transaction, id: string): Promise<Found> => {
       ${isKnown(tx, from)} is true as "isAsked"
     from spi_messages where id = ${id}::uuid for update`
   if (found === undefined) throw noMessage()
-  const { direction, status, isAsked } = found
+  const { type, direction, status, isAsked } = found
   const refuse = (reason: string, message: string): ApiError =>
     new ApiError(resolveErrors.resolution_not_possible, message, {
       details: { reason, message_status: status },
@@ -166,8 +171,17 @@ const lockUnknown = async (tx: Transaction, id: string): Promise<Found> => {
     throw refuse('waiting', `The message is ${status}: its answer is not overdue.`)
   }
   if (status !== 'UNKNOWN') throw refuse('ended', `The message is ${status}, which is its end.`)
-  if (!isAsked) return found
-  throw refuse('still_asked', 'The message went out within a day: the gateway still asks for it.')
+  if (isAsked) {
+    throw refuse('still_asked', 'The message went out within a day: the gateway still asks for it.')
+  }
+  if (type === replyType && !(await saysUnsettled(tx, id, outcome))) {
+    throw refuse('settled', 'That would say that a received payment settled: only a report tells.')
+  }
+  // A second request beside a first that arrived after all would be paid twice.
+  if (requestTypes.includes(type) && outcome === 'REJECTED') {
+    throw refuse('request', 'The institution of the payer may still answer: tell ACCEPTED.')
+  }
+  return found
 }
 
 /** The status that follows has a code alone, as every other. */

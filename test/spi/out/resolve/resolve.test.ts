@@ -117,7 +117,8 @@ describe('a payment', () => {
       status: outcome,
       errorCode: 'resolved',
       statuses: [status],
-      refusals: [refused],
+      // Whose word that is.
+      refusals: ['resolved'],
       history: ['QUEUED', 'UNKNOWN', outcome],
       details: [null, `a person says ${outcome}: camt.054 of Friday, case 4711`, 'resolved'],
     })
@@ -153,12 +154,49 @@ describe('a payment', () => {
     await tell(report([{ endToEndId: one, status: 'RJCT', reason: 'AC03' }]))
     expect(await stands(id)).toMatchObject({ status: 'UNKNOWN', statuses: ['RJCT', null] })
     expect((await resolve(id, 'ACCEPTED')).json).toMatchObject({ status: 'PARTIALLY_ACCEPTED' })
-    expect(await stands(id)).toMatchObject({ statuses: ['RJCT', 'ACSC'], refusals: ['AC03', null] })
+    expect(await stands(id)).toMatchObject({
+      statuses: ['RJCT', 'ACSC'],
+      refusals: ['AC03', 'resolved'],
+    })
     expect(await paymentOf(one)).toMatchObject({ status: 'rejected' })
     expect(await paymentOf(two)).toMatchObject({ status: 'settled' })
     // Its answer corrects the one that a person ended.
     await tell(report([{ endToEndId: two, status: 'RJCT', reason: 'AB03' }]))
     expect(await stands(id)).toMatchObject({ status: 'REJECTED', refusals: ['AC03', 'AB03'] })
+  })
+
+  test('of several is corrected one by one, each once', async () => {
+    const { id, endToEndIds } = await paid([oldId(), oldId()])
+    const [one = '', two = ''] = endToEndIds
+    await resolve(id, 'ACCEPTED')
+    await tell(report([{ endToEndId: one, status: 'RJCT', reason: 'AC03' }]))
+    const partly = {
+      status: 'PARTIALLY_ACCEPTED',
+      errorCode: 'resolved',
+      statuses: ['RJCT', 'ACSC'],
+    }
+    expect(await stands(id)).toMatchObject(partly)
+    await tell(report([{ endToEndId: one, status: 'ACSC' }]))
+    expect(await stands(id)).toMatchObject(partly)
+    await tell(report([{ endToEndId: two, status: 'RJCT', reason: 'AB03' }]))
+    const ended = { status: 'REJECTED', errorCode: null, statuses: ['RJCT', 'RJCT'] }
+    expect(await stands(id)).toMatchObject(ended)
+    await tell(report([{ endToEndId: two, status: 'ACSC' }]))
+    expect(await stands(id)).toMatchObject(ended)
+  })
+
+  test('of several is not refused as a whole once the central bank has answered a part', async () => {
+    const { id, endToEndIds } = await paid([oldId(), oldId()])
+    const [one = '', two = ''] = endToEndIds
+    await tell(report([{ endToEndId: one, status: 'ACSC' }]))
+    const { json } = await resolve(id, 'REJECTED')
+    await tell(refusal(json.biz_msg_idr))
+    expect(await stands(id)).toMatchObject({
+      status: 'PARTIALLY_ACCEPTED',
+      statuses: ['ACSC', 'RJCT'],
+    })
+    expect(await paymentOf(one)).toMatchObject({ status: 'settled' })
+    expect(await paymentOf(two)).toMatchObject({ status: 'rejected' })
   })
 })
 
@@ -168,7 +206,7 @@ describe('what the central bank says later', () => {
     ['ACCEPTED', 'RJCT', 'REJECTED', 'rejected'],
   ])('corrects a payment that a person told to be %s: %s', async (told, status, now, end) => {
     const { id, endToEndId } = await paid()
-    await resolve(id, told)
+    const sent = await resolve(id, told)
     const reason = status === 'RJCT' ? { reason: 'AB03' } : {}
     const xml = report([{ endToEndId, status, ...reason }])
     await tell(xml)
@@ -189,6 +227,11 @@ describe('what the central bank says later', () => {
     expect(answer?.warnings.map(({ message }) => message)).toContain(
       'contradicts what a person has told',
     )
+    // Its first word stands, as that on any other payment.
+    await tell(report([{ endToEndId, status: status === 'RJCT' ? 'ACSC' : 'RJCT' }]))
+    await tell(refusal(sent.json.biz_msg_idr))
+    expect(await stands(id)).toMatchObject({ status: now, statuses: [status], errorCode: null })
+    expect(await paymentOf(endToEndId)).toMatchObject({ status: end })
   })
 
   test.each([
@@ -198,14 +241,19 @@ describe('what the central bank says later', () => {
     'confirms a payment that a person told to be %s, and nothing is told twice',
     async (told, status) => {
       const { id, endToEndId } = await paid()
-      await resolve(id, told)
+      const { json } = await resolve(id, told)
       await tell(report([{ endToEndId, status, ...(status === 'RJCT' && { reason: 'AB03' }) }]))
-      expect(await stands(id)).toMatchObject({
+      const confirmed = {
         status: told,
+        errorCode: null,
         statuses: [status],
         refusals: [status === 'RJCT' ? 'AB03' : null],
         history: ['QUEUED', 'UNKNOWN', told],
-      })
+      }
+      expect(await stands(id)).toMatchObject(confirmed)
+      await tell(report([{ endToEndId, status: status === 'RJCT' ? 'ACSC' : 'RJCT' }]))
+      await tell(refusal(json.biz_msg_idr))
+      expect(await stands(id)).toMatchObject(confirmed)
       const told2 = (await eventsAbout(endToEndId)).filter(([type]) => type === 'message.status')
       expect(told2).toEqual([['message.status', told]])
     },
@@ -250,12 +298,14 @@ const refundsOf = async (endToEndId: string): Promise<Told> =>
 test.each([
   ['ACCEPTED', 'DEVOLVIDO', 'settled', 'RJCT', 'NAO_REALIZADO', 'rejected'],
   ['REJECTED', 'NAO_REALIZADO', 'rejected', 'ACSC', 'DEVOLVIDO', 'settled'],
+  ['ACCEPTED', 'DEVOLVIDO', 'settled', 'refused whole', 'NAO_REALIZADO', 'rejected'],
 ])(
   'a return that is %s ends for its receiver, and what the central bank says later corrects it',
   async (outcome, state, told, status, stateThen, toldThen) => {
     const { id, endToEndId, rtrId: instructionId, show } = await returned()
     expect(await show()).toMatchObject({ status: 'EM_PROCESSAMENTO' })
-    expect((await resolve(id, outcome)).status).toBe(200)
+    const sent = await resolve(id, outcome)
+    expect(sent.status).toBe(200)
     expect(await show()).toMatchObject({ status: state })
     const ends: Told = [
       [`pix.refund.${told}`, told],
@@ -264,7 +314,10 @@ test.each([
     expect(await refundsOf(endToEndId)).toEqual(ends)
     const { returns } = await paymentOf(endToEndId)
     expect(returns).toMatchObject([{ id: instructionId, status: told }])
-    await tell(report([{ endToEndId, instructionId, status }]))
+    const isWhole = status === 'refused whole'
+    await tell(
+      isWhole ? refusal(sent.json.biz_msg_idr) : report([{ endToEndId, instructionId, status }]),
+    )
     expect(await show()).toMatchObject({ status: stateThen })
     expect((await paymentOf(endToEndId)).returns).toMatchObject([{ status: toldThen }])
     expect(await refundsOf(endToEndId)).toEqual([
@@ -272,10 +325,62 @@ test.each([
       [`pix.refund.${toldThen}`, toldThen],
       ['pix.returned', toldThen],
     ])
+    if (toldThen === 'rejected') return
+    // What has settled by its word stays so.
+    await tell(report([{ endToEndId, instructionId, status: 'RJCT' }]))
+    expect(await show()).toMatchObject({ status: stateThen })
   },
 )
 
-test('a request about a mandate that a person tells to be refused ends, and a rebuild keeps that', async () => {
+/** A reply of ours to a payment that was received, of unknown outcome. */
+const replied = async (own: string) => {
+  const endToEndId = oldId()
+  const proxy = `<Prxy><Id>${receiver.key}</Id></Prxy>`
+  const xml = payment({ endToEndId, instrument: 'DICT', amount: '37.00', proxy })
+  await tell(xml.replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, '$112345678000195$2'))
+  const part = { endToEndId, instructionId: endToEndId, status: own }
+  const { id: made } = await queued(database, 'pacs.002', [part])
+  await sql`
+    update spi_transactions set status = ${own}, instruction_id = ${endToEndId}
+    where message_id = ${made}`
+  const state = async () =>
+    (await sql`select status from pix_received where end_to_end_id = ${endToEndId}`)[0]?.['status']
+  return { id: await unknownSince(made), endToEndId, state }
+}
+
+describe('a reply', () => {
+  test.each([
+    ['RJCT', 'ACCEPTED'],
+    ['ACSP', 'REJECTED'],
+  ])('of %s that is %s ends its payment, until a report says otherwise', async (own, outcome) => {
+    const { id, endToEndId, state } = await replied(own)
+    expect(await state()).toBe('PENDENTE')
+    expect((await resolve(id, outcome)).status).toBe(200)
+    expect(await state()).toBe('NAO_REALIZADO')
+    await tell(report([{ endToEndId, status: 'ACCC' }]))
+    expect(await state()).toBe('LIQUIDADO')
+    const corrected = outcome === 'ACCEPTED' ? 'REJECTED' : 'ACCEPTED'
+    expect(await stands(id)).toMatchObject({ status: corrected, errorCode: null })
+  })
+
+  test.each([
+    ['RJCT', 'REJECTED'],
+    ['ACSP', 'ACCEPTED'],
+  ])(
+    'of %s is not told to be %s: that its payment settled, a report tells',
+    async (own, outcome) => {
+      const { id, endToEndId, state } = await replied(own)
+      const { status, json } = await resolve(id, outcome)
+      expect([status, json.reason]).toEqual([409, 'settled'])
+      expect(await state()).toBe('PENDENTE')
+      await tell(report([{ endToEndId, status: 'ACCC' }]))
+      expect(await state()).toBe('LIQUIDADO')
+      expect(await stands(id)).toMatchObject({ status: outcome })
+    },
+  )
+})
+
+test('a request about a mandate is not told to be refused, and told to be accepted it waits', async () => {
   const { token } = receiver
   const call = (method: string, path: string, body: object) =>
     pix.call(method, `/pix/v2${path}`, { token, body })
@@ -296,12 +401,14 @@ test('a request about a mandate that a person tells to be refused ends, and a re
   const stateOf = async () =>
     (await sql`select state from spi_recurrences where key = ${rec.json.idRec}`)[0]?.['state']
   expect(await stateOf()).toBe('requested')
-  expect((await resolve(id, 'REJECTED')).status).toBe(200)
-  expect(await stateOf()).toBe('rejected')
+  expect(await resolve(id, 'REJECTED')).toMatchObject({ status: 409, json: { reason: 'request' } })
+  expect(await stands(id)).toMatchObject({ status: 'UNKNOWN' })
+  expect((await resolve(id, 'ACCEPTED')).status).toBe(200)
+  expect(await stateOf()).toBe('requested')
   const path = `/pix/v2/solicrec/${asked.json.idSolicRec}`
-  expect((await pix.call('GET', path, { token })).json).toMatchObject({ status: 'REJEITADA' })
+  expect((await pix.call('GET', path, { token })).json).toMatchObject({ status: 'ENVIADA' })
   await rebuildRecurring(sql)
-  expect(await stateOf()).toBe('rejected')
+  expect(await stateOf()).toBe('requested')
 })
 
 describe('nobody ends', () => {
