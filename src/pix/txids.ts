@@ -28,21 +28,13 @@ export const lockOfTxid = (account: string, txid: string): number =>
 export const formerLockOfTxid = (account: string, txid: string): number =>
   0x70_69_78_00 + (Bun.hash.crc32(`${account} ${txid}`) % 256)
 
-/** What a batch holds while it makes charges: a charge that is one of them would wait for its end. */
-export const lockOfBatches = (account: string): number =>
-  firstLock + 2 ** 32 * locksMax + Bun.hash.crc32(account)
-
 /** Whether the account has no charge of a recurrence under a txid, and gets none before the transaction ends. */
 export type IsTxidFree = (tx: Queryable, account: string, txid: string) => Promise<boolean>
 
-/**
- * For a batch, which is one transaction: it waits for whoever makes a charge of a recurrence now. Where another batch, or
- * a charge for a moment, has the lock of batches, its next charge takes it.
- */
+/** For a batch, which is one transaction: it waits for whoever makes a charge of a recurrence now. */
 export const isTxidFree: IsTxidFree = async (tx, account, txid) => {
   const [row] = await tx<{ isFree: boolean }[]>`
-    select pg_try_advisory_xact_lock(${lockOfBatches(account)}::bigint),
-      pix_txid_is_free(${lockOfTxid(account, txid)}, ${account}, ${txid}) as "isFree"`
+    select pix_txid_is_free(${lockOfTxid(account, txid)}, ${account}, ${txid}) as "isFree"`
   return row?.isFree === true
 }
 
@@ -71,38 +63,49 @@ export const lockTxid = async (tx: Queryable, account: string, txid: string): Pr
 
 class TxidHeldError extends Error {}
 
-const lockTimedOut = '55P03'
-
 /** Others change a charge for a moment; a batch holds all of its own for seconds. */
 const lockMaxMs = 20
+
+const lockTimedOut = '55P03'
+
+/** To select: whatever waits for a lock afterwards, until the transaction ends, fails after a moment. */
+export const shortWaits = (sql: Queryable) =>
+  sql`set_config('lock_timeout', ${String(lockMaxMs)}, true)`
+
+/** Whether another held for longer what was waited for under {@link shortWaits}. */
+export const isHeld = (error: unknown): boolean => hasCode(error, lockTimedOut)
+
 const waitMaxMs = 10_000
 const pauseMinMs = 5
 const pauseMaxMs = 200
 
 /**
- * A transaction of one charge. While another holds that or its txid, the transaction is begun anew from time to time, so
- * that none of those who wait keeps a connection from the others.
+ * A transaction of one charge that has {@link shortWaits}. While another holds that or its txid, the transaction is begun
+ * anew from time to time, so that none of those who wait keeps a connection from the others.
  *
  * @throws ApiError 503 if it has waited for too long
  */
-export const withoutWaiting = async <T>(
-  sql: Client,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> => {
+export const begunAnew = async <T>(begin: () => Promise<T>): Promise<T> => {
   const endMs = performance.now() + waitMaxMs
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(2 * pauseMs, pauseMaxMs)) {
     try {
-      return await withDeadlockRetries(sql, async (tx) => {
-        await tx.unsafe(`set local lock_timeout = ${lockMaxMs}`)
-        return work(tx)
-      })
+      return await begin()
     } catch (error) {
-      if (!(error instanceof TxidHeldError) && !hasCode(error, lockTimedOut)) throw error
+      if (!(error instanceof TxidHeldError) && !isHeld(error)) throw error
       if (performance.now() > endMs) throw underWay()
     }
     await Bun.sleep(pauseMs)
   }
 }
+
+/** A transaction that is {@link begunAnew}. */
+export const withoutWaiting = <T>(sql: Client, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  begunAnew(() =>
+    withDeadlockRetries(sql, async (tx) => {
+      await tx`select ${shortWaits(tx)}`
+      return work(tx)
+    }),
+  )
 
 const underWay = (): ApiError =>
   new ApiError(httpErrors.unavailable, 'Outra requisição ainda ocupa esta cobrança.', {

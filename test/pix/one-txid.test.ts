@@ -1,6 +1,7 @@
 /** A txid is one charge of its account, of whatever kind, also if several are asked for at once. */
 import { afterAll, expect, test } from 'bun:test'
-import { formerLockOfTxid, isTxidFree, lockOfTxid } from '../../src/pix/txids.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { formerLockOfTxid, lockOfTxid } from '../../src/pix/txids.ts'
 import { startAutomatic } from './automatic.ts'
 import { chargeBody, freshTxid } from './support.ts'
 
@@ -8,6 +9,7 @@ const { pix, other, call, right, recBody, cobrBody, violated } = await startAuto
 afterAll(() => pix.database.close())
 const address = { street: 'Rua 15, 1200', state: 'SP', postal_code: '70800100' }
 const { key } = await pix.receiver('ana', undefined, address)
+const dora = await pix.receiver('dora', undefined, address)
 const debtor = { cpf: '12345678909', nome: 'Francisco da Silva' }
 
 const rounds = 20
@@ -126,37 +128,83 @@ test('who waits for a txid keeps no connection', async () => {
   }
 })
 
-test.each([
-  ['makes', 'putWithin'],
-  ['revises', 'reviseWithin'],
-])('while a batch %s a charge, who puts it or revises it holds up nobody else', async (_, act) => {
-  const txid = freshTxid()
-  const due = {
-    chave: key,
-    valor: { original: '35.00' },
-    calendario: { dataDeVencimento: '2026-03-20' },
-    devedor: debtor,
-  }
-  if (act === 'reviseWithin') await right('PUT', `/cobv/${txid}`, due)
+const dueBody = {
+  chave: key,
+  valor: { original: '35.00' },
+  calendario: { dataDeVencimento: '2026-03-20' },
+  devedor: debtor,
+}
+
+type Asks = readonly Readonly<Parameters<typeof call>>[]
+
+/** What a batch has in hand, and what is asked for meanwhile that has to do with it. */
+const batches: readonly [
+  string,
+  () => Promise<{ hold: (tx: Queryable) => unknown; asks: Asks }>,
+][] = [
+  [
+    'makes a charge',
+    async () => {
+      const txid = freshTxid()
+      const due = ['PUT', `/cobv/${txid}`, dueBody] as const
+      return {
+        hold: (tx) => tx`
+            insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
+              expires_seconds, content, created_at)
+            values (gen_random_uuid(), 'ana', 'cobv', '12345678000195', ${txid}, ${key}, 3500, 0, 0,
+              '{"vencimento": {}}', now())`,
+        // The last are of an account whose receiver has the same number.
+        asks: [due, ['PUT', `/cob/${txid}`, chargeBody(dora.key), dora.token]],
+      }
+    },
+  ],
+  [
+    'revises a charge',
+    async () => {
+      const path = `/cobv/${freshTxid()}`
+      const { txid, loc } = await right('PUT', path, dueBody)
+      return {
+        hold: (tx) => tx`
+            select from pix_charges where account = 'ana' and txid = ${txid} for update`,
+        asks: [
+          ['PUT', path, dueBody],
+          ['PATCH', path, dueBody],
+          ['DELETE', `/loc/${loc.id}/txid`],
+        ],
+      }
+    },
+  ],
+  [
+    'names a location',
+    async () => {
+      const { id } = await right('POST', '/loc', { tipoCob: 'cob' })
+      const body = chargeBody(key, { loc: { id } })
+      return {
+        hold: (tx) => tx`select from pix_locations where id = ${id} for update`,
+        asks: [
+          ['POST', '/cob', body],
+          ['PUT', `/cob/${freshTxid()}`, body],
+        ],
+      }
+    },
+  ],
+]
+
+test.each(batches)('while a batch %s, who asks for that holds up nobody else', async (_, begin) => {
+  const { hold, asks } = await begin()
   const holder = await pix.sql.reserve()
   await holder`begin`
-  if (act === 'reviseWithin') {
-    await holder`select from pix_charges where account = 'ana' and txid = ${txid} for update`
-  } else {
-    await isTxidFree(holder, 'ana', txid)
-    await holder`
-      insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration, expires_seconds,
-        content, created_at)
-      values (gen_random_uuid(), 'ana', 'cobv', '12345678000195', ${txid}, ${key}, 3500, 0, 0, '{"vencimento": {}}',
-        now())`
-  }
+  await hold(holder)
+  // Two are left.
   const max = pix.sql.options.max - 3
   const taken = await Promise.all(Array.from({ length: max }, () => pix.sql.reserve()))
   try {
     const behind: ReturnType<typeof call>[] = []
-    for (const method of ['PUT', 'PUT', 'PUT', 'PATCH', 'PATCH', 'PATCH']) {
-      behind.push(call(method, `/cobv/${txid}`, due))
-      await Bun.sleep(30)
+    for (const ask of asks) {
+      for (let at = 0; at < 3; at++) {
+        behind.push(call(...ask))
+        await Bun.sleep(30)
+      }
     }
     const beganMs = performance.now()
     for (let at = 0; at < 5; at++) {

@@ -8,7 +8,7 @@ import {
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
-import { formerLockOfTxid, lockOfBatches, lockOfTxid } from '../txids.ts'
+import { formerLockOfTxid, isHeld, lockOfTxid, shortWaits } from '../txids.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
 import type { ShownCharge } from './view.ts'
@@ -34,11 +34,11 @@ const writersMax = 2
 const waitingMax = 5_000
 
 /**
- * Makes charges with a location each, and shows them, in one statement. Accounts share it, so it waits for the txid of
- * none.
+ * Makes charges with a location each, and shows them, in one statement. Accounts share it, so it waits for the lock
+ * of no txid, and has {@link shortWaits}: another transaction, of another account too, may have made one of them already.
  *
  * @returns undefined in the place of one that is not to be made as it stands: the account has such a charge, may not have
- * it, makes another now whose txid has the same lock, or makes a batch. Nothing is written for it then, and whoever looks closer knows
+ * it, or makes another now whose txid has the same lock. Nothing is written for it then, and whoever looks closer knows
  * why, or waits in a transaction of its own.
  */
 export const makeCharges = async (
@@ -61,15 +61,14 @@ export const makeCharges = async (
     token: randomHex(),
     lock: isDrawn === true ? null : lockOfTxid(account, txid),
     former: formerLockOfTxid(account, txid),
-    batches: lockOfBatches(account),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
           cents bigint, alteration smallint, expires int, debtor text, content text, token text, lock bigint,
-          former bigint, batches bigint, nothing text)
-      where ${looksLikeOne(sql)}
+          former bigint, nothing text)
+      where ${looksLikeOne(sql)} and (select ${shortWaits(sql)}) is not null
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
         receiver.state, receiver.postal_code
@@ -83,7 +82,6 @@ export const makeCharges = async (
         and case when wanted.lock is null then true
           when pg_try_advisory_xact_lock_shared(wanted.lock)
             and pg_try_advisory_xact_lock_shared(wanted.former)
-            and pg_try_advisory_xact_lock_shared(wanted.batches)
           then pix_txid_is_free(wanted.lock, wanted.account, wanted.txid) else false end
     ), made as (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
@@ -130,7 +128,12 @@ export const createMaker = (
     writersMax,
     waitingMax,
     isRowFault,
-    write: (all) => makeCharges(sql, all),
+    // Each is looked at more closely, and only the one that is held waits.
+    write: (all) =>
+      makeCharges(sql, all).catch((error: unknown) => {
+        if (isHeld(error)) return all.map(() => undefined)
+        throw error
+      }),
   })
   const refuse = refuseWhenBusy(
     httpErrors.unavailable,

@@ -17,7 +17,14 @@ import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
-import { type IsTxidFree, isTxidFree, isTxidFreeNow, withoutWaiting } from '../txids.ts'
+import {
+  begunAnew,
+  type IsTxidFree,
+  isTxidFree,
+  isTxidFreeNow,
+  shortWaits,
+  withoutWaiting,
+} from '../txids.ts'
 import type { ChargeRequest, RevisionRequest } from './body.ts'
 import { areSameTerms, type Charge, kindOf } from './domain.ts'
 import { createMaker, makeCharges } from './making.ts'
@@ -54,13 +61,17 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
   }
   const make = createMaker(sql)
-  const created = async (tx: Transaction, named: Named, request: ChargeRequest) => {
+  const created = async (tx: Transaction, account: string, request: ChargeRequest) => {
     const { terms, locationId } = request
-    const wanted = { ...named, isDrawn: true, terms, at: now() }
+    const wanted = { account, txid: randomHex(), isDrawn: true, terms, at: now() }
+    // A batch may hold the location. What makes a charge with one of its own says so by itself.
+    if (locationId !== undefined) await tx`select ${shortWaits(tx)}`
     const [made] = locationId === undefined ? await makeCharges(tx, [wanted]) : []
-    return made === undefined
-      ? view(tx, await putCharge(tx, named, request, { now: now(), wording, isFree: isDrawn }))
-      : chargeView(made, addresses)
+    const putting = { now: now(), wording, isFree: isDrawn }
+    const body = made
+      ? chargeView(made, addresses)
+      : await view(tx, await putCharge(tx, wanted, request, putting))
+    return { status: 201, body: JSON.stringify(body) }
   }
   /** With what was paid. */
   const whole = async (charge: Charge) => {
@@ -88,12 +99,8 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
     reviseWithin: (tx: Transaction, named: Named, request: RevisionRequest) =>
       revise(tx, named, request, wording),
     /** Makes a charge with a txid of ours. */
-    create: (request: ChargeRequest, caller: Caller) =>
-      runOnce(sql, caller.idempotencyKey, async (tx) => {
-        const txid = randomHex()
-        const body = await created(tx, { account: caller.owner, txid }, request)
-        return { status: 201, body: JSON.stringify(body) }
-      }),
+    create: (request: ChargeRequest, { owner, idempotencyKey }: Caller) =>
+      begunAnew(() => runOnce(sql, idempotencyKey, (tx) => created(tx, owner, request))),
     revise: (account: string, txid: string, request: RevisionRequest) =>
       withoutWaiting(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)

@@ -3,6 +3,7 @@ import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Addresses, locationView } from '../charges/view.ts'
 import { pixErrors } from '../errors.ts'
 import { type Asked, type Listed, type ListRequest, parametersOf } from '../pages.ts'
+import { withoutWaiting } from '../txids.ts'
 import type { Location, LocationKind } from './domain.ts'
 import {
   addLocation,
@@ -66,7 +67,7 @@ export const chargeLocations = (
   list: listLocations,
   free: async (sql, location) => {
     const { id, chargeId } = location
-    if (chargeId !== null) await sql.begin((tx) => unlinkLocation(tx, id, chargeId))
+    if (chargeId !== null) await withoutWaiting(sql, (tx) => unlinkLocation(tx, id, chargeId))
     return { ...location, txid: null }
   },
   view: (one) => locationView(one, addresses),
