@@ -4,7 +4,11 @@ import { loadConsole } from './load-console.ts'
 /* Charges of one status come and go among the older ones while somebody reads on: none that was there is left out. */
 
 type Page = { readonly rows: readonly { readonly txid: string }[]; readonly next: string | null }
-type Charge = { readonly txid: string; status: string }
+type Charge = {
+  readonly txid: string
+  status: string
+  readonly calendario: { readonly criacao: string }
+}
 
 const { pageOfCharges } = await loadConsole<{
   readonly pageOfCharges: (kind: string, filter: object, cursor?: string) => Promise<Page>
@@ -28,10 +32,12 @@ const serve = (charges: readonly Charge[]) =>
     return Response.json({ cobs: found.slice(from, from + size), parametros: { paginacao } })
   }) as unknown as typeof fetch)
 
-const chargesOf = (many: number): Charge[] =>
+/** @param everyMs 0: all are made at once */
+const chargesOf = (many: number, everyMs = 1): Charge[] =>
   Array.from({ length: many }, (_, at) => ({
     txid: `t${at}`,
     status: at > 100 && at % 2 === 1 ? 'CONCLUIDA' : 'ATIVA',
+    calendario: { criacao: new Date(Date.UTC(2026, 10, 1) + at * everyMs).toISOString() },
   }))
 
 const readAll = async (status: string, meanwhile: (page: number) => void) => {
@@ -56,6 +62,37 @@ test.each([1, 10, 50, 100])('%i older ones that are paid after the first page', 
     for (const one of charges.slice(0, many)) one.status = 'CONCLUIDA'
   })
   expect(before.filter((txid) => !seen.includes(txid))).toEqual([])
+})
+
+test.each([1, 0])(
+  'those that leave hide none of those that come (made every %i ms)',
+  async (everyMs) => {
+    const charges = chargesOf(900, everyMs)
+    const paid = charges.filter(({ status }) => status === 'CONCLUIDA')
+    serve(charges)
+    const seen = await readAll('CONCLUIDA', (page) => {
+      if (page > 0) return
+      for (const one of charges.slice(0, 100)) one.status = 'CONCLUIDA'
+      for (const one of paid.slice(-50)) one.status = 'REMOVIDA_PELO_PSP'
+    })
+    const left = paid.slice(0, -50).map(({ txid }) => txid)
+    expect(left.filter((txid) => !seen.includes(txid))).toEqual([])
+  },
+)
+
+test('however many come at the end, what is older is read on', async () => {
+  const charges = chargesOf(600, 0)
+  const before = charges.filter(({ status }) => status === 'ATIVA').map(({ txid }) => txid)
+  const asks = serve(charges)
+  const seen = await readAll('ATIVA', (page) => {
+    if (page > 0) return
+    for (const one of chargesOf(1_200)) {
+      const criacao = `2026-11-02${one.calendario.criacao.slice(10)}`
+      charges.push({ txid: `new-${one.txid}`, status: 'ATIVA', calendario: { criacao } })
+    }
+  })
+  // Each page but the first is read with the one after it.
+  expect([seen, asks.mock.calls.length]).toEqual([before.toReversed(), 14])
 })
 
 test('what leaves leaves nothing else out, though the page that was next is none any more', async () => {

@@ -171,27 +171,57 @@ const pageSize = 50
 
 type Answer = Readonly<Record<string, readonly Told[] | undefined>> & {
   readonly parametros: {
-    readonly paginacao: {
-      readonly quantidadeDePaginas: number
-      readonly quantidadeTotalDeItens: number
-    }
+    readonly paginacao: { readonly quantidadeDePaginas: number }
   }
+}
+
+/** When it was made: its list is in this order. */
+export const createdAtOf = ({ calendario, horario, criacao, atualizacao }: Told): string =>
+  horario ?? criacao ?? atualizacao?.[0]?.data ?? calendario?.criacao ?? ''
+
+/** Where to read on: in which page, and before which row, the oldest that is shown. */
+type Cursor = {
+  readonly at: number
+  readonly oldest?: string
+  /** Rows that are shown and as old: which of them comes first is not told. */
+  readonly ids: readonly string[]
+}
+
+const cursorOf = (at: number, rows: readonly Told[], idOf: KindOf['idOf']): string => {
+  const [oldest] = rows.map(createdAtOf)
+  const ids = rows.filter((row) => createdAtOf(row) === oldest).map(idOf)
+  return JSON.stringify({ at, oldest, ids })
 }
 
 const movedPagesMax = 10
 
-/** In so many pages more stands what one held when there were fewer: a charge that is paid joins others that were. */
-const movedPages = (came: number): number => {
-  const pages = Math.max(1, Math.ceil(came / pageSize))
-  if (pages > movedPagesMax) throw new Refusal(0, w.moved, '')
-  return pages
+/**
+ * Reads pages from one on, until one begins with what is shown: what came among older rows moved others into them.
+ * What came after all of them moved none.
+ *
+ * @throws Refusal more has moved than is looked through
+ */
+const movedRows = async (
+  [from, last]: readonly [number, number],
+  { oldest, ids }: Cursor,
+  idOf: KindOf['idOf'],
+  rowsAt: (at: number) => Promise<readonly Told[]>,
+): Promise<readonly Told[]> => {
+  const found: Told[] = []
+  for (let at = from; at <= last; at++) {
+    const rows = await rowsAt(at)
+    const [head] = rows
+    if (head === undefined || ids.includes(idOf(head))) break
+    if (oldest !== undefined && createdAtOf(head) > oldest) break
+    if (at - from === movedPagesMax) throw new Refusal(0, w.moved, '')
+    found.push(...rows)
+  }
+  return found
 }
 
 /**
  * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so the first that is
  * shown is the last one. Where the list is of one status, rows come and go among those before: rows may come again.
- *
- * @param cursor the number of the page, and of all rows when the page before was read
  */
 export const pageOfCharges = async (
   kind: Kind,
@@ -199,7 +229,7 @@ export const pageOfCharges = async (
   cursor: string | undefined,
   purpose: 'user' | 'background' = 'user',
 ): Promise<Page<Told>> => {
-  const { member = '' } = kindsOf[kind]
+  const { member = '', idOf } = kindsOf[kind]
   const query = new URLSearchParams({
     inicio: dayStart(from),
     fim: dayEnd(to),
@@ -207,21 +237,17 @@ export const pageOfCharges = async (
     ...(status === '' ? {} : { status }),
     ...(taxId === '' ? {} : { [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId }),
   })
-  const pageAt = async (at: number): Promise<Answer> => {
+  const answerAt = async (at: number): Promise<Answer> => {
     query.set('paginacao.paginaAtual', String(at))
     return getJson<Answer>(`/pix/v2/${kind}?${query}`, purpose)
   }
-  const [place, before = 0] = cursor?.split(' ').map(Number) ?? []
-  const first = await pageAt(place ?? 0)
-  const { quantidadeDePaginas: pages, quantidadeTotalDeItens: total } = first.parametros.paginacao
-  const last = Math.max(0, pages - 1)
-  const at = Math.min(place ?? last, last)
-  const own = at === (place ?? 0) ? first : await pageAt(at)
-  const moved = place === undefined || status === '' ? 0 : movedPages(total - before)
-  const later = Array.from({ length: Math.min(moved, last - at) }, (_, step) => at + step + 1)
-  const found = [own, ...(await Promise.all(later.map(pageAt)))]
-  return {
-    rows: found.flatMap((page) => page[member] ?? []).toReversed(),
-    next: at > 0 ? `${at - 1} ${total}` : null,
-  }
+  const rowsAt = async (at: number) => (await answerAt(at))[member] ?? []
+  const read = cursor === undefined ? undefined : (JSON.parse(cursor) as Cursor)
+  const first = await answerAt(read?.at ?? 0)
+  const last = Math.max(0, first.parametros.paginacao.quantidadeDePaginas - 1)
+  const at = Math.min(read?.at ?? last, last)
+  const own = at === (read?.at ?? 0) ? (first[member] ?? []) : await rowsAt(at)
+  const isMoving = read !== undefined && status !== ''
+  const rows = isMoving ? [...own, ...(await movedRows([at + 1, last], read, idOf, rowsAt))] : own
+  return { rows: rows.toReversed(), next: at > 0 ? cursorOf(at - 1, rows, idOf) : null }
 }

@@ -5,6 +5,7 @@ import { newChargeAct, unlinkAct } from './charge-acts.tsx'
 import {
   amountOf,
   type ChargeFilter,
+  createdAtOf,
   type Kind,
   kindIn,
   kinds,
@@ -165,10 +166,7 @@ const Rows = ({ kind, filter, session, ask }: ListProps) => {
 const everyMs = 30_000
 
 const amountColumn: Column<Told> = column(words.amount, amountOf, 'number')
-const createdColumn = momentColumn<Told>(
-  ({ calendario, horario, criacao, atualizacao }) =>
-    horario ?? criacao ?? atualizacao?.[0]?.data ?? calendario?.criacao ?? '',
-)
+const createdColumn = momentColumn(createdAtOf)
 const payerColumn: Column<Told> = column(
   w.payer,
   ({ devedor, vinculo }) => personText(devedor ?? vinculo?.devedor) || '–',
