@@ -341,6 +341,39 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await seen.leave(one)
   }, 240_000)
 
+  test('a list that is no JSON is refused where a contract is read, and where it is called', async () => {
+    const one = await seen.visit()
+    const { page } = one
+    await signIn(one, operator)
+    const input = { name: 'ids', type: 'uint256[]' }
+    const abi = ['view', 'nonpayable'].map((stateMutability, at) => ({
+      type: 'function',
+      name: `f${at}`,
+      inputs: [input],
+      stateMutability,
+    }))
+    const contract = { address: '0xab', network: 'drex', label: 'Lists', status: 'active', abi }
+    await page.route('**/v1/contracts/0xab*', (route) => route.fulfill({ json: contract }))
+    await show(page, '/currency/contracts/0xab')
+    for (const [label, verb] of [
+      ['f0(uint256[])', 'Read'],
+      ['f1(uint256[])', 'Call'],
+    ] as const) {
+      await page.getByLabel('Function').selectOption({ label })
+      await expectNone(page.getByRole('alert'))
+      await page.locator('[name=argument-0]').fill('1, 2')
+      await page.getByRole('button', { name: verb }).click()
+      await page.getByRole('alert').getByText('JSON').waitFor()
+    }
+    await page.locator('[name=argument-0]').fill('[1, 2]')
+    await page.getByRole('button', { name: 'Call' }).click()
+    await page.getByRole('dialog').getByText('cannot be taken back').waitFor()
+    await expectNone(page.locator('.columns').getByRole('alert'))
+    expect(one.problems).toEqual([])
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await seen.leave(one)
+  }, 240_000)
+
   test('a contract is written to, a transfer made, a contract deployed: each by its form, with its consequence', async () => {
     const [ana, bia] = [await wallet(), await wallet()]
     const one = await seen.visit()

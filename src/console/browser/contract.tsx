@@ -140,15 +140,14 @@ const Functions = ({
 }) => {
   const functions = contract.abi.filter(({ type }) => type === 'function')
   const [chosen, setChosen] = useState(0)
-  const [shown, askLast] = useLast<Outcome>()
+  const [shown, askLast] = useLast<Outcome | undefined>()
   const { ask, dialog } = useActs(() => {})
   const entry = functions[chosen]
-  const post = (form: FormData, sendBy: typeof send): Promise<Outcome> => {
-    if (entry === undefined) throw new Refusal(0, words.none, '')
+  const post = (given: Entry, form: FormData, sendBy: typeof send): Promise<Outcome> => {
     const signer = String(form.get('signer') ?? '')
     const body = {
-      function: signatureOf(entry),
-      params: argumentsOf(entry, form),
+      function: signatureOf(given),
+      params: argumentsOf(given, form),
       network: contract.network,
       ...(signer === '' ? {} : { signer_wallet: signer }),
     }
@@ -163,20 +162,23 @@ const Functions = ({
     verb: w.call,
     beside: <Code label={w.arguments}>{JSON.stringify(namedArguments(given, form), null, 2)}</Code>,
     run: async (_, sendOnce) => {
-      const { transaction_id: id = '' } = await post(form, sendOnce)
+      const { transaction_id: id = '' } = await post(given, form, sendOnce)
       return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />
     },
   })
+  /** What is read; a call is asked about first. Arguments that are no JSON refuse either. */
+  const answerOf = async (given: Entry, form: FormData): Promise<Outcome | undefined> => {
+    if (isView(given)) return await post(given, form, send)
+    ask(call(given, form))
+    return undefined
+  }
   return (
     <div class="columns">
       <form
         class="card pad"
         onSubmit={(event) => {
           event.preventDefault()
-          if (entry === undefined) return
-          const form = new FormData(event.currentTarget)
-          if (isView(entry)) void askLast(post(form, send))
-          else ask(call(entry, form))
+          if (entry !== undefined) void askLast(answerOf(entry, new FormData(event.currentTarget)))
         }}
       >
         <label class="field">
