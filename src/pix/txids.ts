@@ -72,6 +72,11 @@ const lockTimedOut = '55P03'
 export const shortWaits = (sql: Queryable) =>
   sql`set_config('lock_timeout', ${String(lockMaxMs)}, true)`
 
+/** From here on the transaction waits for locks as it did before {@link shortWaits}. */
+export const endShortWaits = async (tx: Transaction): Promise<void> => {
+  await tx`set local lock_timeout to default`
+}
+
 /** Whether another held for longer what was waited for under {@link shortWaits}. */
 export const isHeld = (error: unknown): boolean => hasCode(error, lockTimedOut)
 
@@ -108,6 +113,6 @@ export const withoutWaiting = <T>(sql: Client, work: (tx: Transaction) => Promis
   )
 
 const underWay = (): ApiError =>
-  new ApiError(httpErrors.unavailable, 'Outra requisição ainda ocupa esta cobrança.', {
+  new ApiError(httpErrors.unavailable, 'Outra requisição ainda ocupa esta cobrança, ou o lote.', {
     headers: { 'Retry-After': '1' },
   })

@@ -175,6 +175,22 @@ const batches: readonly [
     },
   ],
   [
+    'is made, and its own request comes again,',
+    async () => ({
+      hold: (tx) => tx`
+          insert into pix_batches (account, id, description, created_at)
+          values ('ana', 77, 'Alunos', now())`,
+      asks: [
+        [
+          'PUT',
+          '/lotecobv/77',
+          { descricao: 'Alunos', cobsv: [{ txid: freshTxid(), ...dueBody }] },
+        ],
+        ['PUT', '/lotecobv/77', { descricao: 'Pais', cobsv: [{ txid: freshTxid(), ...dueBody }] }],
+      ],
+    }),
+  ],
+  [
     'names a location',
     async () => {
       const { id } = await right('POST', '/loc', { tipoCob: 'cob' })

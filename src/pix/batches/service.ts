@@ -1,10 +1,5 @@
 import { z } from 'zod'
-import {
-  type Client,
-  inSnapshot,
-  type Transaction,
-  withDeadlockRetries,
-} from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
@@ -12,6 +7,7 @@ import { readDueRevision, readNewDueCharge } from '../due/body.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { isOvertaken, pixErrors, problemOf, violates } from '../errors.ts'
 import { type Asked, parametersOf } from '../pages.ts'
+import { endShortWaits, withoutWaiting } from '../txids.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
 import type { Batch, BatchName, ItemEnd } from './domain.ts'
 import {
@@ -39,13 +35,14 @@ export type BatchService = ReturnType<typeof createBatchService>
 export const createBatchService = ({ sql, charges, now, calendar }: BatchServiceDeps) => ({
   /** Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. */
   put: (name: BatchName, { descricao, cobsv }: BatchRequest) =>
-    withDeadlockRetries(sql, async (tx) => {
+    withoutWaiting(sql, async (tx) => {
       const txids = cobsv.map(({ txid }) => txid)
       if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
       else {
         await lockBatch(tx, name, descricao)
         requireSame(await txidsOf(tx, name), txids)
       }
+      await endShortWaits(tx)
       await workOff(tx, name.account, cobsv, (value) => {
         const charge = readNewDueCharge(value, calendar)
         return (inner, named) => charges.putWithin(inner, named, charge)
@@ -53,9 +50,10 @@ export const createBatchService = ({ sql, charges, now, calendar }: BatchService
     }),
   /** Revises some charges of the batch, each by itself. */
   revise: (name: BatchName, { descricao, cobsv }: BatchRevision) =>
-    withDeadlockRetries(sql, async (tx) => {
+    withoutWaiting(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
+      await endShortWaits(tx)
       await workOff(tx, name.account, cobsv, (value) => {
         const revision = readDueRevision(value, calendar)
         return (inner, named) => charges.reviseWithin(inner, named, revision)
