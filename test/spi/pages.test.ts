@@ -16,6 +16,7 @@ import {
   applyCrossed,
   applyRemembered,
   changeStatuses,
+  endDebited,
   endUnawaited,
   endUnknown,
   findSent,
@@ -254,6 +255,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await withdrawEnds(tx, ids)
       for (const id of ids.slice(0, 2)) {
         const end = { outcome: 'ACCEPTED', detail: 'resolved' } as const
+        await endDebited(tx, { id, type: 'pacs.008' }, { emitEvents: async () => {} })
         await endUnknown(tx, { id, type: 'pacs.008' }, end, { emitEvents: async () => {} })
       }
       await rememberAnswers(

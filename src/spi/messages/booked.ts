@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import {
   type Client,
   type Queryable,
@@ -35,35 +36,49 @@ export const endBooked = async (
       // An answer may have ended it meanwhile.
       const { count } = await tx`
         select from spi_messages where id = ${one.id}::uuid and status = 'UNKNOWN' for update`
-      const end = { outcome: 'ACCEPTED', detail: 'booked' } as const
-      return count === 0 ? undefined : endUnknown(tx, one, end, deps)
+      return count === 0 ? undefined : endDebited(tx, one, deps)
     })
     if (late !== undefined) ended.push(late)
   }
   return { ended, place: rows.length < walkedMax ? undefined : rows.at(-1)?.id }
 }
 
-/** Says of a part `t` of the row `message` that it has no answer. */
+/**
+ * Ends the parts of an UNKNOWN message of ours that are told to be booked, and the message where no other waits. The caller
+ * has locked it.
+ */
+export const endDebited = async (
+  tx: Queryable,
+  message: { readonly id: string; readonly type: string },
+  deps: LateDeps,
+): Promise<LateAnswer | undefined> => {
+  if (!orderTypes.some((type) => type === message.type)) return undefined
+  const onlyWhere = isDebited(tx, tx`${message.type}::text`)
+  return endUnknown(tx, message, { outcome: 'ACCEPTED', detail: 'booked', onlyWhere }, deps)
+}
+
+/** Says of a part `t` that it has no answer. */
 const isOpen = (sql: Queryable) => sql`(t.status is null or t.status = 'ACSP')`
 
-/** Says of it that the last entry booked under its id is its debit. */
-const isDebited = (sql: Queryable) => sql`(
+/** Says of it, in a message of that type, that the last entry booked under its id is its debit. */
+const isDebited = (sql: Queryable, type: PendingQuery<Row[]>) => sql`(
   select e.direction = 'DBIT' and e.amount_cents = t.amount_cents from spi_entries e
-  where e.reference = case message.type when 'pacs.004' then t.instruction_id else t.end_to_end_id end
+  where e.reference = case ${type} when 'pacs.004' then t.instruction_id else t.end_to_end_id end
     and e.status = 'BOOK' and e.amount_cents is not null
   order by e.reference desc, e.message_id desc, e.position desc limit 1
 ) is true`
 
-/** With whether all their parts are booked that have no answer. */
-export const findBooked = (sql: Queryable, after: string): Promise<readonly Walked[]> => {
-  const parts = sql`select position from spi_transactions t where t.message_id = message.id`
-  return sql<Walked[]>`
+/** With whether a part of theirs is booked that has no answer. */
+export const findBooked = (sql: Queryable, after: string): Promise<readonly Walked[]> => sql<
+  Walked[]
+>`
     with message as materialized (
       select id, type from spi_messages where status = 'UNKNOWN' and id > ${after}::uuid
       order by status, id limit ${walkedMax}
     )
-    select id, type, type = any(${textArray(orderTypes)}::text::text[])
-      and (${parts} and ${isOpen(sql)} and ${isDebited(sql)} limit 1) is not null
-      and (${parts} and ${isOpen(sql)} and not ${isDebited(sql)} limit 1) is null as "isBooked"
+    select id, type, type = any(${textArray(orderTypes)}::text::text[]) and (
+        select position from spi_transactions t
+        where t.message_id = message.id and ${isOpen(sql)}
+          and ${isDebited(sql, sql`message.type`)} limit 1
+      ) is not null as "isBooked"
     from message order by id`
-}

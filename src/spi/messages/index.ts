@@ -9,7 +9,7 @@ import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
 
 export { unawaitedAmong } from './awaited.ts'
-export { endBooked } from './booked.ts'
+export { endBooked, endDebited } from './booked.ts'
 export { uuidForm } from './documents.ts'
 export type {
   Channel,

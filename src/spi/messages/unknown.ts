@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import { looksLikeOne, type Queryable } from '#src/platform/database/index.ts'
 import {
   endOf,
@@ -19,6 +20,7 @@ type Part = {
   /** The RtrId of a return. */
   readonly instructionId: string | null
   readonly status: string | null
+  readonly refusal: string | null
   /** It has this end now. */
   readonly isEnded: boolean
 }
@@ -27,6 +29,8 @@ type End = {
   readonly outcome: Outcome
   readonly detail: string
   readonly errorCode?: string | undefined
+  /** Says of a part `t` that it ends so: the message waits for the others. Undefined: each does that has no answer. */
+  readonly onlyWhere?: PendingQuery<Row[]> | undefined
 }
 
 /**
@@ -34,31 +38,46 @@ type End = {
  * those that have no answer yet. The caller has locked it.
  *
  * @param detail whose word that is: history and events say it, and what is refused is refused so
- * @returns nothing if it was not UNKNOWN
+ * @returns nothing if it was not UNKNOWN, or still waits
  */
 export const endUnknown = async (
   tx: Queryable,
   { id, type }: { readonly id: string; readonly type: string },
-  { outcome, detail, errorCode }: End,
+  { outcome, detail, errorCode, onlyWhere }: End,
   deps: LateDeps,
 ): Promise<LateAnswer | undefined> => {
   const refusal = outcome === 'REJECTED' ? detail : errorCode
-  const parts = answeredTypes.includes(type) ? await endParts(tx, id, outcome, refusal) : []
-  const refused = parts.filter(({ status }) => refusedStatuses.includes(status ?? '')).length
-  const whole = { id, status: outcome, detail }
-  const change: StatusChange =
-    parts.length === 0 ? whole : endOf(id, { transactions: parts.length, refused }, [detail])
-  const [ended] = await endMessages(tx, [{ ...change, errorCode }], deps)
+  const parts = answeredTypes.includes(type)
+    ? await endParts(tx, id, outcome, refusal, onlyWhere)
+    : []
+  const change =
+    parts.length === 0 ? { id, status: outcome, detail } : endOfParts(id, parts, detail)
+  const isOver =
+    onlyWhere === undefined ||
+    (parts.some(({ isEnded }) => isEnded) && parts.every(({ status }) => !isOpen(status)))
+  const [ended] = isOver ? await endMessages(tx, [{ ...change, errorCode }], deps) : []
   if (ended !== undefined && type === replyType) await endUnsettled(tx, id, detail, deps)
-  if (ended === undefined || outcome === 'REJECTED' || type !== 'pacs.004') return ended
+  if (outcome === 'REJECTED' || type !== 'pacs.004') return ended
   // A return that is refused ends with its event.
   const settled = parts.flatMap(({ isEnded, endToEndId, instructionId: returnId }) =>
     isEnded && endToEndId !== null && returnId !== null
       ? [{ endToEndId, returnId, isSettled: true, reason: null }]
       : [],
   )
-  await deps.receivables?.end(tx, settled, new Date())
+  if (settled.length > 0) await deps.receivables?.end(tx, settled, new Date())
   return ended
+}
+
+/** An answer may have said that it goes on. */
+const isOpen = (status: string | null): boolean => status === null || status === 'ACSP'
+
+/** Its detail tells why parts are refused, and beside that whose word the end is. */
+const endOfParts = (id: string, parts: readonly Part[], source: string): StatusChange => {
+  const refused = parts.filter(({ status }) => refusedStatuses.includes(status ?? ''))
+  const reasons = refused.flatMap(({ refusal }) => refusal ?? [])
+  const change = endOf(id, { transactions: parts.length, refused: refused.length }, reasons)
+  if (reasons.includes(source)) return change
+  return { ...change, detail: change.detail === undefined ? source : `${change.detail}; ${source}` }
 }
 
 /**
@@ -92,13 +111,15 @@ const endParts = async (
   id: string,
   outcome: Outcome,
   refusal: string | undefined,
+  onlyWhere: End['onlyWhere'],
 ): Promise<readonly Part[]> => {
   const ended = await tx<{ position: number }[]>`
-    update spi_transactions set status = ${statusOf[outcome]}, refusal = ${refusal ?? null}
+    update spi_transactions t set status = ${statusOf[outcome]}, refusal = ${refusal ?? null}
     where message_id = ${id}::uuid and (status is null or status = 'ACSP')
+      and ${onlyWhere ?? tx`true`}
     returning position`
   const parts = await tx<(Omit<Part, 'isEnded'> & { readonly position: number })[]>`
-    select position, end_to_end_id as "endToEndId", instruction_id as "instructionId", status
+    select position, end_to_end_id as "endToEndId", instruction_id as "instructionId", status, refusal
     from spi_transactions where message_id = ${id}::uuid`
   const positions = new Set(ended.map(({ position }) => position))
   return parts.map((part) => ({ ...part, isEnded: positions.has(part.position) }))

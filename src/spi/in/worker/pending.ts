@@ -19,7 +19,7 @@ const everyMs = 60_000
 /** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
 const endedWithinMs = 60_000
 const missedWithinMs = 2 * dayMs
-/** How often a round walks on among what is sent. */
+/** How often a round walks on among what is sent, and among what is UNKNOWN. */
 const walksMax = 5
 
 export type PendingDeps = LateDeps & {
@@ -56,12 +56,15 @@ export const createPending = (deps: PendingDeps): Job => {
         place = next ?? firstPlace
         if (next === undefined) break
       }
-      const { ended, place: next } = await endBooked(sql, unknownPlace, deps)
-      unknownPlace = next ?? firstPlace
-      for (const { sent, change } of ended) {
-        deps.metrics.onStatusChange(sent.type, change.status)
-        const { id, type } = sent
-        logger.info({ id, type }, 'sent message has ended: it is told to be booked')
+      for (let walks = 0; walks < walksMax; walks++) {
+        const { ended, place: next } = await endBooked(sql, unknownPlace, deps)
+        for (const { sent, change } of ended) {
+          deps.metrics.onStatusChange(sent.type, change.status)
+          const { id, type } = sent
+          logger.info({ id, type }, 'sent message has ended: it is told to be booked')
+        }
+        unknownPlace = next ?? firstPlace
+        if (next === undefined) break
       }
     },
   })

@@ -22,6 +22,7 @@ import type { Metrics } from '#src/platform/observe/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import {
+  endDebited,
   endUnknown,
   isKnown,
   knownForMs,
@@ -128,7 +129,10 @@ const resolveOn = (sql: Client, { metrics, ...deps }: Omit<ResolveDeps, 'sql'>):
       const { type, bizMsgIdr, endToEndId } = await lockUnknown(tx, id, outcome)
       await noteReason(tx, id, outcome, reason)
       const end = { outcome, detail: resolvedByHand, errorCode: resolvedByHand } as const
-      const ended = await endUnknown(tx, { id, type }, end, late)
+      // The central bank has told of what is booked: a person tells of the rest.
+      const booked = await endDebited(tx, { id, type }, late)
+      if (booked !== undefined && outcome === 'REJECTED') throw hasEnded(booked.change.status)
+      const ended = booked ?? (await endUnknown(tx, { id, type }, end, late))
       if (ended === undefined) throw new Error('what is locked and UNKNOWN can be ended')
       const { status } = ended.change
       const act = { action: 'spi.resolve', object: id, outcome: status.toLowerCase() } as const
@@ -162,15 +166,12 @@ const lockUnknown = async (tx: Transaction, id: string, outcome: Outcome): Promi
     from spi_messages where id = ${id}::uuid for update`
   if (found === undefined) throw noMessage()
   const { type, direction, status, isAsked } = found
-  const refuse = (reason: string, message: string): ApiError =>
-    new ApiError(resolveErrors.resolution_not_possible, message, {
-      details: { reason, message_status: status },
-    })
+  const refuse = (reason: string, message: string) => refusalOf(status, reason, message)
   if (direction !== 'OUTBOUND') throw refuse('received', 'The message was received, not sent.')
   if (status === 'QUEUED' || status === 'SENT') {
     throw refuse('waiting', `The message is ${status}: its answer is not overdue.`)
   }
-  if (status !== 'UNKNOWN') throw refuse('ended', `The message is ${status}, which is its end.`)
+  if (status !== 'UNKNOWN') throw hasEnded(status)
   if (isAsked) {
     throw refuse('still_asked', 'The message went out within a day: the gateway still asks for it.')
   }
@@ -183,6 +184,14 @@ const lockUnknown = async (tx: Transaction, id: string, outcome: Outcome): Promi
   }
   return found
 }
+
+const refusalOf = (status: MessageStatus, reason: string, message: string): ApiError =>
+  new ApiError(resolveErrors.resolution_not_possible, message, {
+    details: { reason, message_status: status },
+  })
+
+const hasEnded = (status: MessageStatus): ApiError =>
+  refusalOf(status, 'ended', `The message is ${status}, which is its end.`)
 
 /** The status that follows has a code alone, as every other. */
 const noteReason = async (

@@ -86,18 +86,35 @@ test('is not ended by what was told otherwise later', async () => {
   expect(await stands(id)).toMatchObject({ status: 'UNKNOWN' })
 })
 
-test('waits for all of its message', async () => {
+test('ends its part of a message, which waits for the others', async () => {
   const [one, two, three] = [fresh.endToEndId(), fresh.endToEndId(), fresh.endToEndId()]
   const parts = [one, two, three].map((endToEndId) => ({ endToEndId }))
   const id = await unknown('pacs.008', ...parts)
   await tell(report([{ endToEndId: one, status: 'RJCT', reason: 'AC03' }]))
   await booked({ endToEndId: two, direction: 'DBIT' })
   expect((await look()).ended).toEqual([])
+  const waiting = { status: 'UNKNOWN', statuses: ['RJCT', 'ACSC', null], history: ['QUEUED'] }
+  expect(await stands(id)).toMatchObject(waiting)
   await booked({ endToEndId: three, direction: 'DBIT' })
   expect((await look()).ended).toHaveLength(1)
   expect(await stands(id)).toMatchObject({
     status: 'PARTIALLY_ACCEPTED',
     statuses: ['RJCT', 'ACSC', 'ACSC'],
+    refusals: ['AC03', null, null],
+    details: [null, '1 of 3 refused: AC03; booked'],
+  })
+})
+
+test('ends its part of a message, which the answer of the other ends', async () => {
+  const [one, two] = [fresh.endToEndId(), fresh.endToEndId()]
+  const id = await unknown('pacs.008', { endToEndId: one }, { endToEndId: two })
+  await booked({ endToEndId: one, direction: 'DBIT' })
+  await look()
+  await tell(report([{ endToEndId: two, status: 'RJCT', reason: 'AC03' }]))
+  expect(await stands(id)).toMatchObject({
+    status: 'PARTIALLY_ACCEPTED',
+    statuses: ['ACSC', 'RJCT'],
+    details: [null, '1 of 2 refused: AC03'],
   })
 })
 
@@ -112,4 +129,29 @@ test('is a return, too, by the id of the return', async () => {
   const events = await sql`
     select from webhook_events where type = 'pix.refund.settled' and subject = ${endToEndId}`
   expect(events).toHaveLength(1)
+})
+
+test('is one of several returns: it ends for its receiver at once, and its event comes with the message', async () => {
+  const parts = [1, 2].map(() => ({
+    endToEndId: fresh.endToEndId(),
+    instructionId: fresh.returnId(),
+  }))
+  const [one = parts[0], two = parts[0]] = parts
+  const id = await unknown('pacs.004', ...parts)
+  const told: unknown[] = []
+  const receivables = {
+    end: async (_: unknown, ends: readonly unknown[]) => void told.push(...ends),
+  }
+  const lookAt = () => endBooked(sql, firstPlace, { emitEvents, receivables })
+  const end = (part: typeof one, returnId = part?.instructionId ?? '') =>
+    booked({ endToEndId: part?.endToEndId ?? '', returnId, direction: 'DBIT' })
+  await end(one)
+  await lookAt()
+  expect(told).toMatchObject([{ returnId: one?.instructionId, isSettled: true }])
+  await lookAt()
+  expect(told).toHaveLength(1)
+  await end(two)
+  expect((await lookAt()).ended).toHaveLength(1)
+  expect(told).toMatchObject([{}, { returnId: two?.instructionId, isSettled: true }])
+  expect(await stands(id)).toMatchObject({ status: 'ACCEPTED', statuses: ['ACSC', 'ACSC'] })
 })

@@ -19,6 +19,7 @@ import {
   workerOn,
 } from '../../in/worker/support.ts'
 import { noPayees } from '../../payments/support.ts'
+import { notification } from '../../reports/support.ts'
 
 const pix = await startPix()
 const { sql, database, receivables, recurrences } = pix
@@ -197,6 +198,48 @@ describe('a payment', () => {
     })
     expect(await paymentOf(one)).toMatchObject({ status: 'settled' })
     expect(await paymentOf(two)).toMatchObject({ status: 'rejected' })
+  })
+})
+
+describe('what is told to be booked', () => {
+  const booked = (endToEndId: string) =>
+    tell(Buffer.from(notification({ endToEndId, direction: 'DBIT' })).toString())
+
+  test('a person tells not to be refused, but may tell to be accepted', async () => {
+    const { id, endToEndId } = await paid()
+    await booked(endToEndId)
+    expect(await resolve(id, 'REJECTED')).toMatchObject({
+      status: 409,
+      json: { reason: 'ended', message_status: 'ACCEPTED' },
+    })
+    expect(await stands(id)).toMatchObject({ status: 'UNKNOWN', statuses: [null] })
+    expect((await resolve(id, 'ACCEPTED')).json).toMatchObject({ status: 'ACCEPTED' })
+    expect(await stands(id)).toMatchObject({
+      status: 'ACCEPTED',
+      errorCode: null,
+      statuses: ['ACSC'],
+      details: [null, expect.stringContaining('a person says ACCEPTED'), 'booked'],
+    })
+  })
+
+  test.each([
+    ['REJECTED', 'PARTIALLY_ACCEPTED', 'RJCT', '1 of 2 refused: resolved'],
+    ['ACCEPTED', 'ACCEPTED', 'ACSC', 'resolved'],
+  ])('stays so where a person tells the rest to be %s', async (outcome, status, other, detail) => {
+    const { id, endToEndIds } = await paid([oldId(), oldId()])
+    const [one = '', two = ''] = endToEndIds
+    await booked(one)
+    expect((await resolve(id, outcome)).json).toMatchObject({ status })
+    expect(await stands(id)).toMatchObject({
+      status,
+      errorCode: 'resolved',
+      statuses: ['ACSC', other],
+    })
+    expect((await stands(id)).details.at(-1)).toBe(detail)
+    expect(await paymentOf(one)).toMatchObject({ status: 'settled' })
+    expect(await paymentOf(two)).toMatchObject({
+      status: outcome === 'REJECTED' ? 'rejected' : 'settled',
+    })
   })
 })
 
