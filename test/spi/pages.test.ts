@@ -3,10 +3,10 @@ import { returnsMax } from '#codecs/iso20022'
 import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import {
-  answeredOf,
   confirmSent,
   findAnswered,
   lockSent,
+  settledOf,
   writeTransactionStatuses,
 } from '#src/spi/in/worker/store.ts'
 import { createMessages, createOpenMessages } from '#src/spi/index.ts'
@@ -250,7 +250,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await applyCrossed(tx, { emitEvents: async () => {} })
       await unawaitedAmong(tx, ids)
       await endUnawaited(tx, firstPlace, { emitEvents: async () => {} })
-      await answeredOf(tx, ids)
+      await settledOf(tx, ids)
       await confirmSent(tx, ids)
       await withdrawEnds(tx, ids)
       for (const id of ids.slice(0, 2)) {

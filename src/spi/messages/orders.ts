@@ -69,7 +69,8 @@ const freeRefused = async (tx: Queryable, messages: readonly NewMessage[]): Prom
       select from spi_messages m join spi_transactions t on t.message_id = m.id
       where m.id = known.message_id
         and case known.kind when 'pacs.004' then t.instruction_id else t.end_to_end_id end = known.key
-        and (m.status = 'REJECTED' or t.status in (${constants(tx, refusedStatuses)}))
+        and (t.status in (${constants(tx, refusedStatuses)})
+          or (m.status = 'REJECTED' and (t.status is null or t.status = 'ACSP')))
     )`
 }
 

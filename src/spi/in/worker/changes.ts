@@ -11,11 +11,11 @@ import {
 } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
 import {
-  answeredOf,
   confirmSent,
   lockSent,
   type Progress,
   type Standing,
+  settledOf,
   writeTransactionStatuses,
 } from './store.ts'
 
@@ -57,7 +57,7 @@ export const changesOf = async (
   const resolved = new Set(
     [...standing].flatMap(([id, { errorCode }]) => (errorCode === resolvedByHand ? [id] : [])),
   )
-  const answers = await withoutContradicted(tx, told, resolved)
+  const answers = await withoutContradicted(tx, told)
   const { alone, among, replies, whole } = sorted(answers, { standing, resolved }, note)
   for (const id of await unawaitedAmong(tx, refusedAfter(answers, standing))) {
     const change = changes.get(id)
@@ -86,19 +86,29 @@ export const changesOf = async (
   return { wanted, answered: alone, resolved, refusedWhole }
 }
 
-/** Without refusals of whole messages that a person ended after the central bank had answered a part of them. */
+/** Without refusals of whole messages of which the central bank has said, before or in this batch, that a part settled. */
 const withoutContradicted = async (
   tx: Queryable,
   answers: readonly MatchedAnswer[],
-  resolved: ReadonlySet<string>,
 ): Promise<readonly MatchedAnswer[]> => {
-  const refused = answers.flatMap(({ messageId = '' }) =>
-    resolved.has(messageId) ? [messageId] : [],
+  const refused = answers.flatMap(({ answer, messageId }) =>
+    answer.outcome === 'REJECTED' && messageId !== undefined ? [messageId] : [],
   )
   if (refused.length === 0) return answers
-  const answered = await answeredOf(tx, refused)
-  return answers.filter(({ messageId = '' }) => !answered.has(messageId))
+  const settled = new Set([...(await settledOf(tx, refused)), ...answers.flatMap(settlingNow)])
+  return answers.filter(
+    ({ answer, messageId = '' }) => answer.outcome !== 'REJECTED' || !settled.has(messageId),
+  )
 }
+
+/** Messages of several orders of which an answer ends a part as settled. */
+const settlingNow = ({ answer, transactions }: MatchedAnswer): readonly string[] =>
+  answer.kind !== 'transaction' || answer.outcome === 'REJECTED' || answer.status === 'ACSP'
+    ? []
+    : transactions.flatMap(({ message: { id, type }, transactionCount, isTold, status }) => {
+        const isOpen = isTold || (status ?? 'ACSP') === 'ACSP'
+        return type !== replyType && transactionCount > 1 && isOpen ? [id] : []
+      })
 
 /** Messages that are refused as a whole, and are ACCEPTED. */
 const refusedAfter = (

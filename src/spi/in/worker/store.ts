@@ -233,8 +233,8 @@ export const writeTransactionStatuses = async (
       ) progress`
 }
 
-/** Returns those of these messages of which the central bank has answered a part. The caller has locked them. */
-export const answeredOf = async (
+/** Returns those of these messages of which the central bank has said that a part settled. The caller has locked them. */
+export const settledOf = async (
   tx: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
@@ -247,6 +247,7 @@ export const answeredOf = async (
         select status, refusal from spi_transactions where message_id = wanted.id offset 0
       ) t
     where m.type = any(${textArray(orderTypes)}::text::text[]) and t.status <> 'ACSP'
+      and t.status <> all(${textArray(refusedStatuses)}::text::text[])
       and t.refusal is distinct from ${resolvedByHand}`
   return new Set(rows.map(({ id }) => id))
 }

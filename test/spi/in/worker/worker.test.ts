@@ -201,6 +201,32 @@ describe('an answer', () => {
     })
   })
 
+  test.each([
+    ['before', 'ACSC', 'QUEUED', ['ACSC', null]],
+    ['beside', 'ACSC', 'QUEUED', ['ACSC', null]],
+    ['before', 'RJCT', 'REJECTED', ['RJCT', null]],
+  ] as const)(
+    'as a whole refuses no message of which it said %s that a part is %s',
+    async (when, part, status, statuses) => {
+      const ids = [fresh.endToEndId(), fresh.endToEndId()] as const
+      const parts = ids.map((endToEndId) => ({ endToEndId }))
+      const sent = await queued(database, 'pacs.008', parts)
+      const said = report([{ endToEndId: ids[0], status: part }])
+      const [first, second] = [fresh.resourceId(), fresh.resourceId()]
+      if (when === 'before') {
+        await receive(said)
+        await receive(refusal(sent.bizMsgIdr))
+      } else {
+        await worker.broker.publish([
+          inbound(refusal(sent.bizMsgIdr), { resourceId: first, key: 'one' }),
+          inbound(said, { resourceId: second, key: 'one' }),
+        ])
+        for (const id of [first, second]) await storedWhen(database, 'resource_id', id)
+      }
+      expect(await sentNow(sent.id)).toMatchObject({ status, statuses })
+    },
+  )
+
   test('tells the reasons of all that were refused, whenever that was', async () => {
     const ids = [fresh.endToEndId(), fresh.endToEndId(), fresh.endToEndId()] as const
     const sent = await queued(

@@ -139,6 +139,16 @@ test('one refused payment of a batch may be sent again, and none of the others',
   expect((await pay([two, 200])).status).toBe(409)
 })
 
+test('what settled stays taken, though its message was refused as a whole', async () => {
+  const [one, two] = [paymentId(), paymentId()]
+  const first = await pay([one, 100], [two, 200])
+  await sql`update spi_messages set status = 'REJECTED' where id = ${first.id ?? ''}`
+  await sql`
+    update spi_transactions set status = 'ACSC' where message_id = ${first.id ?? ''} and position = 0`
+  expect((await pay([one, 100])).status).toBe(409)
+  expect((await pay([two, 200])).status).toBe(202)
+})
+
 test('what could not be sent, and may still be sent from dlq, is not sent beside itself', async () => {
   const id = paymentId()
   const first = await pay([id, 100])
