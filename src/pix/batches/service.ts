@@ -42,7 +42,6 @@ export const createBatchService = ({ sql, charges, now, calendar }: BatchService
         await lockBatch(tx, name, descricao)
         requireSame(await txidsOf(tx, name), txids)
       }
-      await endShortWaits(tx)
       await workOff(tx, name.account, cobsv, (value) => {
         const charge = readNewDueCharge(value, calendar)
         return (inner, named) => charges.putWithin(inner, named, charge)
@@ -53,7 +52,6 @@ export const createBatchService = ({ sql, charges, now, calendar }: BatchService
     withoutWaiting(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
-      await endShortWaits(tx)
       await workOff(tx, name.account, cobsv, (value) => {
         const revision = readDueRevision(value, calendar)
         return (inner, named) => charges.reviseWithin(inner, named, revision)
@@ -121,6 +119,8 @@ const workOff = async (
     const txids = items.map(({ txid }) => txid)
     await lockLocationsFor(tx, account, txids, locationIds)
   }
+  // Another batch may have what was locked so far for seconds; what follows takes as long itself.
+  await endShortWaits(tx)
   // Whoever locks several charges takes them in this order.
   for (const { txid, value } of items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))) {
     const end = await tried(tx, { account, txid }, () => step(value))
