@@ -7,6 +7,7 @@ type Page = { readonly rows: readonly { readonly txid: string }[]; readonly next
 type Charge = {
   readonly txid: string
   status: string
+  cpf?: string
   readonly calendario: { readonly criacao: string }
 }
 
@@ -23,7 +24,10 @@ const serve = (charges: readonly Charge[]) =>
   spyOn(globalThis, 'fetch').mockImplementation((async (asked: string) => {
     const { searchParams: query } = new URL(asked, 'http://x')
     const status = query.get('status')
-    const found = charges.filter((one) => status === null || one.status === status)
+    const cpf = query.get('cpf')
+    const found = charges.filter(
+      (one) => (status === null || one.status === status) && (cpf === null || one.cpf === cpf),
+    )
     const from = Number(query.get('paginacao.paginaAtual')) * size
     const paginacao = {
       quantidadeDePaginas: Math.max(1, Math.ceil(found.length / size)),
@@ -40,8 +44,8 @@ const chargesOf = (many: number, everyMs = 1): Charge[] =>
     calendario: { criacao: new Date(Date.UTC(2026, 10, 1) + at * everyMs).toISOString() },
   }))
 
-const readAll = async (status: string, meanwhile: (page: number) => void) => {
-  const filter = { status, taxId: '', from: '2026-11-01', to: '2026-11-28' }
+const readAll = async (status: string, meanwhile: (page: number) => void, taxId = '') => {
+  const filter = { status, taxId, from: '2026-11-01', to: '2026-11-28' }
   const seen: string[] = []
   let next: string | null | undefined
   for (let page = 0; next !== null; page++) {
@@ -62,6 +66,18 @@ test.each([1, 10, 50, 100])('%i older ones that are paid after the first page', 
     for (const one of charges.slice(0, many)) one.status = 'CONCLUIDA'
   })
   expect(before.filter((txid) => !seen.includes(txid))).toEqual([])
+})
+
+test('older ones that become those of the payer who is looked for', async () => {
+  const charges = chargesOf(600)
+  for (const one of charges.slice(300)) one.cpf = '1'
+  serve(charges)
+  const meanwhile = (page: number): void => {
+    if (page === 0) for (const one of charges.slice(0, 50)) one.cpf = '1'
+  }
+  const seen = await readAll('', meanwhile, '1')
+  const wanted = charges.slice(300).map(({ txid }) => txid)
+  expect(wanted.filter((txid) => !seen.includes(txid))).toEqual([])
 })
 
 test.each([1, 0])(

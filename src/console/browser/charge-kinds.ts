@@ -221,7 +221,7 @@ const movedRows = async (
 
 /**
  * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so the first that is
- * shown is the last one. Where the list is of one status, rows come and go among those before: rows may come again.
+ * shown is the last one. Where the list is of one status or one payer, rows come and go among those before: rows may come again.
  */
 export const pageOfCharges = async (
   kind: Kind,
@@ -247,7 +247,7 @@ export const pageOfCharges = async (
   const last = Math.max(0, first.parametros.paginacao.quantidadeDePaginas - 1)
   const at = Math.min(read?.at ?? last, last)
   const own = at === (read?.at ?? 0) ? (first[member] ?? []) : await rowsAt(at)
-  const isMoving = read !== undefined && status !== ''
+  const isMoving = read !== undefined && (status !== '' || taxId !== '')
   const rows = isMoving ? [...own, ...(await movedRows([at + 1, last], read, idOf, rowsAt))] : own
   return { rows: rows.toReversed(), next: at > 0 ? cursorOf(at - 1, rows, idOf) : null }
 }
