@@ -97,12 +97,19 @@ const checked = async (name: string, work: () => Promise<string>): Promise<Check
   }
 }
 
+/** Said of the key service; what keeps the wallets is said of the database. */
+const unread = 'answers; which wallets have keys in it cannot be read now'
+
 const askKeyService = async (
   sql: Client,
   type: KeyServiceName,
   service: KeyService,
 ): Promise<string> => {
-  const wallets = await storedOr([], () => walletsOfType(sql, type, keysMax))
+  const wallets = await storedOr(undefined, () => walletsOfType(sql, type, keysMax))
+  if (wallets === undefined) {
+    await service.probe()
+    return unread
+  }
   if (wallets.length === 0) await service.probe()
   for (const { keyName, address, id } of wallets) {
     const found = await service.find(keyName ?? '')
@@ -115,7 +122,8 @@ const askWeb3Signer = async (sql: Client, call: RpcCall): Promise<string> => {
   const accounts = await call('eth_accounts', [])
   if (!Array.isArray(accounts)) throw new Error('it tells no accounts')
   const there = new Set(accounts.map((each) => String(each).toLowerCase()))
-  const wallets = await storedOr([], () => walletsOfType(sql, 'web3signer', accountsMax))
+  const wallets = await storedOr(undefined, () => walletsOfType(sql, 'web3signer', accountsMax))
+  if (wallets === undefined) return unread
   const missing = wallets.filter(({ address }) => !there.has(address)).length
   if (missing > 0) throw new Error(`it has no key for ${missing} of ${wallets.length} wallets`)
   return `answers, with the keys of ${wallets.length} wallets`

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Environment, ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
-import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
+import { isDatabaseAway, openDatabase } from '#src/platform/database/index.ts'
 import { type Check, checkOf } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type KeyEnvironment, readKeyFile } from '#src/platform/security/index.ts'
@@ -118,7 +118,7 @@ const countTable = async (
     const detail = `${row.alive} of ${row.all} keys in the database are active`
     return [{ detail, fitting: row.fitting, others: row.alive - row.fitting }]
   } catch (error) {
-    if (isTransientDatabaseError(error)) return []
+    if (isDatabaseAway(error)) return []
     const detail = `those of the database cannot be read: ${reasonOf(error)}`
     return [check.warning(detail, 'see what is said of the database')]
   } finally {

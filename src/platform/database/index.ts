@@ -54,6 +54,7 @@ export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { inSnapshot, withDeadlockRetries } from './transactions.ts'
 export {
+  isDatabaseAway,
   isDuplicate,
   isInputDatabaseError,
   isRowFault,

@@ -39,12 +39,24 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
   return code !== undefined && (schemaStates.has(code) || !isRowFault(error))
 }
 
+/** SQLSTATE class of connections, and the states of a server that stops, starts, or takes no more of them. */
+const awayStates = /^(?:08...|57P0[1-5]|53300)$/
+
+/**
+ * True if there is no database of this program to ask now: it is away, or its schema is another. What fails though it is
+ * there, such as a statement that takes too long, is not that.
+ */
+export const isDatabaseAway = (error: unknown): boolean => {
+  const code = codeOf(error) ?? ''
+  return schemaStates.has(code) || transientCodes.has(code) || awayStates.test(code)
+}
+
 /** For checks: what the database tells, or `instead` while it is none to ask, which is said of the database itself. */
 export const storedOr = async <T>(instead: T, ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask()
   } catch (error) {
-    if (isTransientDatabaseError(error)) return instead
+    if (isDatabaseAway(error)) return instead
     throw error
   }
 }

@@ -4,6 +4,7 @@ import {
   isRowFault,
   isTransientDatabaseError,
   openDatabase,
+  storedOr,
 } from '#src/platform/database/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
@@ -19,6 +20,24 @@ const errorOf = async (run: PromiseLike<unknown>): Promise<unknown> => {
   }
   throw new Error('it went well')
 }
+
+test('what fails though the database is there is told, and not left out of a check', async () => {
+  const away = openDatabase({
+    dsn: 'postgres://nobody@127.0.0.1:1/none',
+    connectionsMax: 1,
+    statementTimeoutMs: 1000,
+    logger: quietLogger,
+  })
+  expect(await storedOr<unknown>('nothing', async () => away.sql`select 1`)).toBe('nothing')
+  expect(await storedOr<unknown>('nothing', async () => sql`select from no_such_table`)).toBe(
+    'nothing',
+  )
+  for (const code of ['57014', '53200', '40P01', '55P03']) {
+    const ask = async () => sql.unsafe(`do $$ begin raise 'x' using errcode = '${code}'; end $$`)
+    expect([code, await errorOf(storedOr<unknown>('nothing', ask))]).toMatchObject([code, { code }])
+  }
+  await away.close()
+})
 
 test('a server that is away, stops or ends a transaction is transient', async () => {
   const away = openDatabase({
