@@ -26,8 +26,8 @@ export const attentionWords = inWords({
   ],
   resolveMessage: ['Tell its end', 'Informar o desfecho'],
   resolveMessageConsequence: [
-    '{id} ends as chosen, with all that its answer would have caused. Ask the central bank first: what is told to be refused may be paid again. If it says otherwise later, that counts. A request for a mandate or charge cannot be told to be refused, nor a reply so that a received payment settled.',
-    '{id} termina como escolhido, com tudo o que a resposta teria causado. Pergunte antes ao Banco Central: o que se informa recusado pode ser pago de novo. Se ele disser outra coisa depois, vale o que ele disser. Um pedido de autorização ou cobrança não se informa recusado, nem uma resposta de modo que um pagamento recebido esteja liquidado.',
+    '{id} ends as chosen, with all that its answer would have caused. Ask the central bank first: what is told to be refused may be paid again. If it says otherwise later, that counts. What has several payments or returns only the central bank ends: ask its desk to send the entries. A request for a mandate or charge cannot be told to be refused, nor a reply so that a received payment settled.',
+    '{id} termina como escolhido, com tudo o que a resposta teria causado. Pergunte antes ao Banco Central: o que se informa recusado pode ser pago de novo. Se ele disser outra coisa depois, vale o que ele disser. O que tem vários pagamentos ou devoluções só o Banco Central encerra: peça ao atendimento dele que envie os lançamentos. Um pedido de autorização ou cobrança não se informa recusado, nem uma resposta de modo que um pagamento recebido esteja liquidado.',
   ],
   messageOutcome: ['What the central bank confirmed', 'O que o Banco Central confirmou'],
   resent: [

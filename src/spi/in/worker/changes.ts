@@ -64,25 +64,20 @@ export const changesOf = async (
     if (change !== undefined) changes.set(id, { ...change, wasAssumed: true })
   }
   for (const change of await reportedReplies(tx, replies)) note(change)
-  /** A person's word is all that is known of others of their transactions. */
-  const partly = new Set<string>()
   if (among.length > 0) {
     for (const progress of await writeTransactionStatuses(tx, among)) {
       if (progress.answered === progress.transactions) note(changeOf(progress))
-      if (progress.resolved > 0) partly.add(progress.messageId)
     }
   }
   const refusedWhole = new Set(whole.filter((id) => resolved.has(id)))
   await withdrawEnds(tx, [...refusedWhole])
   await confirmSent(
     tx,
-    [...resolved].filter((id) => changes.has(id) && !partly.has(id)),
+    [...resolved].filter((id) => changes.has(id)),
   )
-  const wanted = [...changes.values()].map((change) => {
-    if (!resolved.has(change.id)) return change
-    const errorCode = partly.has(change.id) ? resolvedByHand : undefined
-    return { ...change, wasAssumed: true, errorCode }
-  })
+  const wanted = [...changes.values()].map((change) =>
+    resolved.has(change.id) ? { ...change, wasAssumed: true } : change,
+  )
   return { wanted, answered: alone, resolved, refusedWhole }
 }
 

@@ -177,8 +177,6 @@ export type Progress = {
   readonly transactions: number
   readonly answered: number
   readonly refused: number
-  /** How many have a person's word alone. */
-  readonly resolved: number
   /** The reasons of those that were refused. */
   readonly reasons: readonly string[]
 }
@@ -226,7 +224,6 @@ export const writeTransactionStatuses = async (
         select count(*)::int as transactions, count(status)::int as answered,
           count(*) filter (where status = any(${textArray(refusedStatuses)}::text::text[]))::int
             as refused,
-          count(*) filter (where refusal = ${resolvedByHand})::int as resolved,
           coalesce(jsonb_agg(distinct refusal) filter (where refusal is not null
             and status = any(${textArray(refusedStatuses)}::text::text[])), '[]') as reasons
         from spi_transactions where message_id = wanted.id

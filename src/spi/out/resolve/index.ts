@@ -21,6 +21,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
+import { orderTypes } from '../../messages/domain.ts'
 import {
   endDebited,
   endUnknown,
@@ -28,7 +29,6 @@ import {
   knownForMs,
   type LateDeps,
   type MessageStatus,
-  messageOutcomes,
   type Outcome,
   replyType,
   resolvedByHand,
@@ -70,10 +70,7 @@ const resolved = z.object({
   id: z.uuid(),
   biz_msg_idr: z.string(),
   end_to_end_id: z.string().nullable(),
-  status: z.enum(messageOutcomes).meta({
-    description:
-      '`PARTIALLY_ACCEPTED`: others of its transactions had been answered otherwise before.',
-  }),
+  status: z.enum(['ACCEPTED', 'REJECTED']),
 })
 
 const document = {
@@ -84,7 +81,7 @@ const document = {
   operation: 'resolveMessage',
   summary: 'Tell how a message of unknown outcome ended',
   description:
-    'For what is UNKNOWN a day after it was sent, when the central bank no longer recognises a repetition, so that nothing but a person ends it: ask the central bank first, by `POST /v1/pix/reports`, whose camt.054 ends what was booked, or at its desk. The message ends as its answer would have ended it, events included, and its `error_code` is `resolved`. What the central bank says of it later counts, and corrects it.',
+    'For what is UNKNOWN a day after it was sent, when the central bank no longer recognises a repetition, so that nothing but a person ends it: ask the central bank first, by `POST /v1/pix/reports`, whose camt.054 ends what was booked, or at its desk. The message ends as its answer would have ended it, events included, and its `error_code` is `resolved`. What the central bank says of it later counts, and corrects it. One of several payments or returns is ended by the central bank alone.',
   params: idParams,
   exampleFrom: { id: 'listMessages?status=UNKNOWN#/messages/0/id' },
   idempotent: true,
@@ -129,7 +126,7 @@ const resolveOn = (sql: Client, { metrics, ...deps }: Omit<ResolveDeps, 'sql'>):
       const { type, bizMsgIdr, endToEndId } = await lockUnknown(tx, id, outcome)
       await noteReason(tx, id, outcome, reason)
       const end = { outcome, detail: resolvedByHand, errorCode: resolvedByHand } as const
-      // The central bank has told of what is booked: a person tells of the rest.
+      // The central bank may have told that it is booked: no person says otherwise.
       const booked = await endDebited(tx, { id, type }, late)
       if (booked !== undefined && outcome === 'REJECTED') throw hasEnded(booked.change.status)
       const ended = booked ?? (await endUnknown(tx, { id, type }, end, late))
@@ -149,6 +146,7 @@ type Found = {
   readonly status: MessageStatus
   readonly bizMsgIdr: string
   readonly endToEndId: string | null
+  readonly transactionCount: number
   /** The gateway asks for it by itself. */
   readonly isAsked: boolean
 }
@@ -162,10 +160,10 @@ const lockUnknown = async (tx: Transaction, id: string, outcome: Outcome): Promi
   const from = new Date((clock?.now.getTime() ?? Date.now()) - knownForMs)
   const [found] = await tx<Found[]>`
     select type, direction, status, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
-      ${isKnown(tx, from)} is true as "isAsked"
+      transaction_count as "transactionCount", ${isKnown(tx, from)} is true as "isAsked"
     from spi_messages where id = ${id}::uuid for update`
   if (found === undefined) throw noMessage()
-  const { type, direction, status, isAsked } = found
+  const { type, direction, status, transactionCount, isAsked } = found
   const refuse = (reason: string, message: string) => refusalOf(status, reason, message)
   if (direction !== 'OUTBOUND') throw refuse('received', 'The message was received, not sent.')
   if (status === 'QUEUED' || status === 'SENT') {
@@ -174,6 +172,9 @@ const lockUnknown = async (tx: Transaction, id: string, outcome: Outcome): Promi
   if (status !== 'UNKNOWN') throw hasEnded(status)
   if (isAsked) {
     throw refuse('still_asked', 'The message went out within a day: the gateway still asks for it.')
+  }
+  if (transactionCount > 1 && orderTypes.some((one) => one === type)) {
+    throw refuse('several', 'The message has several parts: the central bank ends each by itself.')
   }
   if (type === replyType && !(await saysUnsettled(tx, id, outcome))) {
     throw refuse('settled', 'That would say that a received payment settled: only a report tells.')

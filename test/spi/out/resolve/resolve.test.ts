@@ -149,55 +149,29 @@ describe('a payment', () => {
     expect((await eventsAbout(endToEndId)).length).toBe(1)
   })
 
-  test('of several ends with those that were not answered', async () => {
+  test('is not ended beside others in its message, which the central bank ends one by one', async () => {
     const { id, endToEndIds } = await paid([oldId(), oldId()])
     const [one = '', two = ''] = endToEndIds
     await tell(report([{ endToEndId: one, status: 'RJCT', reason: 'AC03' }]))
-    expect(await stands(id)).toMatchObject({ status: 'UNKNOWN', statuses: ['RJCT', null] })
-    expect((await resolve(id, 'ACCEPTED')).json).toMatchObject({ status: 'PARTIALLY_ACCEPTED' })
-    expect(await stands(id)).toMatchObject({
-      statuses: ['RJCT', 'ACSC'],
-      refusals: ['AC03', 'resolved'],
-    })
-    expect(await paymentOf(one)).toMatchObject({ status: 'rejected' })
-    expect(await paymentOf(two)).toMatchObject({ status: 'settled' })
-    // Its answer corrects the one that a person ended.
-    await tell(report([{ endToEndId: two, status: 'RJCT', reason: 'AB03' }]))
-    expect(await stands(id)).toMatchObject({ status: 'REJECTED', refusals: ['AC03', 'AB03'] })
-  })
-
-  test('of several is corrected one by one, each once', async () => {
-    const { id, endToEndIds } = await paid([oldId(), oldId()])
-    const [one = '', two = ''] = endToEndIds
-    await resolve(id, 'ACCEPTED')
-    await tell(report([{ endToEndId: one, status: 'RJCT', reason: 'AC03' }]))
-    const partly = {
-      status: 'PARTIALLY_ACCEPTED',
-      errorCode: 'resolved',
-      statuses: ['RJCT', 'ACSC'],
+    for (const outcome of ['ACCEPTED', 'REJECTED']) {
+      expect(await resolve(id, outcome)).toMatchObject({
+        status: 409,
+        json: { reason: 'several', message_status: 'UNKNOWN' },
+      })
     }
-    expect(await stands(id)).toMatchObject(partly)
-    await tell(report([{ endToEndId: one, status: 'ACSC' }]))
-    expect(await stands(id)).toMatchObject(partly)
-    await tell(report([{ endToEndId: two, status: 'RJCT', reason: 'AB03' }]))
-    const ended = { status: 'REJECTED', errorCode: null, statuses: ['RJCT', 'RJCT'] }
-    expect(await stands(id)).toMatchObject(ended)
+    expect(await stands(id)).toMatchObject({ statuses: ['RJCT', null], history: ['QUEUED'] })
     await tell(report([{ endToEndId: two, status: 'ACSC' }]))
-    expect(await stands(id)).toMatchObject(ended)
+    expect(await stands(id)).toMatchObject({ status: 'PARTIALLY_ACCEPTED', errorCode: null })
   })
 
-  test('of several is not refused as a whole once the central bank has answered a part', async () => {
-    const { id, endToEndIds } = await paid([oldId(), oldId()])
-    const [one = '', two = ''] = endToEndIds
-    await tell(report([{ endToEndId: one, status: 'ACSC' }]))
-    const { json } = await resolve(id, 'REJECTED')
-    await tell(refusal(json.biz_msg_idr))
-    expect(await stands(id)).toMatchObject({
-      status: 'PARTIALLY_ACCEPTED',
-      statuses: ['ACSC', 'RJCT'],
-    })
-    expect(await paymentOf(one)).toMatchObject({ status: 'settled' })
-    expect(await paymentOf(two)).toMatchObject({ status: 'rejected' })
+  test('nor is a return beside others', async () => {
+    const parts = [oldId(), oldId()].map((endToEndId) => ({
+      endToEndId,
+      instructionId: endToEndId.replace(/^E/, 'D'),
+    }))
+    const { id: made } = await queued(database, 'pacs.004', parts)
+    const id = await unknownSince(made)
+    expect((await resolve(id, 'ACCEPTED')).json).toMatchObject({ reason: 'several' })
   })
 })
 
@@ -219,26 +193,6 @@ describe('what is told to be booked', () => {
       errorCode: null,
       statuses: ['ACSC'],
       details: [null, expect.stringContaining('a person says ACCEPTED'), 'booked'],
-    })
-  })
-
-  test.each([
-    ['REJECTED', 'PARTIALLY_ACCEPTED', 'RJCT', '1 of 2 refused: resolved'],
-    ['ACCEPTED', 'ACCEPTED', 'ACSC', 'resolved'],
-  ])('stays so where a person tells the rest to be %s', async (outcome, status, other, detail) => {
-    const { id, endToEndIds } = await paid([oldId(), oldId()])
-    const [one = '', two = ''] = endToEndIds
-    await booked(one)
-    expect((await resolve(id, outcome)).json).toMatchObject({ status })
-    expect(await stands(id)).toMatchObject({
-      status,
-      errorCode: 'resolved',
-      statuses: ['ACSC', other],
-    })
-    expect((await stands(id)).details.at(-1)).toBe(detail)
-    expect(await paymentOf(one)).toMatchObject({ status: 'settled' })
-    expect(await paymentOf(two)).toMatchObject({
-      status: outcome === 'REJECTED' ? 'rejected' : 'settled',
     })
   })
 })
