@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CodecError } from '#codecs/bytes'
-import { CardMessage } from '#codecs/iso8583'
-import { TooLongFactError } from '../../../src/cards/content/index.ts'
+import { CardMessage, dialects } from '#codecs/iso8583'
+import { createContent, TooLongFactError } from '../../../src/cards/content/index.ts'
 import type { Network } from '../../../src/cards/networks/index.ts'
 import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
 import { send } from '../../../src/cards/use-cases/operation.ts'
@@ -26,6 +26,7 @@ const networkOf = (exchange: (request: CardMessage) => Promise<unknown>) =>
     name: 'neta',
     timeoutMs: 100,
     whenUp: () => undefined,
+    content: createContent(dialects['ascii']!),
     exchange,
   }) as unknown as Network
 const transaction = { id: 'txn_1', updatedAt: at } as CardTransaction
