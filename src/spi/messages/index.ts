@@ -25,7 +25,6 @@ export type {
 export {
   endOf,
   knownForMs,
-  messageOutcomes,
   momentOf,
   neverSent,
   operationMoment,
