@@ -42,6 +42,9 @@ export const neverSent = 'never_sent'
 /** Error code of a message whose end a person told: the central bank has not, and when it does, that counts. */
 export const resolvedByHand = 'resolved'
 
+/** Whether a transaction waits for its answer: one may have said that it goes on. */
+export const isUnanswered = (status: string | null): boolean => (status ?? 'ACSP') === 'ACSP'
+
 /** TxSts of what is refused. */
 export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 

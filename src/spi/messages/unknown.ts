@@ -2,6 +2,7 @@ import type { PendingQuery, Row } from 'postgres'
 import { looksLikeOne, type Queryable } from '#src/platform/database/index.ts'
 import {
   endOf,
+  isUnanswered,
   type Outcome,
   refusedStatuses,
   replyOutcome,
@@ -54,7 +55,7 @@ export const endUnknown = async (
     parts.length === 0 ? { id, status: outcome, detail } : endOfParts(id, parts, detail)
   const isOver =
     onlyWhere === undefined ||
-    (parts.some(({ isEnded }) => isEnded) && parts.every(({ status }) => !isOpen(status)))
+    (parts.some(({ isEnded }) => isEnded) && !parts.some(({ status }) => isUnanswered(status)))
   const [ended] = isOver ? await endMessages(tx, [{ ...change, errorCode }], deps) : []
   if (ended !== undefined && type === replyType) await endUnsettled(tx, id, detail, deps)
   if (outcome === 'REJECTED' || type !== 'pacs.004') return ended
@@ -67,9 +68,6 @@ export const endUnknown = async (
   if (settled.length > 0) await deps.receivables?.end(tx, settled, new Date())
   return ended
 }
-
-/** An answer may have said that it goes on. */
-const isOpen = (status: string | null): boolean => status === null || status === 'ACSP'
 
 /** Its detail tells why parts are refused, and beside that whose word the end is. */
 const endOfParts = (id: string, parts: readonly Part[], source: string): StatusChange => {

@@ -100,9 +100,8 @@ const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
 /**
  * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
  * before, and that of a confirmation to what was asked for; one that does not name what it refuses means the cancellation
- * that is open, or else the request. What was
- * refused or cancelled we may ask for again, also before our cancellation of a request is answered; what others ask for may
- * have been overtaken by its refusal.
+ * that is open, or else the request. What was refused or cancelled we may ask for again, also before our cancellation of a
+ * request is answered; what others ask for may have been overtaken by its refusal.
  */
 export const transition = (
   standing: Standing,

@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { neverSent, predecessorsOf, resolvedByHand } from '../../messages/domain.ts'
+import { isUnanswered, neverSent, predecessorsOf, resolvedByHand } from '../../messages/domain.ts'
 import {
   type AnsweredStatus,
   endOf,
@@ -100,10 +100,9 @@ const withoutContradicted = async (
 const settlingNow = ({ answer, transactions }: MatchedAnswer): readonly string[] =>
   answer.kind !== 'transaction' || answer.outcome === 'REJECTED' || answer.status === 'ACSP'
     ? []
-    : transactions.flatMap(({ message: { id, type }, transactionCount, isTold, status }) => {
-        const isOpen = isTold || (status ?? 'ACSP') === 'ACSP'
-        return type !== replyType && transactionCount > 1 && isOpen ? [id] : []
-      })
+    : transactions.flatMap(({ message: { id, type }, transactionCount, status }) =>
+        type !== replyType && transactionCount > 1 && isUnanswered(status) ? [id] : [],
+      )
 
 /** Messages that are refused as a whole, and are ACCEPTED. */
 const refusedAfter = (
@@ -164,8 +163,7 @@ const sorted = (
         if (statuses.has(place)) continue
         const refusal = answer.outcome === 'REJECTED' ? reason : undefined
         // What an earlier answer ended stays as that one said, which counting tells.
-        const isOpen = about.isTold || (about.status ?? 'ACSP') === 'ACSP'
-        const isAlone = transactionCount === 1 && isOpen
+        const isAlone = transactionCount === 1 && (about.isTold || isUnanswered(about.status))
         statuses.set(place, { messageId: id, position, status, refusal, isAlone })
         if (isAlone) note({ id, status: answer.outcome, detail: refusal })
       } else if (transactionCount === 1) {

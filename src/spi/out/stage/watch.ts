@@ -65,8 +65,9 @@ const lookBackMaxMs = 30 * 24 * 3_600_000
 
 /**
  * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
- * failed, and we send the same bytes again for a day, or until an explicit answer comes. The central bank recognises them. However slow
- * it is, they are marked in time, and what a person wants sent again does not wait for what is asked by itself.
+ * failed, and we send the same bytes again for a day, or until an explicit answer comes. The central bank recognises them.
+ * However slow it is, they are marked in time, and what a person wants sent again does not wait for what is asked by
+ * itself.
  */
 export const createWatch = (deps: WatchDeps): Pick<Job, 'start' | 'stop'> => {
   const { sql, limits, logger } = deps
