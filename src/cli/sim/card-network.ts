@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { ListenAddress } from '#src/platform/config/index.ts'
-import { notListening } from '#src/platform/http/index.ts'
 import { macAlgorithms, macOf } from '#src/platform/security/index.ts'
 import {
   type BehaviourName,
@@ -14,6 +12,7 @@ import {
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
+import { listening } from './listening.ts'
 import { faultRates } from './rates.ts'
 import type { Simulator } from './simulator.ts'
 
@@ -85,10 +84,14 @@ export const cardNetworkSimulator: Simulator = {
       throw new UsageError('--key-seconds needs --zone-key')
     }
     const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
-    listening('--port', { host, port: network.port() }, () => network.start())
+    await listening(
+      () => ({ host, port: network.port(), option: '--port' }),
+      () => network.start(),
+    )
     const changing = keySeconds && setInterval(() => network.changeKey(), keySeconds * 1_000)
-    const vault = listening('--vault-port', { host, port: vaultPort }, () =>
-      createTestVault({ host, port: vaultPort, key: testVaultKey }),
+    const vault = await listening(
+      () => ({ host, port: vaultPort, option: '--vault-port' }),
+      () => createTestVault({ host, port: vaultPort, key: testVaultKey }),
     )
     return {
       place: {
@@ -108,15 +111,6 @@ export const cardNetworkSimulator: Simulator = {
       },
     }
   },
-}
-
-/** Where nothing can listen, the user is told by which option. */
-const listening = <T>(option: string, address: ListenAddress, listen: () => T): T => {
-  try {
-    return listen()
-  } catch (error) {
-    throw notListening(error, address, option)
-  }
 }
 
 /** As the files of the gateway's software module have them. */

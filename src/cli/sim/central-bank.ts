@@ -2,6 +2,7 @@ import {
   acceptingPsp,
   type CentralBank,
   type CentralBankOptions,
+  type Channel,
   createCentralBank,
   payingPsp,
   type Revision,
@@ -9,6 +10,7 @@ import {
 } from '#src/simulators/central-bank/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import { materialOf, tlsOptions } from './files.ts'
+import { listening, type Place } from './listening.ts'
 import type { Simulator } from './simulator.ts'
 
 /** Those of the real one's test environment. */
@@ -70,7 +72,8 @@ export const centralBankSimulator: Simulator = {
   },
   example: 'trilho sim central-bank --port 16522 --secondary-port 17522 --long-poll-seconds 1',
   start: async (args) => {
-    const bank = await createCentralBank(await optionsOf(args))
+    const options = await optionsOf(args)
+    const bank = await listening(placeOf(options), () => createCentralBank(options))
     return {
       place: {
         central_bank: {
@@ -92,6 +95,13 @@ export const centralBankSimulator: Simulator = {
     }
   },
 }
+
+const placeOf =
+  ({ hostname, port, secondaryPort }: CentralBankOptions) =>
+  (error: unknown): Place =>
+    (error as { readonly channel?: Channel }).channel === 'primary'
+      ? { host: hostname, port: port ?? 0, option: '--port' }
+      : { host: hostname, port: secondaryPort ?? 0, option: '--secondary-port' }
 
 /** Whether money was made or lost, and who has how much: cents, as texts. */
 const auditOf = (bank: CentralBank) => {

@@ -1,12 +1,15 @@
 import {
+  type Chain,
   createChain,
   createIssuer,
   createKeptChain,
   faultKinds,
   isChainMissing,
+  type KeptChain,
   setAsideText,
 } from '#src/simulators/chain/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
+import { listening } from './listening.ts'
 import { faultRates } from './rates.ts'
 import type { Simulator } from './simulator.ts'
 
@@ -61,9 +64,13 @@ const started = async (args: CommandArguments) => {
   const path = args.text('file')
   const place = { host: args.text('host'), port: args.integer('port', 0, portMax) ?? port }
   try {
-    return path === undefined
-      ? await createChain({ mining: blockTime, ...place })
-      : await createKeptChain({ path, blockTimeMs: blockTime }, place)
+    return await listening(
+      () => ({ ...place, option: '--port' }),
+      (): Promise<Chain | KeptChain> =>
+        path === undefined
+          ? createChain({ mining: blockTime, ...place })
+          : createKeptChain({ path, blockTimeMs: blockTime }, place),
+    )
   } catch (error) {
     if (!isChainMissing(error)) throw error
     throw new UsageError(

@@ -6,6 +6,7 @@ import {
 } from '#src/simulators/directory/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import { materialOf, tlsOptions } from './files.ts'
+import { listening } from './listening.ts'
 import type { Simulator } from './simulator.ts'
 
 /** That of the real one's test environment, one up: the message interface has it too. */
@@ -54,10 +55,9 @@ const started = async (args: CommandArguments): Promise<Directory> => {
   const letter = args.text('category')
   const category = categories.find((one) => one === letter)
   if (category !== letter) throw new UsageError(`--category is one of ${categories.join(', ')}`)
-  return createDirectory({
-    hostname: args.text('host'),
-    port: args.integer('port', 0, portMax) ?? port,
-    category,
-    ...material,
-  })
+  const place = { host: args.text('host'), port: args.integer('port', 0, portMax) ?? port }
+  return listening(
+    () => ({ ...place, option: '--port' }),
+    () => createDirectory({ hostname: place.host, port: place.port, category, ...material }),
+  )
 }

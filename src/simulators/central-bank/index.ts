@@ -40,6 +40,7 @@ export {
   batchMessagesMax,
   bodyBytesMax,
   type CentralBankOptions,
+  type Channel,
   participantsMax,
   payingPsp,
   streamsMax,

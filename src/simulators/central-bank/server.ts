@@ -44,6 +44,7 @@ type ChannelOptions = {
   readonly faults: FaultPlan
 }
 
+/** @throws what `listen` throws, with the name of the channel */
 export const serveChannel = async (options: ChannelOptions): Promise<ChannelServer> => {
   const { hostname, tls } = options
   const sockets = new Set<Socket>()
@@ -59,9 +60,9 @@ export const serveChannel = async (options: ChannelOptions): Promise<ChannelServ
     socket.on('error', () => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error) => reject(Object.assign(error, { channel: options.channel })))
     server.listen(options.port, hostname, () => {
-      server.off('error', reject)
+      server.removeAllListeners('error')
       resolve()
     })
   })

@@ -113,13 +113,3 @@ test('what is missing or of another form is said', async () => {
     await expect(start(options)).rejects.toThrow(said)
   }
 })
-
-test('a port that is taken is told with its option', async () => {
-  const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  for (const option of ['port', 'vault-port']) {
-    expect(await start({ [option]: String(taken.port) }).catch(String)).toBe(
-      `Error: --${option}: cannot listen on 127.0.0.1, port ${taken.port}: it is in use`,
-    )
-  }
-  taken.stop(true)
-})
