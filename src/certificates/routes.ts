@@ -182,20 +182,15 @@ const findOne = async (
 const numberOf = (text: string): number | undefined =>
   parseNameText(`00000000.PIA.${text}`)?.version
 
-const versionOf = (text: string): number | 'latest' => {
-  const version = text === 'latest' ? text : numberOf(text)
-  if (version !== undefined) return version
-  throw new ApiError(httpErrors.validation_failed, 'version must be a number or latest.', {
-    errors: [{ pointer: '/version', rule: 'pattern', message: 'must be a number or latest' }],
-  })
-}
+const versionOf = (text: string): number | 'latest' =>
+  text === 'latest' ? text : (numberOf(text) ?? wrongVersion('a number or latest'))
 
 /** A removal names a number: repeated, that of the latest would remove another. */
-const removedVersionOf = (text: string): number => {
-  const version = numberOf(text)
-  if (version !== undefined) return version
-  throw new ApiError(httpErrors.validation_failed, 'version must be a number.', {
-    errors: [{ pointer: '/version', rule: 'pattern', message: 'must be a number' }],
+const removedVersionOf = (text: string): number => numberOf(text) ?? wrongVersion('a number')
+
+function wrongVersion(form: string): never {
+  throw new ApiError(httpErrors.validation_failed, `version must be ${form}.`, {
+    errors: [{ pointer: '/version', rule: 'pattern', message: `must be ${form}` }],
   })
 }
 
