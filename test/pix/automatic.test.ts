@@ -26,6 +26,8 @@ const {
   approved,
   cobrBody,
   at,
+  pay,
+  settle,
 } = await startAutomatic()
 afterAll(() => pix.database.close())
 
@@ -325,6 +327,25 @@ describe('a payer who reads a code', () => {
     expect(sent()).toMatchObject([{ type: 'pain.012', params: { reason: 'AP08' } }])
     await at('2026-03-02T14:00:00Z', pix.sweep)
     expect(sentTypes()).toEqual([])
+  })
+
+  test.each([
+    ['is confirmed once it settles', true, { status: 'CFDB' }, 'APROVADA'],
+    ['is refused once it does not settle', false, { reason: 'AP08' }, 'CRIADA'],
+  ])('by AUT3, and is paying after the hour, %s', async (_, is, params, status) => {
+    const txid = freshTxid()
+    await right('PUT', `/cob/${txid}`, chargeBody(key, { valor: { original: '35.00' } }))
+    const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada: { txid } } }))
+    await answer(idRec, 'pending', { journey: 'AUT3' })
+    const endToEndId = `E9119355220260302${txid.slice(-15)}`
+    expect(await pay(endToEndId, 3_500n, { txid, localInstrument: 'QRDN' })).toBe('accepted')
+    sent()
+    await at('2026-03-02T13:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    await settle(endToEndId, is)
+    await at('2026-03-02T13:10:00Z', pix.sweep)
+    expect(sent()).toMatchObject([{ type: 'pain.012', params }])
+    expect(await recOf(idRec)).toMatchObject({ status })
   })
 
   test('by AUT3 finds first day and first charge as they were, until he has not paid', async () => {

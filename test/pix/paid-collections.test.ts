@@ -15,6 +15,8 @@ const {
   scheduledCharge,
   pay,
   settle,
+  statuses,
+  at,
 } = await startAutomatic()
 afterAll(() => pix.database.close())
 
@@ -186,6 +188,36 @@ describe('a payment that is under way when the recurrence ends', () => {
       status: 'CANCELADA',
       tentativas: [{ status: 'CANCELADA' }],
       encerramento: { cancelamento: { codigo: 'CCLD' } },
+    })
+  })
+})
+
+describe('a payment that is under way when the last day of its charge is over', () => {
+  const payingAtMidnight = async () => {
+    const one = await scheduledCharge(await approved({ politicaRetentativa: 'NAO_PERMITE' }))
+    expect(await at('2026-03-21T02:50:00Z', () => pay(one.endToEndId))).toBe('accepted')
+    await at('2026-03-21T04:00:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${one.txid}`)).toMatchObject({
+      status: 'ATIVA',
+      tentativas: [{ status: 'AGENDADA' }],
+    })
+    return one
+  }
+
+  test('concludes it once it settles', async () => {
+    const { txid, endToEndId } = await payingAtMidnight()
+    await at('2026-03-21T04:10:00Z', () => settle(endToEndId))
+    const shown = await right('GET', `/cobr/${txid}`)
+    expect(statuses(shown)).toEqual(['CRIADA', 'ATIVA', 'CONCLUIDA'])
+  })
+
+  test('lets it expire at once where it does not settle', async () => {
+    const { txid, endToEndId } = await payingAtMidnight()
+    await at('2026-03-21T04:10:00Z', () => settle(endToEndId, false))
+    await at('2026-03-21T04:10:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      status: 'EXPIRADA',
+      tentativas: [{ status: 'EXPIRADA' }],
     })
   })
 })

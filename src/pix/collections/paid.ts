@@ -10,7 +10,7 @@ import { changeCollection, isReplaced } from './store.ts'
 
 /**
  * Payments have ended. What settled concludes the charge of its attempt, if it is what that asked for; what did not
- * leaves a charge to the end of its recurrence, which waited for it.
+ * leaves a charge to the end of its recurrence, or to that of its own days, which waited for it.
  *
  * @param locked the charges that the attempts are of: whoever locks payments locks these before, as all do
  */
@@ -48,6 +48,8 @@ export const hearOfPayments = async (
     open.map(({ recurrenceId }) => recurrenceId),
   )
   const over = recurrences.filter(({ status }) => endedStatuses.has(status))
-  const left = open.filter(({ recurrenceId }) => over.some(({ id }) => id === recurrenceId))
+  const isLeft = ({ recurrenceId }: Collection) => over.some(({ id }) => id === recurrenceId)
+  const left = open.filter(isLeft)
+  for (const one of open) if (!isLeft(one)) await changeCollection(tx, { ...one, nextAt: at })
   await endOpen(tx, left, over, { emit, at })
 }

@@ -1,6 +1,8 @@
 import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { addDays, dayAt, startOfDay } from '#src/platform/runtime/index.ts'
+import { lockCharge } from '../charges/store.ts'
+import { pendingOf } from '../received/pending.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
 import {
@@ -18,10 +20,10 @@ import {
   overdueRequests,
   requestsOf,
 } from '../requests/store.ts'
-import { isPaid } from '../requests/told.ts'
 import { advance } from './advance.ts'
 import { endCollections } from './ending.ts'
 import { collectionEvent } from './events.ts'
+import { payingAttempts } from './paying.ts'
 import type { CollectionServiceDeps } from './service.ts'
 import {
   changeCollection,
@@ -36,7 +38,7 @@ const everyMs = 15_000
 /** How many one look takes, and how often one round looks. */
 const dueMax = 200
 const looksMax = 50
-/** What fails is left alone for so long at most. */
+/** What fails is left alone for so long at most, and so is what waits for the end of a payment. */
 const postponedMs = 3_600_000
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
@@ -143,7 +145,12 @@ const confirmBegun = (
     const [recurrence] = await lockRecurrences(tx, [id])
     if (recurrence === undefined) return
     const at = now()
-    const isBegun = await isPaid(tx, recurrence)
+    const { firstTxid } = recurrence.terms
+    const first =
+      firstTxid === undefined ? undefined : await lockCharge(tx, recurrence.account, firstTxid)
+    const isBegun = first?.status === 'CONCLUIDA'
+    // A payment that was accepted may settle yet.
+    if (first !== undefined && !isBegun && (await pendingOf(tx, [first.id])).size > 0) return
     const seen = seeFirstPayment(recurrence, { ispb, at, isBegun })
     if (seen === undefined) return
     await reviseRecurrence(tx, seen.recurrence)
@@ -163,6 +170,11 @@ const advanceOne = async (
     const before = await lockCollection(tx, account, txid)
     if (recurrence === undefined || before === undefined) return
     const at = now()
+    // What becomes of a payment that was accepted ends its attempt, and wakes the charge.
+    if ((await payingAttempts(tx, [before])).size > 0) {
+      await postponeCollection(tx, account, txid, new Date(at.getTime() + postponedMs))
+      return
+    }
     const { collection, drafts } = advance(before, { recurrence, ispb, at, calendar })
     await changeCollection(tx, collection)
     await sender.sendWithin(tx, drafts, at)

@@ -100,7 +100,7 @@ const agreementsOf = async (
 }
 
 /** Whether the charge that a recurrence begins with is paid. */
-export const isPaid = async (tx: Queryable, { account, terms }: Recurrence): Promise<boolean> => {
+const isPaid = async (tx: Queryable, { account, terms }: Recurrence): Promise<boolean> => {
   if (terms.firstTxid === undefined) return false
   return (await findCharge(tx, account, terms.firstTxid))?.status === 'CONCLUIDA'
 }
