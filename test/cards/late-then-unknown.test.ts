@@ -211,3 +211,39 @@ test.each(['capture', 'refund'])(
     expect(await endsOf(rig, id)).toEqual([`${path} confirmed`])
   },
 )
+
+test.each([
+  ['answered', 200, []],
+  ['not answered', 504, ['void confirmed']],
+])(
+  'a late capture of a payment whose void was %s is taken back, and no other twice',
+  async (_, status, ofVoid) => {
+    const ok = { responseCode: '00', authCode: 'A00001' }
+    network.on((_, peer) => peer.answer(ok))
+    const { id } = await rig.authorize('tok_visa_approved')
+    const capture = async (amount: number) =>
+      (await rig.post(`/v1/transactions/${id}/capture`, { amount, final: false })).status
+    expect(await capture(1_000)).toBe(200)
+    let tell: (() => void) | undefined
+    network.on(({ mti, stan, rrn }, peer) => {
+      if (mti === '0200') tell = () => peer.answer({ ...ok, stan, rrn, mti: '0210' })
+      else peer.answer(ok)
+    })
+    expect(await capture(2_000)).toBe(504)
+    await rig.settled(id)
+    network.on((_, peer) => peer.answer(ok))
+    expect(await capture(3_000)).toBe(200)
+    network.on(({ mti }, peer) => {
+      if (mti !== '0400' || status === 200) peer.answer(ok)
+    })
+    expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(status)
+    network.on((_, peer) => peer.answer(ok))
+    const ofAll = ['capture confirmed', ...ofVoid, 'capture confirmed', 'authorization confirmed']
+    await until(async () => Bun.deepEquals(await endsOf(rig, id), ofAll))
+    tell?.()
+    // The hold beneath it stands again.
+    await until(async () => (await endsOf(rig, id)).length > ofAll.length)
+    expect((await rig.settled(id)).status).toBe('voided')
+    expect(await endsOf(rig, id)).toEqual([...ofAll, 'authorization confirmed'])
+  },
+)

@@ -69,7 +69,8 @@ export const reversalsBegun = (
   if (isAdvising(operation)) return [adviceOf(after, advising[operation], rules?.expiryHours)]
   const reversal = reversalOf(after, reversing[operation])
   // A void takes back the last capture: the others go before the hold beneath them.
-  const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
+  const wasVoid = before.operation === 'void' || before.operation === 'reversing_void'
+  const isAfterVoid = wasVoid && operation === 'reversing_authorization'
   return isAfterVoid ? [...earlierCaptures(after), reversal] : [reversal]
 }
 
