@@ -1,6 +1,8 @@
 /** Batches of charges with a due date: each charge is made or denied by itself, and the batch tells of it. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { batchItemsMax } from '../../src/pix/batches/body.ts'
+import { sliceMax } from '../../src/pix/batches/service.ts'
 import { freshTxid, type Json, startPix } from './support.ts'
 
 let clock = new Date()
@@ -246,6 +248,33 @@ describe('a batch of charges', () => {
       const [{ status }] = await Promise.all([revised, pay(txids), pay(txids.toReversed())])
       expect(status).toBe(202)
     }
+  })
+
+  test.each(['PUT', 'PATCH'])('that is there holds few charges at a time: %s', async (method) => {
+    const cobsv = Array.from({ length: sliceMax + 1 }, () => charge())
+    const id = freshId()
+    expect((await put(id, cobsv)).status).toBe(202)
+    const [first = '', ...others] = cobsv.map(({ txid }) => txid).toSorted()
+    const lock = (tx: Queryable, txid = '') => tx`
+      select from pix_charges where txid = ${txid} for update skip locked`
+    const holder = await pix.sql.reserve()
+    try {
+      await holder`begin`
+      await lock(holder, others.at(-1))
+      const dearer = cobsv.map((one) => ({ ...one, valor: { original: '120.00' } }))
+      const body = { descricao: 'B', cobsv: dearer }
+      const asked = call(method, `/lotecobv/${id}`, body)
+      while ((await call('GET', `/cobv/${first}`)).json.revisao === 0) await Bun.sleep(5)
+      expect((await lock(holder, first)).count).toBe(1)
+      await holder`rollback`
+      expect((await asked).status).toBe(202)
+    } finally {
+      holder.release()
+    }
+    for (const txid of [first, others.at(-1)]) {
+      expect((await call('GET', `/cobv/${txid}`)).json.valor.original).toBe('120.00')
+    }
+    expect(new Set(await statuses(id))).toEqual(new Set(['CRIADA']))
   })
 
   test('is revised while a charge of it is paid, which stays CRIADA and may be changed afterwards', async () => {

@@ -31,32 +31,44 @@ export type BatchServiceDeps = {
 
 export type BatchService = ReturnType<typeof createBatchService>
 
-/** Batches of charges with a due date. A batch is one transaction: once it is answered, every charge has its end. */
+/** So many charges of a batch that is there are locked at a time: payments of them wait for no more. */
+export const sliceMax = 25
+
+/** Batches of charges with a due date. Once one is answered, every charge of it has its end. */
 export const createBatchService = ({ sql, charges, now, calendar }: BatchServiceDeps) => ({
-  /** Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. */
-  put: (name: BatchName, { descricao, cobsv }: BatchRequest) =>
-    withoutWaiting(sql, async (tx) => {
-      const txids = cobsv.map(({ txid }) => txid)
-      if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
-      else {
-        await lockBatch(tx, name, descricao)
-        requireSame(await txidsOf(tx, name), txids)
+  /**
+   * Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. A new batch is one
+   * transaction: nobody is told of it before all its charges are made.
+   */
+  put: async (name: BatchName, { descricao, cobsv }: BatchRequest) => {
+    const step: Step = (value) => {
+      const charge = readNewDueCharge(value, calendar)
+      return (inner, named) => charges.putWithin(inner, named, charge)
+    }
+    const txids = cobsv.map(({ txid }) => txid)
+    const isNew = await withoutWaiting(sql, async (tx) => {
+      if (await addBatch(tx, name, descricao, now())) {
+        await claim(tx, name, txids)
+        await workOff(tx, name.account, inOrder(cobsv), step)
+        return true
       }
-      await workOff(tx, name.account, cobsv, (value) => {
-        const charge = readNewDueCharge(value, calendar)
-        return (inner, named) => charges.putWithin(inner, named, charge)
-      })
-    }),
+      await lockBatch(tx, name, descricao)
+      requireSame(await txidsOf(tx, name), txids)
+      return false
+    })
+    if (!isNew) await workOffInSlices(sql, name, cobsv, step)
+  },
   /** Revises some charges of the batch, each by itself. */
-  revise: (name: BatchName, { descricao, cobsv }: BatchRevision) =>
-    withoutWaiting(sql, async (tx) => {
+  revise: async (name: BatchName, { descricao, cobsv }: BatchRevision) => {
+    await withoutWaiting(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
-      await workOff(tx, name.account, cobsv, (value) => {
-        const revision = readDueRevision(value, calendar)
-        return (inner, named) => charges.reviseWithin(inner, named, revision)
-      })
-    }),
+    })
+    await workOffInSlices(sql, name, cobsv, (value) => {
+      const revision = readDueRevision(value, calendar)
+      return (inner, named) => charges.reviseWithin(inner, named, revision)
+    })
+  },
   find: async (name: BatchName) => {
     const batch = await findBatch(sql, name)
     if (batch === undefined) throw noBatch()
@@ -107,6 +119,27 @@ const locationIdIn = (value: unknown): readonly number[] => {
   return data === undefined ? [] : [data.loc.id]
 }
 
+/** Whoever locks several charges takes them in this order. */
+const inOrder = (items: readonly BatchItemRequest[]): readonly BatchItemRequest[] =>
+  items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))
+
+/** Each slice is a transaction: others have their turn between two, with the same batch, too. */
+const workOffInSlices = async (
+  sql: Client,
+  name: BatchName,
+  items: readonly BatchItemRequest[],
+  step: Step,
+): Promise<void> => {
+  const ordered = inOrder(items)
+  for (let from = 0; from < ordered.length; from += sliceMax) {
+    await withoutWaiting(sql, async (tx) => {
+      await lockBatch(tx, name, undefined)
+      await workOff(tx, name.account, ordered.slice(from, from + sliceMax), step)
+    })
+  }
+}
+
+/** @param items in the order of their txids */
 const workOff = async (
   tx: Transaction,
   account: string,
@@ -121,8 +154,7 @@ const workOff = async (
   }
   // Another batch may have what was locked so far for seconds; what follows takes as long itself.
   await endShortWaits(tx)
-  // Whoever locks several charges takes them in this order.
-  for (const { txid, value } of items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))) {
+  for (const { txid, value } of items) {
     const end = await tried(tx, { account, txid }, () => step(value))
     ended.push({ txid, ...end })
   }
