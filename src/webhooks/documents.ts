@@ -148,7 +148,10 @@ const attempt = z.object({
   at: z.string(),
   status_code: z.int().nullable(),
   duration_ms: z.int(),
-  answer: z.string().nullable().meta({ description: 'The first 4 KiB.' }),
+  answer: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first 4 KiB; empty where it is compressed.' }),
   error_class: z.string().nullable(),
   next_attempt_at: z.string().nullable(),
 })

@@ -28,7 +28,7 @@ type Attempt = {
 
 /**
  * @property errorClass - `timeout`, `connection`, `redirect`, `status` or `target_…`; undefined after 2xx
- * @property answer - the first 4 KiB of the body, as text
+ * @property answer - the first 4 KiB of the body, as text; empty where it is compressed
  */
 export type AttemptResult = {
   readonly at: Date
@@ -67,10 +67,13 @@ export const createSender = (options: {
     const request = {
       method: 'POST',
       redirect: 'manual',
+      // A few bytes of a compressed answer may stand for gigabytes, which the runtime would hold at once.
+      decompress: false,
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
         Host: target.host,
         'Content-Type': 'application/json',
+        'Accept-Encoding': 'identity',
         'User-Agent': `Trilho/${version}`,
         'webhook-id': attempt.eventId,
         'webhook-timestamp': String(timestamp),
@@ -132,6 +135,11 @@ const decoder = new TextDecoder()
 /** Reads no more than we keep, and waits no longer for it than `waitMs`. */
 const readAnswer = async (response: Response, waitMs: number): Promise<string> => {
   if (response.body === null) return ''
+  const encoding = response.headers.get('content-encoding') ?? 'identity'
+  if (encoding !== 'identity') {
+    await response.body.cancel().catch(() => {})
+    return ''
+  }
   const reader = response.body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0

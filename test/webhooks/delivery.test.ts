@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
@@ -343,6 +344,15 @@ describe('failures', () => {
     })
     const again = await json(hooks.call('PATCH', `/${id}`, { active: true }))
     expect(again).toMatchObject({ active: true, disabled_reason: null, failing_since: null })
+  })
+
+  test('a compressed answer is not asked for, not decompressed and not shown; its status counts', async () => {
+    const headers = { 'Content-Encoding': 'gzip' }
+    const target = receiver(() => new Response(gzipSync('ok'), { headers }))
+    const id = await hooks.subscribe(target.url)
+    const told = await json(hooks.call('POST', `/${id}/test`))
+    expect(told).toMatchObject({ delivered: true, status_code: 200, answer: '', error_class: null })
+    expect(target.received[0]?.headers.get('accept-encoding')).toBe('identity')
   })
 
   test('a receiver that does not answer in time is a failure', async () => {
