@@ -190,6 +190,60 @@ test('an entry of ours that was changed since is not overwritten by what the dir
   expect(await verified()).toBe('same')
 })
 
+test('what has become ours since is not taken from the directory', async () => {
+  const key = 'twice@example.com'
+  registerThere(key)
+  const old = await byFile()
+  const found = await byFile()
+  expect((await mend(found.id, key, 'theirs')).status).toBe(200)
+  for (const keep of ['ours', 'theirs']) {
+    const { status, json } = await mend(old.id, key, keep)
+    expect([status, json.code]).toEqual([409, 'dict_difference_mended'])
+  }
+  const { json } = await dict.call('GET', `/v1/dict/entries?key=${key}`)
+  expect(json.entries.map(({ status }: Json) => status)).toEqual(['registered'])
+  expect(await verified()).toBe('same')
+})
+
+test('a random key that waits for its answer is not taken from the directory', async () => {
+  const id = randomUUID()
+  directory.register(
+    {
+      key_type: 'EVP',
+      name: 'João Lima',
+      tax_id: '98765432100',
+      ispb,
+      account: '900005',
+      account_type: 'CACC',
+    },
+    id,
+  )
+  const old = await compared({ key_type: 'EVP', method: 'file' })
+  const { key } = old.differences[0]
+  expect(shown(old)).toEqual([[key, false, true]])
+  await sql`
+    insert into dict_entries (id, created_by, key_type, status, content, created_at, changed_at)
+    values (${id}, 'test', 'EVP', 'registering', ${JSON.stringify(content('900005'))}, now(), now())`
+  const { status, json } = await mend(old.id, key, 'ours')
+  expect([status, json.code]).toEqual([409, 'dict_difference_mended'])
+  await sql`delete from dict_entries where id = ${id}`
+  expect((await mend(old.id, key, 'theirs')).status).toBe(200)
+})
+
+test('a registration whose answer was lost is no difference', async () => {
+  const body = {
+    key_type: 'EMAIL',
+    key: 'lost@example.com',
+    owner: { tax_id: '98765432100', name: 'Ana' },
+    account: { number: '900006', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+  }
+  directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+  expect((await dict.call('POST', '/v1/dict/entries', body)).status).toBe(202)
+  expect(await byFile()).toMatchObject({ only_theirs: 0, differences: [] })
+  await dict.retryEntries()
+  expect(await verified()).toBe('same')
+})
+
 test('what the directory does not answer is mended when it does', async () => {
   const [, mine = ''] = await differ('later')
   const found = await byFile()

@@ -15,8 +15,10 @@ import {
   addComparison,
   addDifferences,
   findComparison,
+  hasOther,
   listDifferences,
   lockDifference,
+  ownOf,
   runningComparisons,
 } from '../../src/dict/comparisons/store.ts'
 import type { Dispute } from '../../src/dict/disputes/domain.ts'
@@ -159,6 +161,8 @@ const read = async (sql: Client, { id, key, place }: Made): Promise<void> => {
     }
     await listDifferences(sql, id, { limit: listed, after: after === undefined ? undefined : key })
   }
+  await hasOther(sql, { key, entryId: id, theirs: { requestId: id } })
+  await ownOf(sql, [{ requestId: id }])
   await findEntry(sql, id)
   await openEntries(sql, now, listed)
   await findClaim(sql, id)

@@ -17,7 +17,7 @@ import { dictErrors } from '../errors.ts'
 import { orUnavailable, refusedBy } from '../refusals.ts'
 import { isForLater } from '../wire.ts'
 import type { Difference, Side, Theirs } from './domain.ts'
-import { markKept } from './store.ts'
+import { hasOther, markKept } from './store.ts'
 
 export type MendBy = {
   readonly comparisonId: string
@@ -68,13 +68,15 @@ const over = (): ApiError =>
  */
 export const keepSide = async (
   tx: Queryable,
-  { entryId, theirs }: Difference,
+  difference: Difference,
   keep: Side,
   by: MendBy,
 ): Promise<string | undefined> => {
+  const { entryId, theirs } = difference
   const ours = entryId === null ? undefined : await findEntry(tx, entryId)
   if (ours !== undefined && ours.status !== 'registered') throw changedMeanwhile(ours)
   if (by.asked.isOver || ours?.version !== by.asked.version) throw over()
+  if (await hasOther(tx, difference)) throw over()
   // The key is one entry's alone, so ours goes before theirs comes.
   if (ours !== undefined && ours.id !== theirs?.requestId) {
     await change(tx, ours, { status: 'removed', cid: null, wanted: null })

@@ -39,6 +39,7 @@ import {
   listDifferences,
   lockDifference,
   markKept,
+  ownOf,
   runningComparisons,
 } from './store.ts'
 import { comparisonView, differenceView } from './view.ts'
@@ -243,19 +244,20 @@ const compare = async (
     onlyOurs: [...confirmed.onlyOurs, ...compared.onlyOurs.slice(shownMax)],
     onlyTheirs: [...confirmed.onlyTheirs.keys(), ...compared.onlyTheirs.slice(shownMax)],
   })
+  const found = { ...confirmed, onlyTheirs: await unlessOurs(sql, confirmed.onlyTheirs) }
   const [left, right] = [compared.onlyOurs.length, compared.onlyTheirs.length]
   const end = {
     status: 'done',
     entries: compared.entries,
     isComplete: isExplained,
     failure: null,
-    onlyOurs: left - Math.min(left, shownMax) + confirmed.onlyOurs.length,
-    onlyTheirs: right - Math.min(right, shownMax) + confirmed.onlyTheirs.size,
+    onlyOurs: left - Math.min(left, shownMax) + found.onlyOurs.length,
+    onlyTheirs: right - Math.min(right, shownMax) + found.onlyTheirs.size,
     endedAt: deps.now(),
   } as const
   await sql.begin(async (tx) => {
     if (await endComparison(tx, id, end)) {
-      await addDifferences(tx, id, await byKey(tx, confirmed))
+      await addDifferences(tx, id, await byKey(tx, found))
     }
   })
 }
@@ -308,10 +310,23 @@ const confirm = async (
   return { onlyOurs, onlyTheirs }
 }
 
+/** Without what has become ours meanwhile, and what we have asked for and had no answer to. */
+const unlessOurs = async (
+  sql: Queryable,
+  theirs: Confirmed['onlyTheirs'],
+): Promise<Confirmed['onlyTheirs']> => {
+  const rows = await ownOf(sql, [...theirs.values()])
+  const cids = new Map(rows.map(({ id, cid }) => [id, cid]))
+  const isOurs = (cid: string, id: string) => cids.has(id) && (cids.get(id) ?? cid) === cid
+  return new Map([...theirs].filter(([cid, { requestId }]) => !isOurs(cid, requestId)))
+}
+
 const byKey = async (tx: Queryable, found: Confirmed): Promise<readonly Difference[]> => {
   const ids = textArray(found.onlyOurs.map(({ id }) => id))
   const rows = await tx<{ id: string; key: string }[]>`
-    select id, key from dict_entries where id = any(${ids}::text::uuid[]) and key is not null`
+    select e.id, e.key from unnest(${ids}::text::uuid[]) as own(id)
+      cross join lateral (select id, key from dict_entries where id = own.id limit 1) e
+    where e.key is not null`
   const all = new Map<string, Difference>(
     rows.map(({ id, key }) => [key, { key, entryId: id, theirs: null, kept: null }]),
   )

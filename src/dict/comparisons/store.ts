@@ -102,6 +102,24 @@ export const lockDifference = async (
   return row && differenceOf(row)
 }
 
+type Made = Pick<Theirs, 'requestId'>
+
+/** Whether the key, or what the directory has, is an entry of ours by now that was not compared. */
+export const hasOther = async (
+  tx: Queryable,
+  { key, entryId, theirs }: Pick<Difference, 'key' | 'entryId'> & { readonly theirs: Made | null },
+): Promise<boolean> => {
+  const rows = await tx`
+    select from (
+      select id from dict_entries where key = ${key} and status not in ('removed', 'refused')
+      union all
+      select id from dict_entries
+      where id = ${theirs?.requestId ?? null}::uuid and status not in ('removed', 'refused')
+    ) kept
+    where id is distinct from ${entryId}::uuid limit 1`
+  return rows.length > 0
+}
+
 export const markKept = async (
   tx: Queryable,
   comparisonId: string,
@@ -121,6 +139,18 @@ export const ownWithCid = (
 ): Promise<readonly OwnCid[]> => sql<OwnCid[]>`
   select id, cid from dict_entries
   where key_type = ${type} and cid = any(${textArray(cids)}::text::text[])`
+
+/** Our entries by the RequestIds that made them; without a CID those that we have asked for and had no answer to. */
+export const ownOf = (
+  sql: Queryable,
+  theirs: readonly Made[],
+): Promise<readonly { readonly id: string; readonly cid: string | null }[]> => sql<
+  { id: string; cid: string | null }[]
+>`
+  select e.id, e.cid
+  from unnest(${textArray(theirs.map(({ requestId }) => requestId))}::text::uuid[]) as made(id)
+    cross join lateral (select id, cid, status from dict_entries where id = made.id limit 1) e
+  where e.cid is not null or e.status = 'registering'`
 
 /** Our entries of a type that were changed since then. */
 export const ownCidsSince = (
