@@ -38,10 +38,11 @@ export class SchemaMismatchError extends Error {
 }
 
 /**
- * Brings the schema up to date. Instances that start together wait for one another (advisory lock); each
- * migration is one transaction, recorded with its digest and its kind, but for those that only index tables: such an
- * index is built while others write, and one that was interrupted goes on with what is missing. A newer schema is left as it is if all that is
- * newer only adds to it, and refused otherwise: an old program must not write into it.
+ * Brings the schema up to date. Instances that miss a migration wait for one another (advisory lock); one that misses
+ * none waits for nobody. Each migration is one transaction, recorded with its digest and its kind, but for those that
+ * only index tables: such an index is built while others write, and one that was interrupted goes on with what is
+ * missing. A newer schema is left as it is if all that is newer only adds to it, and refused otherwise: an old program
+ * must not write into it.
  *
  * @param onProgress - told after each, of all that are missing
  * @returns the names applied now
@@ -55,20 +56,22 @@ export const migrate = async (
   const sql = openForMigrations(dsn)
   try {
     await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, false)`
-    await waitForOthers(sql)
-    await sql`create table if not exists schema_migrations (
-      name text primary key,
-      sha256 text not null,
-      applied_at timestamptz not null default now(),
-      kind text
-    )`
-    await addKind(sql)
-    const applied = await appliedTo(sql)
-    const newer = refuseMismatch(applied, migrations)
+    let compared = await compare(sql, migrations)
+    if (compared.pending.length > 0) {
+      await waitForOthers(sql)
+      await sql`create table if not exists schema_migrations (
+        name text primary key,
+        sha256 text not null,
+        applied_at timestamptz not null default now(),
+        kind text
+      )`
+      await addKind(sql)
+      compared = await compare(sql, migrations)
+    }
+    const { pending, newer } = compared
     if (newer.length > 0) {
       logger.info({ migrations: newer }, 'the schema is newer, and this version can run on it')
     }
-    const pending = migrations.filter(({ name }) => !applied.has(name))
     for (const [at, migration] of pending.entries()) {
       await applyInTurns(sql, migration, logger)
       logger.info({ migration: migration.name }, 'migration applied')
@@ -202,13 +205,24 @@ export const pendingMigrations = async (
 ): Promise<readonly string[]> => {
   const sql = openForMigrations(dsn)
   try {
-    const [table] = await sql`select to_regclass('schema_migrations') as name`
-    const applied: Applied = table?.['name'] === null ? new Map() : await appliedTo(sql)
-    refuseMismatch(applied, migrations)
-    return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name)
+    return (await compare(sql, migrations)).pending.map(({ name }) => name)
   } finally {
     await sql.end({ timeout: 5 })
   }
+}
+
+type Compared = {
+  readonly pending: readonly Migration[]
+  /** The names that this version does not know and can run on. */
+  readonly newer: readonly string[]
+}
+
+/** Changes nothing, and needs no lock. @throws SchemaMismatchError */
+const compare = async (sql: postgres.Sql, migrations: readonly Migration[]): Promise<Compared> => {
+  const [table] = await sql`select to_regclass('schema_migrations') as name`
+  const applied: Applied = table?.['name'] === null ? new Map() : await appliedTo(sql)
+  const newer = refuseMismatch(applied, migrations)
+  return { pending: migrations.filter(({ name }) => !applied.has(name)), newer }
 }
 
 /** @returns the names that this version does not know and can run on */

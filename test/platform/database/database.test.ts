@@ -27,6 +27,18 @@ describe('migrate', () => {
     await own.close()
   })
 
+  test('an instance that misses nothing waits for nobody who has the lock of migrations', async () => {
+    const own = await createTestDatabase()
+    const holder = await own.sql.reserve()
+    await holder`select pg_advisory_lock(${0x7472696c})`
+    try {
+      expect(await migrate(own.dsn, migrations, quietLogger)).toEqual([])
+    } finally {
+      holder.release()
+      await own.close()
+    }
+  }, 10_000)
+
   test('a failing migration leaves nothing behind', async () => {
     const bad = [
       ...migrations,
