@@ -127,6 +127,46 @@ test('metadata that cannot be stored is one caller’s error, and no other’s',
   expect(answers[7]?.status).toBe(400)
 })
 
+describe('a node that cannot now', () => {
+  for (const [code, message] of [
+    [-32_007, '50/second request limit reached - reduce calls per second'],
+    [-32_005, 'You’ve exceeded the RPS limit available on the current plan.'],
+    [-32_000, 'World state unavailable'],
+    [-32_000, 'something nobody has seen'],
+    [-32_601, 'Method not found'],
+  ] as const) {
+    test(`says “${message}” of a simulation: it is asked again, and the transfer is sent`, async () => {
+      bench = await createBench({ isLying: true })
+      const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+      let told = 0
+      bench.node.lie(({ method, params }) =>
+        method === 'eth_call' && isTransferOf(params, 100n) && told++ === 0
+          ? { error: { code, message } }
+          : undefined,
+      )
+      await reaches(await pay(ana, bia), 'confirmed')
+      expect(told).toBeGreaterThan(1)
+    })
+  }
+
+  test('says nothing of a token that it is asked about', async () => {
+    bench = await createBench({ isLying: true })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await bench.drex().stop?.()
+    await bench.database.sql`delete from drex_tokens`
+    bench.node.lie(({ params }) =>
+      String((params[0] as { data?: string } | undefined)?.data).startsWith('0x313ce567')
+        ? { error: { code: -32_000, message: 'something nobody has seen' } }
+        : undefined,
+    )
+    await bench.restart()
+    const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
+    expect((await bench.call('POST', '/v1/drex/transfers', body)).status).toBe(503)
+    bench.node.lie(undefined)
+    await reaches(await pay(ana, bia), 'confirmed')
+  })
+})
+
 describe('one malformed answer', () => {
   test('an odd head at the start: the engine goes on when it is told again', async () => {
     bench = await createBench({ isLying: true, engine: false })

@@ -84,7 +84,7 @@ test('held while the nodes no longer tell what was mined; released, it is sent',
     return 'result' in outcome && outcome.result === '0x1'
   })
   bench.node.lie(({ method, params }) =>
-    method === 'eth_getTransactionCount' && params[1] !== 'latest'
+    method === 'eth_getTransactionCount' && !['latest', 'pending'].includes(String(params[1]))
       ? { error: { code: -32_000, message: 'missing trie node' } }
       : undefined,
   )
@@ -105,6 +105,30 @@ test('held while the nodes no longer tell what was mined; released, it is sent',
   const audit = await bench.database.sql`
     select object from audit_log where action = 'drex.resolve'`
   expect([...audit]).toEqual([{ object: held[0]?.transaction_id }])
+})
+
+test('what a node refuses in passing is asked again: nothing is held for it', async () => {
+  bench = await createBench({ isLying: true })
+  const { pay, reaches, outsider } = at(bench)
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await bench.drex().stop?.()
+  const waiting = await pay(ana, bia, '1.00')
+  await outsider(ana, { nonce: 0, to: adminAddress, data: '0x' })
+  await bench.until(async () => {
+    const outcome = await bench!.chain.request('eth_getTransactionCount', [ana, 'latest'])
+    return 'result' in outcome && outcome.result === '0x1'
+  })
+  let refused = 0
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_getTransactionCount' &&
+    !['latest', 'pending'].includes(String(params[1])) &&
+    refused++ < 6
+      ? { error: { code: -32_000, message: 'something nobody has seen' } }
+      : undefined,
+  )
+  await bench.restart()
+  await reaches(waiting, { status: 'confirmed' })
+  expect(refused).toBeGreaterThan(6)
 })
 
 test('what another program sends with the key holds up nothing else', async () => {

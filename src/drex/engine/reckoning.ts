@@ -240,9 +240,10 @@ const unsentBefore = async (
   return heldStore.unsentOf(sql, network.id, sender, { until, isWanted: alikeTo(sent) })
 }
 
-/** What a node refuses for good, such as the state of a block that it no longer has. */
+/** What no node tells any more: none has the states of these blocks, or takes the question. */
 const untold = (error: unknown): undefined => {
-  if (!(error instanceof RpcFailure) || isRetryable(error.kind)) throw error
+  if (!(error instanceof RpcFailure)) throw error
+  if (error.kind !== 'no_state' && isRetryable(error.kind)) throw error
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type Hex, quantity } from '../evm/hex.ts'
 import { type Asked, type Verdict, verdictOf } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
-import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
+import { isRetryable, type RpcFailure, type RpcFailureKind } from '../rpc/errors.ts'
 import { type RpcRequest, toldIn, transactionGasMax } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -186,6 +186,17 @@ const simulated = (context: EngineContext, transaction: OpenTransaction): Again 
   }
 }
 
+/** What says that it would not succeed. All else says nothing of it. */
+const isEnd: ReadonlySet<RpcFailureKind> = new Set([
+  'reverted',
+  'not_permitted',
+  'insufficient_funds',
+  'underpriced',
+  'invalid_transaction',
+])
+
+const isAway: ReadonlySet<RpcFailureKind> = new Set(['unreachable', 'wrong_chain', 'rate_limited'])
+
 /**
  * @returns the estimate, if there is one; `later` if nothing is known, `untold` if the node was asked and told nothing,
  * `hung` if the call itself may be why; the error of what would not succeed
@@ -205,10 +216,9 @@ const judge = async (
     const { kind } = outcome.failure
     // So does what answers more than is read.
     if (kind === 'timed_out' || kind === 'too_large') return 'hung'
-    // It was asked: nodes of some clients say so also of what uses up its gas.
-    if (kind === 'transient' || kind === 'malformed') return 'untold'
-    if (isRetryable(kind)) return 'later'
-    return refusal(context, outcome.failure)
+    if (isEnd.has(kind)) return refusal(context, outcome.failure)
+    // It was not looked at. All else was: nodes of some clients tell in passing words of what uses up its gas.
+    return isAway.has(kind) ? 'later' : 'untold'
   }
   if (code === undefined) return 'later'
   // Coin goes to wallets, which have no code.

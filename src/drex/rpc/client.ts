@@ -211,7 +211,14 @@ const answerIn = <T>(outcome: RpcOutcome<T>): RpcOutcome<T> => {
   return outcome
 }
 
-const oddKinds: ReadonlySet<RpcFailureKind> = new Set(['malformed', 'too_large', 'transient'])
+const oddKinds: ReadonlySet<RpcFailureKind> = new Set([
+  'malformed',
+  'too_large',
+  'transient',
+  'rate_limited',
+  'no_state',
+  'refused',
+])
 
 /** It says nothing, and another node may say more. */
 const isOdd = (outcome: RpcOutcome): boolean =>

@@ -15,7 +15,11 @@ export type RpcFailureKind =
   /** The exchange was more than the node takes at once; the calls themselves were not looked at. */
   | 'too_large'
   | 'rate_limited'
+  /** The node has not the state of the block that it was asked for, now or any more. */
+  | 'no_state'
   | 'method_not_found'
+  /** The node does not take such parameters. */
+  | 'invalid_question'
   /** A contract refused; `data` holds its error. */
   | 'reverted'
   /** The node has this very transaction already: as good as accepted. */
@@ -28,7 +32,7 @@ export type RpcFailureKind =
   | 'not_permitted'
   /** The transaction can never become valid. */
   | 'invalid_transaction'
-  /** Any other refusal. */
+  /** The node refuses in words that nobody knows. Nothing is known. */
   | 'refused'
 
 export class RpcFailure extends Error {
@@ -56,8 +60,11 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
     case 'wrong_chain':
     case 'too_large':
     case 'rate_limited':
+    case 'no_state':
+    case 'refused':
       return true
     case 'method_not_found':
+    case 'invalid_question':
     case 'reverted':
     case 'known_transaction':
     case 'nonce_too_low':
@@ -66,7 +73,6 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
     case 'insufficient_funds':
     case 'not_permitted':
     case 'invalid_transaction':
-    case 'refused':
       return false
   }
 }
@@ -83,10 +89,27 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   ],
   [/underpriced|gas price (below|too low)|fee (cap|too low)|minimum gas price/i, 'underpriced'],
   [/insufficient (funds|balance)|upfront cost|enough funds/i, 'insufficient_funds'],
-  [/not (authorized|permitted|allowed)|permission/i, 'not_permitted'],
+  // Before the account's rights, whose codes some nodes use for their limits.
+  [
+    /too many requests|rate.?limit|(requests?|rps|credits?) .{0,20}(limit|exceed)|exceeded.*(quota|capacity)|limit exceeded/i,
+    'rate_limited',
+  ],
+  [
+    /(sender|account|transaction) .{0,20}(not (authorized|permitted|allowed)|permission)/i,
+    'not_permitted',
+  ],
   [/revert/i, 'reverted'],
+  // What ends a call without its contract's word.
+  [
+    /out ?of ?gas|gas required exceeds|invalid.?(opcode|jump)|stack.?(under|over)flow|call depth|evm error|^vm exception/i,
+    'reverted',
+  ],
   [/method.*(not (found|available|supported|enabled)|does not exist)/i, 'method_not_found'],
-  [/too many requests|rate.?limit|exceeded.*(quota|capacity)|limit exceeded/i, 'rate_limited'],
+  [/(block tag|pending) .{0,20}not (found|available|supported|enabled)/i, 'invalid_question'],
+  [
+    /missing trie node|world state|no state|state .{0,80}(unavailable|not available)|pruned|archive/i,
+    'no_state',
+  ],
   [/pool.*(full|overflow)|time.?out|try again|busy|header not found|internal/i, 'transient'],
   [
     /intrinsic gas|exceeds block gas|wrong chain|invalid (sender|chain)|oversized|init.?code|rlp/i,
@@ -96,11 +119,10 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
 
 const byCode: Readonly<Record<number, RpcFailureKind>> = {
   [-32001]: 'nonce_too_low',
-  [-32003]: 'invalid_transaction',
   [-32006]: 'nonce_too_high',
-  [-32007]: 'not_permitted',
   [-32009]: 'underpriced',
   [-32601]: 'method_not_found',
+  [-32602]: 'invalid_question',
   [-32603]: 'transient',
   [-32604]: 'method_not_found',
 }

@@ -200,9 +200,10 @@ const post = async (
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       redirect: 'error',
     })
-    // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.
     const text = await boundedText(response, bytesMax)
-    if (!response.ok && !text.startsWith('{') && !text.startsWith('[')) {
+    // Some nodes answer a JSON-RPC error with status 400 or 500: then the body counts, unless they did not look at it.
+    const isJson = text.startsWith('{') || text.startsWith('[')
+    if (!response.ok && (!isJson || response.status === 429)) {
       throw classifyHttpStatus(response.status)
     }
     return text

@@ -6,7 +6,7 @@ import { decimalsMax, unitsOf } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeDecimals } from '../evm/token-call.ts'
-import { isRetryable, RpcFailure } from '../rpc/errors.ts'
+import { RpcFailure } from '../rpc/errors.ts'
 import * as store from './store.ts'
 
 export type Tokens = {
@@ -100,7 +100,7 @@ const readDecimals = async (
     return decimals <= BigInt(decimalsMax) ? Number(decimals) : undefined
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error
-    return isRetryable(error.kind) ? error : undefined
+    return error.kind === 'reverted' ? undefined : error
   }
 }
 

@@ -231,6 +231,39 @@ describe('JSON-RPC client', () => {
     }
   })
 
+  for (const [what, status, error] of [
+    ['a limit in HTTP', 429, { code: -32_000, message: 'you are over it' }],
+    ['a limit in words', 200, { code: -32_007, message: '50/second request limit reached' }],
+    ['what nobody has seen', 402, { code: -32_000, message: 'the subscription has ended' }],
+    ['that it has no state', 200, { code: -32_000, message: 'World state unavailable' }],
+  ] as const) {
+    test(`where a node tells of ${what}, the next is asked, for one and for many`, async () => {
+      const limited = createLyingNode(chain)
+      try {
+        const rpc = client({ urls: [limited.url, chain.url], attemptsMax: 2 })
+        await rpc.genesis()
+        limited.refuse((calls) =>
+          calls === 1
+            ? Response.json({ jsonrpc: '2.0', id: 0, error }, { status })
+            : Response.json({ jsonrpc: '2.0', id: null, error }, { status }),
+        )
+        expect(await rpc.call('eth_blockNumber')).toBe(0)
+        const fresh = client({ urls: [limited.url, chain.url], attemptsMax: 2 })
+        limited.refuse(undefined)
+        await fresh.genesis()
+        limited.lie(() => ({ error }))
+        const asked = Array.from({ length: 3 }, () => ({
+          method: 'eth_blockNumber' as const,
+          params: [],
+        }))
+        const outcomes = await fresh.batch(asked)
+        expect(outcomes.map((each) => 'result' in each && each.result)).toEqual([0, 0, 0])
+      } finally {
+        await limited.stop()
+      }
+    })
+  }
+
   test('beside a node that hangs the next is asked, and answers first from then on', async () => {
     const hanging = createLyingNode(chain)
     try {
@@ -414,6 +447,21 @@ describe('classified refusals', () => {
     [-32603, 'Internal error', 'transient'],
     [-32000, 'txpool is full', 'transient'],
     [-32005, 'daily request count exceeded, request rate limited', 'rate_limited'],
+    [-32007, '50/second request limit reached - reduce calls per second', 'rate_limited'],
+    [-32005, 'You’ve exceeded the RPS limit available on the current plan.', 'rate_limited'],
+    [-32012, 'credits limited to 6000/sec', 'rate_limited'],
+    [-32000, 'API key is not allowed to access this', 'refused'],
+    [-32007, 'something nobody has seen', 'refused'],
+    [-32000, 'missing trie node 1f (path )', 'no_state'],
+    [-32000, 'World state unavailable', 'no_state'],
+    [-32000, 'required historical state unavailable (reexec=128)', 'no_state'],
+    [-32000, 'state at block #12 is pruned', 'no_state'],
+    [-32000, 'out of gas', 'reverted'],
+    [-32000, 'gas required exceeds allowance (268435456)', 'reverted'],
+    [-32000, 'invalid opcode: INVALID', 'reverted'],
+    [-32003, 'EVM error: StackUnderflow', 'reverted'],
+    [-32602, 'unknown block tag', 'invalid_question'],
+    [-32000, 'block tag pending is not supported', 'invalid_question'],
     [-32099, 'something nobody has seen', 'refused'],
   ]
   for (const [code, message, kind] of cases) {
@@ -442,7 +490,7 @@ describe('classified refusals', () => {
     expect(classifyRpcError('no').kind).toBe('refused')
     expect(classifyRpcError({}).kind).toBe('refused')
     expect(
-      ['unreachable', 'transient', 'rate_limited'].every((kind) =>
+      ['unreachable', 'transient', 'rate_limited', 'no_state', 'refused'].every((kind) =>
         isRetryable(kind as RpcFailureKind),
       ),
     ).toBe(true)
