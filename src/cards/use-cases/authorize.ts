@@ -5,8 +5,8 @@ import {
   ApiError,
   type Caller,
   type IdempotencyKey,
+  orReplay,
   repetitionOf,
-  replayOf,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { bitOf, type Details, type Input, type Secrets } from '../content/index.ts'
@@ -82,15 +82,10 @@ const first = async (
   caller: Caller,
 ): Promise<Answered> => {
   requireMerchant(caller, request.merchantId)
-  let prepared: Prepared
-  try {
-    prepared = await open(context, operation, request, caller)
-  } catch (error) {
-    // A repetition gets its first answer, whatever has failed since.
-    const replay = await replayOf(context.sql, caller.idempotencyKey)
-    if (replay !== undefined) return replay
-    throw error
-  }
+  const prepared = await orReplay(context.sql, caller.idempotencyKey, () =>
+    open(context, operation, request, caller),
+  )
+  if ('isReplay' in prepared) return prepared
   const { pan, network, transaction, message } = prepared
   let isOurs: boolean
   try {

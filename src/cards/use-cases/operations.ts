@@ -6,7 +6,7 @@ import {
   actorOf,
   type Caller,
   claimKey,
-  replayOf,
+  orReplay,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
@@ -101,11 +101,25 @@ const operate = async (
   amountCents: bigint | undefined,
   caller: Caller,
 ): Promise<Answered> => {
-  // Another key of the account may have done it under this Idempotency-Key.
-  if (caller.restrictions.merchantIds !== undefined) await find(context, id, caller)
-  const replay = await replayOf(context.sql, caller.idempotencyKey)
-  if (replay !== undefined) return replay
+  // Before the answer that another key of the account may have got under this Idempotency-Key.
   const before = underClaim(await find(context, id, caller), caller)
+  const begun = await orReplay(context.sql, caller.idempotencyKey, () =>
+    start(context, asked, before, amountCents, caller),
+  )
+  if ('isReplay' in begun) return begun
+  return fresh(await perform(context, begun.network, begun.ready, false))
+}
+
+type Begun = { readonly network: Network; readonly ready: Ready }
+
+/** @returns the answer, if it is told behind an advice, or its key is answered already */
+const start = async (
+  context: CardContext,
+  asked: Ready['operation'],
+  before: CardTransaction,
+  amountCents: bigint | undefined,
+  caller: Caller,
+): Promise<Begun | Answered> => {
   const operation = operationOf(before, asked, amountCents)
   const mayFollow = followsAdvice(context.networks.byName(before.network), operation, before)
   const isPossible = mayFollow || transition(before, `${operation}_started`) !== undefined
@@ -123,8 +137,7 @@ const operate = async (
   if (!isToldSo && !network.content.has(message)) throw notTaken(operation)
   if (mayFollow) return follow(context, network, operation, before, amount, caller)
   const ready = await prepare(context, network, operation, before, amount)
-  const begun = await begin(context, before, ready, caller)
-  return begun ?? fresh(await perform(context, network, ready, false))
+  return (await begin(context, before, ready, caller)) ?? { network, ready }
 }
 
 /** The transaction, set up so that its next change answers this caller's key and belongs to the caller's trace. */

@@ -8,6 +8,7 @@ import {
   answerKey,
   away,
   type Caller,
+  orReplay,
   type RequestContext,
   replayOf,
   respond,
@@ -53,7 +54,8 @@ export const once = async <T, R>(
   const before = await replayOf(sql, key)
   if (before !== undefined) return repeat(before)
   // A network's node takes its time for the checks, and its blocks for the end.
-  const creation = await away(c, prepare(body, caller))
+  const creation = await orReplay(sql, key, () => away(c, prepare(body, caller)))
+  if ('isReplay' in creation) return repeat(creation)
   const created: R[] = []
   const answered = await runOnce(sql, key, async (tx) => {
     const written = await creation.write(tx)

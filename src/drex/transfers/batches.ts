@@ -7,7 +7,7 @@ import {
   type Answered,
   ApiError,
   type Caller,
-  replayOf,
+  orReplay,
   runOnce,
 } from '#src/platform/http/index.ts'
 import type { Chain } from '../chains.ts'
@@ -60,10 +60,6 @@ const createBatch = async (
   bodyOf: (batch: NewBatch) => string,
 ): Promise<Answered> => {
   const { sql } = deps
-  // Before another key's answer is found under the same Idempotency-Key.
-  for (const { fromWallet } of request.rows) requireWallet(caller, fromWallet)
-  const before = await replayOf(sql, caller.idempotencyKey)
-  if (before !== undefined) return before
   const chain = deps.chains.require(request.network, caller.environment)
   const signers = await signersOf(deps, request.rows, caller)
   const batch: NewBatch = {
@@ -234,14 +230,18 @@ export const createBatches = (
     get,
     /** @param form how the answer shows addresses */
     async create(request: BatchRequest, caller: Caller, form: AddressForm) {
-      const answered = await createBatch(deps, request, caller, (batch) =>
+      // Before another key's answer is found under the same Idempotency-Key.
+      for (const { fromWallet } of request.rows) requireWallet(caller, fromWallet)
+      const bodyOf = (batch: NewBatch): string =>
         JSON.stringify({
           batch_id: batch.id,
           network: batch.network,
           created_at: batch.createdAt.toISOString(),
           statuses: { pending: batch.transfers.length },
           transfers: batch.transfers.map((each) => creationOf(each, form)),
-        }),
+        })
+      const answered = await orReplay(sql, caller.idempotencyKey, () =>
+        createBatch(deps, request, caller, bodyOf),
       )
       kick()
       return answered

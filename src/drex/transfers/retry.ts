@@ -9,7 +9,6 @@ import {
   ApiError,
   actorOf,
   type Caller,
-  replayOf,
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -48,8 +47,6 @@ export const retryTransfer = async (
   bodyOf: (transfer: Transfer) => string,
 ): Promise<Answered> => {
   const { sql } = deps
-  const before = await replayOf(sql, caller.idempotencyKey)
-  if (before !== undefined) return before
   const tried = await triedSteps(sql, transfer.id)
   // A network that began anew keeps what was signed on the old one under another name.
   const [networkId] = transfer.network.split('@') as [NetworkId]

@@ -4,14 +4,13 @@ import { type Client, inSnapshot, type Queryable, textArray } from '#src/platfor
 import {
   type ActivityRows,
   type Actor,
-  type Answered,
   ApiError,
   type AuditEntry,
   actorOf,
   type Caller,
+  orReplay,
   readActivity,
   refusedValue,
-  replayOf,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Chain } from '../chains.ts'
@@ -93,7 +92,7 @@ export const createTransfers = (deps: Deps) => {
       for (const each of [fromWallet, ...(swap === undefined ? [] : [swap.reserveWallet])]) {
         requireWallet(caller, each)
       }
-      return orReplay(sql, caller, () => take(request, caller, form))
+      return orReplay(sql, caller.idempotencyKey, () => take(request, caller, form))
     },
     /** @throws ApiError if the caller's account has no such transfer on networks of its key's environment */
     get: (id: string, caller: Caller) =>
@@ -121,8 +120,9 @@ export const createTransfers = (deps: Deps) => {
     },
     /** Tries a failed transfer again. @throws ApiError if it has not failed, or nothing proves that it moved nothing */
     async retry(id: string, caller: Caller, form: AddressForm) {
-      const answered = await retryTransfer(deps, await getAsSender(id, caller), caller, (taken) =>
-        creationBody(taken, form),
+      const transfer = await getAsSender(id, caller)
+      const answered = await orReplay(sql, caller.idempotencyKey, () =>
+        retryTransfer(deps, transfer, caller, (taken) => creationBody(taken, form)),
       )
       kick()
       return answered
@@ -135,24 +135,6 @@ export const createTransfers = (deps: Deps) => {
 }
 
 export type Transfers = ReturnType<typeof createTransfers>
-
-/**
- * What is judged now decides nothing of a request that was taken already. It is looked for only once something refuses
- * the request, so that one which is taken pays nothing for it.
- */
-const orReplay = async (
-  sql: Client,
-  { idempotencyKey }: Caller,
-  take: () => Promise<Answered>,
-): Promise<Answered> => {
-  try {
-    return await take()
-  } catch (error) {
-    const before = error instanceof ApiError ? await replayOf(sql, idempotencyKey) : undefined
-    if (before === undefined) throw error
-    return before
-  }
-}
 
 /** Transfers that the caller may see, and those that it may let go or take back. */
 const createFinder = (sql: Client) => {

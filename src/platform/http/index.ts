@@ -53,6 +53,7 @@ export {
   claimRows,
   firstOfEachKey,
   freeRows,
+  orReplay,
   repetitionOf,
   replayOf,
   respond,

@@ -9,6 +9,7 @@ import {
   type Caller,
   type ErrorDefinition,
   httpErrors,
+  orReplay,
   refusedValue,
   replayOf,
   runOnce,
@@ -116,7 +117,8 @@ export const createPay = (deps: PaymentDeps, ports: PayeePorts): Pay => {
     demandOne(body)
     const replay = await replayOf(deps.sql, caller.idempotencyKey)
     if (replay !== undefined) return replay
-    const order = await away(resolve(body, caller))
+    const order = await orReplay(deps.sql, caller.idempotencyKey, () => away(resolve(body, caller)))
+    if ('isReplay' in order) return order
     const answered = await runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
       await order.payee?.take(tx)
       return { status: 202, body: JSON.stringify(await queue(tx, body, order, caller, deps)) }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { until } from '../../support/card-network.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { storedKey } from '../../support/stored-key.ts'
+import { until } from '../../support/until.ts'
 
 let rig: CardsRig
 /** For what ends by a time-out. */
@@ -33,6 +34,33 @@ test.each(['capture', 'void', 'refund'])(
 )
 
 describe('a capture', () => {
+  test('that another has done under its Idempotency-Key meanwhile gets the answer of that', async () => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const path = `/v1/transactions/${id}/capture`
+    const fingerprint = new Bun.CryptoHasher('sha256').update(`POST ${path}\n`).digest('base64url')
+    const { sql } = rig.database
+    let repetition: Promise<Response> | undefined
+    await sql.begin(async (tx) => {
+      await tx`lock table card_transactions in access exclusive mode`
+      repetition = rig.post(path, undefined, { 'idempotency-key': 'meanwhile' })
+      // It has looked at what it needs before it reads the transaction.
+      await until(async () => {
+        const [row] = await tx<{ waiting: boolean }[]>`
+          select exists (select from pg_locks where not granted
+            and relation = 'card_transactions'::regclass) as waiting`
+        return row?.waiting === true
+      })
+      await tx`
+        update card_transactions set status = 'captured', captured_cents = amount_cents
+        where id = ${id}`
+      await tx`
+        insert into idempotency_keys (key, fingerprint, status, body)
+        values (${storedKey('meanwhile')}, ${fingerprint}, 200, ${Buffer.from('{"kept":1}')})`
+    })
+    const response = await repetition
+    expect([response?.status, await response?.json()]).toEqual([200, { kept: 1 }])
+  })
+
   test('without a body takes the whole', async () => {
     const authorized = await rig.authorize('tok_visa_approved')
     const response = await rig.post(`/v1/transactions/${authorized.id}/capture`)

@@ -1,5 +1,6 @@
 /** What is refused of a payment is named by a member of the request, whatever the message calls it. */
 import { afterAll, expect, test } from 'bun:test'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { createPayments, type PayeePorts } from '#src/spi/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -40,9 +41,18 @@ const pay = async (
   {
     account = {},
     payable = {},
-  }: { readonly account?: Partial<Account>; readonly payable?: Partial<Payable> } = {},
+    looking = async () => {},
+    caller: { key, record } = testKey('spi:send'),
+    headers = {},
+  }: {
+    readonly account?: Partial<Account>
+    readonly payable?: Partial<Payable>
+    /** What the directory does first. */
+    readonly looking?: () => Promise<void>
+    readonly caller?: ReturnType<typeof testKey>
+    readonly headers?: Readonly<Record<string, string>>
+  } = {},
 ) => {
-  const { key, record } = testKey('spi:send')
   const payments = createPayments({
     ispb,
     sql: database.sql,
@@ -50,24 +60,32 @@ const pay = async (
     revision: '5.11.1',
     payees: {
       ...noPayees,
-      payee: async ({ key: asked }) => ({
-        endToEndId: fresh.endToEndId(),
-        entry: {
-          key: asked,
-          owner: { name: 'João', taxIdNumber: '98765432100' },
-          account: { ...theirs, ...account },
-        },
-        take: async () => {},
-        paid: () => {},
-      }),
+      payee: async ({ key: asked }) => {
+        await looking()
+        return {
+          endToEndId: fresh.endToEndId(),
+          entry: {
+            key: asked,
+            owner: { name: 'João', taxIdNumber: '98765432100' },
+            account: { ...theirs, ...account },
+          },
+          take: async () => {},
+          paid: () => {},
+        }
+      },
       readCode: async () => ({ ...plain, ...payable }),
     },
   })
   const app = testApp(payments.routes ?? [], { keys: [record] })
-  const response = await app.call('POST', '/v1/pix/payments', { key, body: { debtor, ...body } })
+  const response = await app.call('POST', '/v1/pix/payments', {
+    key,
+    headers,
+    body: { debtor, ...body },
+  })
   const json = (await response.json()) as {
     readonly amount?: string
     readonly code?: string
+    readonly end_to_end_id?: string
     readonly errors?: readonly { readonly pointer: string }[]
   }
   return { ...json, status: response.status }
@@ -124,4 +142,17 @@ test('a code that says an amount of nothing leaves it to the payer', async () =>
     status: 400,
     errors: [{ pointer: '/amount', rule: 'required' }],
   })
+})
+
+test('a repetition that the directory refuses gets the answer that was given meanwhile', async () => {
+  const caller = testKey('spi:send')
+  const headers = { 'idempotency-key': 'twice' }
+  let first: Awaited<ReturnType<typeof pay>> | undefined
+  const looking = async () => {
+    first = await pay(byKey, { caller, headers })
+    throw new ApiError(httpErrors.not_found, 'No such key.')
+  }
+  const second = await pay(byKey, { caller, headers, looking })
+  expect(first?.status).toBe(202)
+  expect(second).toEqual(first as NonNullable<typeof first>)
 })

@@ -97,6 +97,26 @@ export const repetitionOf = async (sql: Queryable, key: IdempotencyKey): Promise
   return replay
 }
 
+/**
+ * Does work that judges before the key is claimed. What is judged now decides nothing of a request that was taken
+ * already: whoever is refused gets the answer that is kept, and only then is it looked for.
+ *
+ * @throws ApiError 409 and 422 as of {@link replayOf}; what refused the work, when the key is new
+ */
+export const orReplay = async <T>(
+  sql: Queryable,
+  key: IdempotencyKey | undefined,
+  work: () => Promise<T>,
+): Promise<T | Answered> => {
+  try {
+    return await work()
+  } catch (error) {
+    const kept = error instanceof ApiError ? await replayOf(sql, key) : undefined
+    if (kept === undefined) throw error
+    return kept
+  }
+}
+
 const stillRunning = (): ApiError =>
   new ApiError(
     httpErrors.idempotency_in_progress,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
+  ApiError,
   answerKey,
   callerOf,
   claimKey,
   createIdempotencySweep,
+  httpErrors,
+  orReplay,
   readBytes,
   replayOf,
   respond,
@@ -169,6 +172,25 @@ test('work over two transactions counts as running between them', async () => {
   // A row of a release that knew the bytes of bodies only.
   await sql`update idempotency_keys set fingerprint = 'g' where key = ${key.key}`
   expect(await replayOf(sql, key)).toMatchObject({ isReplay: true })
+})
+
+test('what refuses work now is told only to whom no answer is kept', async () => {
+  const key = { key: storedKey('judged'), fingerprint: 'f', fingerprintOfBytes: () => 'g' }
+  const { sql } = database
+  const refused = async (): Promise<never> => {
+    throw new ApiError(httpErrors.not_found, 'No such thing.')
+  }
+  const kept = { status: 200, body: '{}', isReplay: true }
+  await expect(orReplay(sql, undefined, refused)).rejects.toThrow('No such thing.')
+  await expect(orReplay(sql, key, refused)).rejects.toThrow('No such thing.')
+  await sql.begin((transaction) => claimKey(transaction, key))
+  await expect(orReplay(sql, key, refused)).rejects.toThrow('still running')
+  await answerKey(sql, key, kept)
+  expect(await orReplay(sql, key, refused)).toEqual(kept)
+  await expect(orReplay(sql, { ...key, fingerprint: 'h' }, refused)).rejects.toThrow('used before')
+  expect(await orReplay(sql, key, async () => 'done')).toBe('done')
+  const broken = new Error('not a refusal')
+  await expect(orReplay(sql, key, () => Promise.reject(broken))).rejects.toBe(broken)
 })
 
 test('a key whose request still runs is kept, however old', async () => {
