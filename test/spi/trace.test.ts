@@ -103,6 +103,9 @@ test('one trace from the request through outbox, queue and signing to the centra
     ]),
   )
   expect(back?.traceId).not.toBe(traceId)
+  const [stored] = await database.sql<{ trace: string | null }[]>`
+    select substr(traceparent, 4, 32) as trace from spi_messages where direction = 'INBOUND'`
+  expect(stored).toEqual({ trace: back?.traceId ?? null })
   for (const personal of ['Maria', '12345678909', '98765432100']) {
     expect(collector.text()).not.toContain(personal)
   }

@@ -171,7 +171,7 @@ export type NewMessage = {
   /** Set when whoever stores the message also sends it: the queue takes it over at `requeueAfter`. */
   readonly inDoubtSince?: Date | undefined
   readonly requeueAfter?: Date | undefined
-  /** W3C Trace Context of whoever has it sent. */
+  /** W3C Trace Context of whoever has it sent, or of the span in which it was received. */
   readonly traceparent?: string | undefined
 }
 

@@ -6,7 +6,7 @@ import {
   isTransientDatabaseError,
   OverloadedError,
 } from '#src/platform/database/index.ts'
-import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import { currentTraceparent, inSpan, type Logger } from '#src/platform/observe/index.ts'
 import type { NewMessage } from '../../messages/index.ts'
 import { inboundHeaders } from '../pull/index.ts'
 import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
@@ -71,7 +71,7 @@ const traced = (
       'trilho.spi.channel': channel,
       'trilho.spi.warnings': warnings.length,
     })
-    return store(inbound)
+    return store({ ...inbound, message: { ...inbound.message, traceparent: currentTraceparent() } })
   })
 }
 
