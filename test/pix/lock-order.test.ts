@@ -1,12 +1,13 @@
 /** Two processes that tell of the same charges, payments and returns take their rows in one order, whatever order they are told in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Transaction } from '#src/platform/database/index.ts'
-import { startPix } from './support.ts'
+import type { IncomingPayment } from '../../src/pix/received/domain.ts'
+import { chargeBody, freshTxid, startPix } from './support.ts'
 
 const pix = await startPix()
 const { sql } = pix
 afterAll(() => pix.database.close())
-await pix.receiver('ana')
+const { key, token } = await pix.receiver('ana')
 
 const ids = ['E1', 'E2'].map((start) => `${start}${'0'.repeat(30)}`)
 for (const id of ids) {
@@ -119,5 +120,46 @@ describe('charges of recurrences come before what pays them', () => {
   test('and both charges are concluded', async () => {
     const { count } = await sql`select from pix_collections where status = 'CONCLUIDA'`
     expect(count).toBe(2)
+  })
+})
+
+describe('a payment that comes twice at once gets the answer that it got first', () => {
+  const txid = freshTxid()
+  beforeAll(async () => {
+    const { status } = await pix.call('PUT', `/pix/v2/cob/${txid}`, {
+      token,
+      body: chargeBody(key),
+    })
+    expect(status).toBe(201)
+  })
+  const ofCharge = { txid, localInstrument: 'QRDN' }
+  const ofKey = { txid: null, localInstrument: 'DICT' }
+
+  test.each([
+    ['of a charge', ofCharge, ofCharge, undefined],
+    ['of none, and says something else', { ...ofKey, localInstrument: 'QRDN' }, ofKey, 'BE15'],
+  ])('%s', async (_, first, second, answer) => {
+    const endToEndId = `E9119355220260302${freshTxid().slice(-15)}`
+    const receive = (tx: Transaction, more: Pick<IncomingPayment, 'txid' | 'localInstrument'>) => {
+      const payment = {
+        endToEndId,
+        amountCents: 3_700n,
+        creditorDocument: '12345678000195',
+        creditorKey: key,
+        debtorDocument: '15231470190',
+        text: null,
+        withdrawal: null,
+        ...more,
+      }
+      return pix.receivables?.receive(tx, [payment], new Date())
+    }
+    const { again, one } = await sql.begin(async (tx) => {
+      const one = await receive(tx, first)
+      const again = sql.begin(async (other) => receive(other, second))
+      await untilWaiting()
+      return { one, again: { answer: again } }
+    })
+    const expected = new Map([[endToEndId, answer]])
+    expect([one, await again.answer]).toEqual([expected, expected])
   })
 })

@@ -51,13 +51,14 @@ export type Receivables = {
 export const createReceivables = (emit: Emit, calendar: Calendar): Receivables => ({
   receive: async (tx, payments, at) => {
     const receivers = await receiversFor(tx, payments)
+    // Whoever changes both locks what is charged for recurrences first.
+    const collections = await collectionsOf(tx, payments)
+    const charges = await chargesOf(tx, payments)
+    // Under their locks: another may have taken one of the payments meanwhile.
     const answered = await knownRefusals(
       tx,
       payments.map(({ endToEndId }) => endToEndId),
     )
-    // Whoever changes both locks what is charged for recurrences first.
-    const collections = await collectionsOf(tx, payments)
-    const charges = await chargesOf(tx, payments)
     const fresh = payments.filter(({ endToEndId }) => !answered.has(endToEndId))
     const judged = judgeAll(fresh, {
       receivers,
@@ -67,10 +68,11 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
       calendar,
       pending: await pendingIn(tx, charges),
     })
-    if (judged.length > 0) await addReceived(tx, judged, at)
+    const overtaken = judged.length === 0 ? [] : await addReceived(tx, judged, at)
+    const known = [...answered, ...(await knownRefusals(tx, overtaken))]
     return new Map([
-      ...[...answered].map(([id, code]) => [id, code ?? undefined] as const),
       ...judged.map(({ payment, refusal }) => [payment.endToEndId, refusal] as const),
+      ...known.map(([id, code]) => [id, code ?? undefined] as const),
     ])
   },
   pending: pendingWithin,

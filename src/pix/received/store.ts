@@ -71,17 +71,19 @@ export const knownRefusals = async (
   tx: Queryable,
   endToEndIds: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> => {
+  if (endToEndIds.length === 0) return new Map()
   const rows = await tx<{ id: string; refusal: string | null }[]>`
     select end_to_end_id as id, refusal from pix_received
     where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])`
   return new Map(rows.map(({ id, refusal }) => [id, refusal]))
 }
 
+/** @returns those that another has stored meanwhile */
 export const addReceived = async (
   tx: Queryable,
   all: readonly NewReceived[],
   at: Date,
-): Promise<void> => {
+): Promise<readonly string[]> => {
   const sorted = all.toSorted((a, b) => (a.payment.endToEndId < b.payment.endToEndId ? -1 : 1))
   const rows = sorted.map(({ payment, account, key, chargeId, components, refusal = null }) => ({
     id: payment.endToEndId,
@@ -96,7 +98,7 @@ export const addReceived = async (
     info: payment.text,
     components,
   }))
-  await tx`
+  const added = await tx<{ id: string }[]>`
     insert into pix_received (end_to_end_id, account, key, receiver_tax_id, txid, charge_id,
       amount_cents, payer_tax_id, info, components, status, refusal, received_at)
     select id, account, key, receiver, txid, charge, cents, payer, info, components,
@@ -104,7 +106,9 @@ export const addReceived = async (
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id text, account text,
       key text, receiver text, charge uuid, refusal text, txid text, cents bigint, payer text, info text,
       components text)
-    on conflict (end_to_end_id) do nothing`
+    on conflict (end_to_end_id) do nothing returning end_to_end_id as id`
+  const ids = new Set(added.map(({ id }) => id))
+  return rows.flatMap(({ id }) => (ids.has(id) ? [] : [id]))
 }
 
 /** In the order in which all lock them; of two ends of one, what has settled. */
