@@ -427,6 +427,49 @@ describe('a directory that does not answer', () => {
     expect(directory.statistics().claims).toBe(before + 1)
   })
 
+  test('has made it, lists it late and makes no second one: it is not refused, and is found', async () => {
+    const key = elsewhere()
+    const before = directory.statistics().claims
+    lost()
+    const { json } = await open(key)
+    const isLate = (calls: ClaimCalls): ClaimCalls => ({
+      ...calls,
+      list: (role) => ({
+        ...calls.list(role),
+        ask: async () => ({
+          kind: 'page',
+          page: { items: [], unreadable: [], hasMore: false, cursor: undefined },
+        }),
+      }),
+    })
+    const late = dict.claimRounds(isLate)
+    for (let i = 0; i < 7; i++) {
+      dict.pass(16_000)
+      await late.due()
+      expect(await find(json.id)).toMatchObject({ status: 'opening', refusal: null })
+    }
+    await again()
+    expect(await find(json.id)).toMatchObject({ status: 'open', pending: null })
+    expect(directory.statistics().claims).toBe(before + 1)
+    await act(json.id, 'cancel', { reason: 'USER_REQUESTED' })
+    directory.remove(key)
+  })
+
+  test('has not made it, and another has since: it is refused once the list is sure to show all', async () => {
+    const key = elsewhere()
+    directory.setFaults([{ kind: 'unavailable', operation: 'claim', times: 1 }])
+    const { json } = await open(key)
+    const rival = { ...owner, ispb: other, account: '777', account_type: 'CACC' } as const
+    const claimId = directory.claim({ type: 'PORTABILITY', key, key_type: 'EMAIL', ...rival })
+    await again()
+    expect(await find(json.id)).toMatchObject({ status: 'opening', pending: 'open' })
+    await again(120_001)
+    const refusal = 'ClaimAlreadyExistsForKey'
+    expect(await find(json.id)).toMatchObject({ status: 'refused', refusal })
+    directory.claims.cancel(claimId, sample, 'FRAUD')
+    directory.remove(key)
+  })
+
   test('has made it behind more than one round reads: no second one is asked for, and it is found', async () => {
     const key = elsewhere()
     const before = directory.statistics().claims

@@ -158,9 +158,10 @@ const tellOpening = async (
   const { sql, calls, now, quietMs } = deps
   const { toldAt, content, type, keyType, key } = before
   if (content === null) throw new Error('a claim of ours has a claimer')
+  const sinceToldMs = now().getTime() - (toldAt?.getTime() ?? 0)
   if (toldAt !== null) {
-    if (now().getTime() - toldAt.getTime() < listedAfterMs) return undefined
-    const { found, isWhole } = await findOpened(deps, before, toldAt, round)
+    if (sinceToldMs < listedAfterMs) return undefined
+    const { found, isWhole } = await findOpened(deps, before, round)
     // A list that was not read to its end proves nothing.
     if (found !== undefined || !isWhole) return found
   }
@@ -177,23 +178,30 @@ const tellOpening = async (
     return after && { base, after }
   }
   if (isAskedLater(answer)) return undefined
+  if (toldAt !== null && answer.code === existsAlready && sinceToldMs <= overlapMs) {
+    // It may be ours, which a late list has lacked. This request has made none: the one before it still counts.
+    await changeClaim(sql, base, { ...base, toldAt }, due)
+    return undefined
+  }
   const { after, refused } = refusedTo(base, answer)
   return { base, after: { ...after, status: 'refused' }, refused }
 }
 
+/** The directory's name for why it opens no second claim to a key, whoever made the first. */
+const existsAlready = 'ClaimAlreadyExistsForKey'
 /** Clocks differ, and a claim of before has another id than any that we know. */
 const skewMs = 300_000
 
 const findOpened = async (
   deps: AdvanceDeps,
   before: OwnClaim,
-  toldAt: Date,
   round?: Round,
 ): Promise<{ readonly found?: Told; readonly isWhole: boolean }> => {
   const { sql, ispb, calls, logger, now } = deps
   const opened: Claim[] = []
   const isWhole = await searchList(sql, calls.list('claimer'), {
-    from: new Date(toldAt.getTime() - skewMs),
+    // Any request since then may have made it.
+    from: new Date(before.createdAt.getTime() - skewMs),
     overlapMs,
     nowMs: now().getTime(),
     logger,
