@@ -113,7 +113,8 @@ test('counterparties that are away or refuse access do not make it not ready: wh
     port: 0,
     fetch: ({ method }) => {
       if (method === 'POST') refusals++
-      return new Response('', { status: 403 })
+      const headers = { 'Content-Type': 'application/problem+xml' }
+      return new Response('', { status: 403, headers })
     },
   })
   const env = {
@@ -151,8 +152,13 @@ test('counterparties that are away or refuse access do not make it not ready: wh
     await Bun.sleep(20)
   }
   expect([...answers]).toEqual(['200 undefined'])
-  const health = await fetch(`${url}/health`, { headers })
-  expect(await health.json()).toMatchObject({
+  const health = async () => {
+    const response = await fetch(`${url}/health`, { headers })
+    return (await response.json()) as { checks: { outbound: { status: string } } }
+  }
+  // The second refusal has to be read before it shows.
+  while ((await health()).checks.outbound.status !== 'down') await Bun.sleep(20)
+  expect(await health()).toMatchObject({
     checks: {
       outbound: { status: 'down', detail: { primary: { access_refused: true } } },
       drex: { status: 'degraded', detail: { drex_testnet: { status: 'unreachable' } } },

@@ -172,7 +172,8 @@ const mumblingBank = () => {
     fetch: async ({ method, url }) => {
       const next = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/1` }
       if (method === 'POST') {
-        if (taken++ > 0) return new Response('', { status: 403 })
+        const problem = { 'Content-Type': 'application/problem+xml' }
+        if (taken++ > 0) return new Response('', { status: 403, headers: problem })
         return new Response('', { status: 201, headers: { 'PI-ResourceId': 'r1' } })
       }
       if (method !== 'GET' || !url.includes('/stream/start')) {

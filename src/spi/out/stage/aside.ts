@@ -29,6 +29,8 @@ export const asideMs = (
   isAlone: boolean,
   deps: AsideDeps,
 ): number | undefined => {
+  // Access was refused to a request of it alone: those behind it may be let in.
+  if (outcome.kind === 'unreachable' && outcome.refusal !== undefined) return deps.setAsideMs
   if (isTurnedAway(outcome)) return stored.isScheduled ? (outcome.retryAfterMs ?? 0) : undefined
   const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
   return (isUnclear && isToBlame(stored, outcome.channel, deps)) || isBound(stored, deps)

@@ -1,12 +1,18 @@
 import { type HealthCheck, roundTrip } from '#src/platform/http/index.ts'
 import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
+import type { Refusal } from './outcome-text.ts'
 import type { MessageOutcome } from './transport.ts'
 
 /** So many requests in a row without a clear answer, or attempts without one in time, mean a channel is down. */
 export const failuresMax = 3
 /** After this time one request tests whether the channel answers again. */
 export const downMs = 5_000
+
+/** So many refusals of access in a row, each of one message, mean that it is us whom the interface refuses. */
+export const accessRefusalsMin = 2
+/** How many refused messages we remember, to tell which are to blame themselves. */
+const suspectsMax = 1_000
 
 /** The interface refused a request of several messages, which says nothing about any one of them. */
 export class RefusedTogetherError extends Error {
@@ -21,12 +27,16 @@ type State = {
   downUntilMs: number
   /** Milliseconds since 1970. */
   answeredAtMs: number
-  /** After refused access; a look comes then. */
+  /** While it refuses us access: when a look comes. Otherwise 0. */
   pausedUntilMs: number
   /** Requests under way that test whether the channel is back. */
   looking: number
-  /** Requests in a row that the interface refused because it does not accept who sends. */
+  /** Messages in a row whose request the interface refused access, none of them known to be to blame. */
   accessRefusals: number
+  /** How many requests it has let in. */
+  grants: number
+  /** Messages refused since they were last let in, each with the number of `grants` when it first was. */
+  readonly suspects: Map<string, number>
   /** How long the last answered request took, with its waits and repetitions. */
   roundTripMs: number | undefined
   readonly outage: OutageLog
@@ -63,12 +73,19 @@ export const createChannelHealth = ({
     },
     /** True while it refuses us access, but for one request at a time that looks whether it still does. */
     isPaused: (channel: Channel) => {
-      const { looking, accessRefusals, pausedUntilMs } = stateOf(channel)
-      return accessRefusals > 0 && (looking > 0 || nowMs() < pausedUntilMs)
+      const { looking, pausedUntilMs } = stateOf(channel)
+      return pausedUntilMs > 0 && (looking > 0 || nowMs() < pausedUntilMs)
     },
-    noted: async (channel: Channel, request: () => Promise<readonly MessageOutcome[]>) => {
+    /** True when the channel refuses it and has let in others since it first did. */
+    isToBlame: (channel: Channel, id: string) => isToBlame(stateOf(channel), id),
+    /** @param ids of the messages in the request, in their order */
+    noted: async (
+      channel: Channel,
+      request: () => Promise<readonly MessageOutcome[]>,
+      ids: readonly string[],
+    ) => {
       const state = stateOf(channel)
-      const isLook = state.failures >= failuresMax || state.accessRefusals > 0
+      const isLook = state.failures >= failuresMax || state.pausedUntilMs > 0
       if (isLook) state.looking++
       try {
         const startMs = nowMs()
@@ -76,11 +93,14 @@ export const createChannelHealth = ({
         const [one] = outcomes
         // It had to wait, mostly for a bucket of our own: nothing of the channel shows.
         if (one?.kind === 'unreachable' && !one.isDown) return outcomes
-        noteOutcome(state, one, nowMs() + lookAfterMs)
+        noteOutcome(state, one, nowMs() + lookAfterMs, ids)
         if (state.failures === 0) state.roundTripMs = nowMs() - startMs
         return outcomes
       } catch (error) {
-        if (error instanceof RefusedTogetherError) answered(state)
+        if (error instanceof RefusedTogetherError) {
+          answered(state)
+          suspect(state, ids)
+        }
         throw error
       } finally {
         if (isLook) state.looking--
@@ -110,13 +130,41 @@ const answered = (state: State): void => {
   state.outage.worked()
 }
 
-const noteOutcome = (state: State, one: MessageOutcome | undefined, lookAtMs: number): void => {
+const suspect = ({ suspects, grants }: State, ids: readonly string[]): void => {
+  for (const id of ids) if (!suspects.has(id)) suspects.set(id, grants)
+  for (const id of suspects.keys()) {
+    if (suspects.size <= suspectsMax) return
+    suspects.delete(id)
+  }
+}
+
+const isToBlame = ({ suspects, grants }: State, id: string): boolean =>
+  (suspects.get(id) ?? grants) < grants
+
+/** A message that is to blame says nothing of others. Any other may be, too, so the first does not stop those behind it. */
+const noteRefusal = (
+  state: State,
+  { status, problem }: Omit<Refusal, 'kind'>,
+  lookAtMs: number,
+  ids: readonly string[],
+): void => {
+  answered(state)
+  suspect(state, ids)
+  if (ids.some((id) => isToBlame(state, id))) return
+  state.accessRefusals++
+  if (state.accessRefusals < accessRefusalsMin) return
+  state.pausedUntilMs = lookAtMs
+  state.access.failed(undefined, { status, problem: problem.type })
+}
+
+const noteOutcome = (
+  state: State,
+  one: MessageOutcome | undefined,
+  lookAtMs: number,
+  ids: readonly string[],
+): void => {
   if (one?.kind === 'unreachable' && one.refusal !== undefined) {
-    const { status, problem } = one.refusal
-    answered(state)
-    state.accessRefusals++
-    state.pausedUntilMs = lookAtMs
-    state.access.failed(undefined, { status, problem: problem.type })
+    noteRefusal(state, one.refusal, lookAtMs, ids)
     return
   }
   const isAnswered = one?.kind !== 'unknown' && one?.kind !== 'unreachable'
@@ -126,6 +174,8 @@ const noteOutcome = (state: State, one: MessageOutcome | undefined, lookAtMs: nu
   if (one?.kind === 'accepted' || one?.kind === 'refused') {
     state.accessRefusals = 0
     state.pausedUntilMs = 0
+    state.grants++
+    for (const id of ids) state.suspects.delete(id)
     state.access.worked()
   }
 }
@@ -136,9 +186,9 @@ const healthOf = (
 ): HealthCheck => {
   const detail = Object.fromEntries(
     channels.map((channel) => {
-      const { failures, accessRefusals, roundTripMs } = stateOf(channel)
+      const { failures, accessRefusals, pausedUntilMs, roundTripMs } = stateOf(channel)
       const up = failures < failuresMax
-      const about = { up, access_refused: accessRefusals > 0, refusals: accessRefusals }
+      const about = { up, access_refused: pausedUntilMs > 0, refusals: accessRefusals }
       return [channel.toLowerCase(), { ...about, round_trip_ms: roundTrip(roundTripMs) }]
     }),
   )
@@ -155,6 +205,8 @@ const newState = (channel: Channel, logger: Logger): State => ({
   pausedUntilMs: 0,
   looking: 0,
   accessRefusals: 0,
+  grants: 0,
+  suspects: new Map(),
   roundTripMs: undefined,
   outage: createOutageLog(logger, {
     level: 'error',

@@ -233,7 +233,7 @@ const transmit = async (
     : await sendings.begin({ id, bytes, unsigned })
   if (!isOurs) throw new NotSentError('another process has begun to send it, or took it back')
   const comesAgain = turns.mayWait(stored)
-  const outcome = await transport({ type, channel, bytes, comesAgain, paidOn, onProgress })
+  const outcome = await transport({ id, type, channel, bytes, comesAgain, paidOn, onProgress })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)

@@ -56,9 +56,9 @@ export const createSendNow = (
     store: (tx: Queryable, { message, bytes, requeueAfter }: ReadyMessage) =>
       storeForSending(tx, message, { signed: bytes, requeueAfter }),
     /** Never rejects: an outcome that we do not know is `unknown`. */
-    send: async ({ message: { type, channel }, bytes }: ReadyMessage) => {
+    send: async ({ message: { id, type, channel }, bytes }: ReadyMessage) => {
       metrics.change(1)
-      const outcome = await within(timeoutMs, transport({ type, channel, bytes }))
+      const outcome = await within(timeoutMs, transport({ id, type, channel, bytes }))
       metrics.change(-1)
       metrics.onSync(outcome.kind)
       return outcome

@@ -23,7 +23,7 @@ export type MessageOutcome =
       readonly isDown: boolean
       /** Given when the channel asks us to wait: for how long. */
       readonly retryAfterMs?: number
-      /** Given when the interface refused us, whatever we send. */
+      /** Given when the interface refused access to the request, which was of this message alone. */
       readonly refusal?: { readonly status: number; readonly problem: InterfaceProblem }
     }
   /** The interface may have stored it: only the same bytes may follow. */
@@ -36,6 +36,7 @@ export type MessageOutcome =
     }
 
 export type OutgoingBytes = {
+  readonly id: string
   readonly type: string
   readonly channel: Channel
   readonly bytes: Uint8Array
@@ -57,6 +58,7 @@ const boundToChannel = new Set(['pacs.004'])
 type Unpaid = Readonly<Pick<Row, 'bytes' | 'comesAgain'>>
 
 type Row = {
+  readonly id: string
   readonly bytes: Uint8Array
   readonly trace: Traceparent | undefined
   comesAgain: boolean
@@ -126,8 +128,10 @@ export const createTransport = (options: {
         const comesAgain = messages.every((one) => one.comesAgain)
         const isPaid = usePaid(messages)
         return health
-          .noted(channel, () =>
-            sendTogether(client, channel, messages, { onLate, isPaid, comesAgain }),
+          .noted(
+            channel,
+            () => sendTogether(client, channel, messages, { onLate, isPaid, comesAgain }),
+            messages.map(({ id }) => id),
           )
           .finally(waiting.progress)
       },
@@ -156,7 +160,7 @@ export const createTransport = (options: {
   )
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
-    const { type, channel, bytes, comesAgain = false, paidOn } = message
+    const { id, type, channel, bytes, comesAgain = false, paidOn } = message
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
@@ -164,8 +168,8 @@ export const createTransport = (options: {
       if (lane === undefined) continue
       const turnedAway = way === paidOn ? undefined : await lane.pay({ bytes, comesAgain })
       if (turnedAway !== undefined) return turnedAway
-      last = await lane.send({ bytes, trace, comesAgain, isPaid: true })
-      if (last.kind !== 'unreachable' || !last.isDown) return last
+      last = await lane.send({ id, bytes, trace, comesAgain, isPaid: true })
+      if (last.kind !== 'unreachable' || !last.isDown || health.isToBlame(way, id)) return last
     }
     return last
   }
@@ -238,12 +242,11 @@ const sendTogether = async (
     case 'accepted':
       return outcome.resourceIds.map((resourceId) => ({ kind: 'accepted', resourceId, channel }))
     case 'refused':
+      if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
       if (isAccessRefused(outcome)) {
         const { status, problem } = outcome
-        const refused = { ...downOf(`access refused: ${status}`), refusal: { status, problem } }
-        return messages.map(() => refused)
+        return [{ ...downOf(`access refused: ${status}`), refusal: { status, problem } }]
       }
-      if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
       return [outcome]
     case 'unreachable': {
       const { isDown, retryAfterMs, ...rest } = outcome

@@ -142,7 +142,7 @@ const createAsking = (deps: WatchDeps, times: WatchTimes) => {
     if (bytes === undefined) return { id, repetition, detail: sentIsLost }
     const parent = message.traceparent ?? undefined
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
-      deps.transport({ type, channel, bytes, onProgress }),
+      deps.transport({ id, type, channel, bytes, onProgress }),
     )
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.

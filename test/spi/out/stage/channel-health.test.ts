@@ -2,9 +2,11 @@ import { expect, test } from 'bun:test'
 import { createLogger } from '#src/platform/observe/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
 import {
+  accessRefusalsMin,
   createChannelHealth,
   downMs,
   failuresMax,
+  RefusedTogetherError,
 } from '../../../../src/spi/out/stage/channel-health.ts'
 import type { MessageOutcome } from '../../../../src/spi/out/stage/transport.ts'
 
@@ -31,7 +33,15 @@ const healthOf = (...channels: Channel[]) => {
     lines,
     check: health.check,
     note: (channel: Channel, outcome: MessageOutcome) =>
-      health.noted(channel, async () => [outcome]),
+      health.noted(channel, async () => [outcome], ['a message']),
+    refuseTogether: (channel: Channel, ids: readonly string[]) =>
+      health
+        .noted(channel, () => Promise.reject(new RefusedTogetherError('status 403')), ids)
+        .catch(() => {}),
+    noteOf: (channel: Channel, id: string, outcome: MessageOutcome) =>
+      health.noted(channel, async () => [outcome], [id]),
+    isToBlame: health.isToBlame,
+    isPaused: health.isPaused,
   }
 }
 
@@ -51,9 +61,10 @@ test('refused access is told once, and shown until a message is taken', async ()
     },
   })
   await note('SECONDARY', lockedOut(403))
+  await note('SECONDARY', lockedOut(403))
   expect(check()).toMatchObject({ status: 'down', ready: true })
   expect(lines).toMatchObject([
-    { level: 'error', channel: 'PRIMARY', status: 403 },
+    { level: 'error', channel: 'PRIMARY', status: 401 },
     { level: 'error', channel: 'SECONDARY', status: 403 },
   ])
   await note('PRIMARY', accepted)
@@ -61,7 +72,7 @@ test('refused access is told once, and shown until a message is taken', async ()
   await note('SECONDARY', refusedWith(400))
   expect(check()).toMatchObject({ status: 'ok' })
   expect(lines.slice(2)).toMatchObject([
-    { level: 'info', channel: 'PRIMARY', failures: 2 },
+    { level: 'info', channel: 'PRIMARY', failures: 1 },
     { level: 'info', channel: 'SECONDARY', failures: 1 },
   ])
 })
@@ -96,13 +107,16 @@ test('a channel that refuses us access is paused, but for one look at a time', a
   let nowMs = 0
   const logger = createLogger({ level: 'error', sink: { write: () => {} } })
   const health = createChannelHealth({ channels: ['PRIMARY'], logger, nowMs: () => nowMs })
-  const note = (outcome: MessageOutcome) => health.noted('PRIMARY', async () => [outcome])
+  const note = (outcome: MessageOutcome, id = 'a') =>
+    health.noted('PRIMARY', async () => [outcome], [id])
   await note(lockedOut(403))
+  expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([false, true])
+  await note(lockedOut(403), 'b')
   expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([true, false])
   nowMs += downMs
   expect(health.isPaused('PRIMARY')).toBe(false)
   const look = Promise.withResolvers<readonly MessageOutcome[]>()
-  const looking = health.noted('PRIMARY', () => look.promise)
+  const looking = health.noted('PRIMARY', () => look.promise, ['c'])
   expect(health.isPaused('PRIMARY')).toBe(true)
   look.resolve([lockedOut(401)])
   await looking
@@ -110,4 +124,29 @@ test('a channel that refuses us access is paused, but for one look at a time', a
   nowMs += downMs
   await note(accepted)
   expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([false, true])
+})
+
+test('a message that is refused access while others are let in is to blame itself', async () => {
+  const { lines, check, noteOf, refuseTogether, isToBlame, isPaused } = healthOf('PRIMARY')
+  // Cut in two, the request shows who is meant.
+  await refuseTogether('PRIMARY', ['bad', 'sound', 'worse'])
+  await noteOf('PRIMARY', 'sound', accepted)
+  for (const id of ['bad', 'worse', 'bad', 'worse']) await noteOf('PRIMARY', id, lockedOut(403))
+  expect(['bad', 'sound', 'worse'].map((id) => isToBlame('PRIMARY', id))).toEqual([
+    true,
+    false,
+    true,
+  ])
+  expect([isPaused('PRIMARY'), check().status, lines]).toEqual([false, 'ok', []])
+  // Refused before all others, it does not stop them, and shows once they are let in.
+  await noteOf('PRIMARY', 'third', lockedOut(403))
+  expect([isPaused('PRIMARY'), isToBlame('PRIMARY', 'third')]).toEqual([false, false])
+  await noteOf('PRIMARY', 'sound', accepted)
+  for (let count = 0; count < accessRefusalsMin; count++) {
+    await noteOf('PRIMARY', 'third', lockedOut(403))
+  }
+  expect([isPaused('PRIMARY'), check().status, lines]).toEqual([false, 'ok', []])
+  // Let in at last, it is as good as any.
+  await noteOf('PRIMARY', 'third', accepted)
+  expect(isToBlame('PRIMARY', 'third')).toBe(false)
 })

@@ -18,6 +18,8 @@ const refused: SendOutcome = {
   problem: { type: '', title: '', detail: '' },
 }
 
+const lockedOut: SendOutcome = { ...refused, status: 403 }
+
 const unused = {
   pay: async () => undefined,
   admit: () => Promise.reject(new Error('not used')),
@@ -27,7 +29,9 @@ const unused = {
   close: async () => {},
 }
 
-type Answer = SendOutcome | ((options: SendOptions) => Promise<SendOutcome>)
+type Answer =
+  | SendOutcome
+  | ((options: SendOptions, messages: readonly Uint8Array[]) => Promise<SendOutcome>)
 
 /** A client whose channels answer as told; accepted when nothing is. */
 const transportOver = (
@@ -43,7 +47,7 @@ const transportOver = (
     send: async (channel, messages, options = {}) => {
       requests.push({ channel, messages })
       const told = answers[channel]
-      if (typeof told === 'function') return told(options)
+      if (typeof told === 'function') return told(options, messages)
       return told ?? { kind: 'accepted', resourceIds: messages.map(() => channel) }
     },
     ...unused,
@@ -56,12 +60,23 @@ const transportOver = (
   })
   const send = createTransport({ client, requestsMax: 4, isFailover, health })
   const bytes = Buffer.from('<a/>')
+  let sent = 0
   return {
     answers,
+    health,
+    sendText: (text: string) =>
+      send({ id: text, type: 'pacs.008', channel: 'PRIMARY', bytes: Buffer.from(text) }),
     requests,
     clock,
     send: (type = 'pacs.008', channel: Channel = 'PRIMARY', isPaid = false) =>
-      send({ type, channel, bytes, comesAgain: isPaid, paidOn: isPaid ? channel : undefined }),
+      send({
+        id: `${sent++}`,
+        type,
+        channel,
+        bytes,
+        comesAgain: isPaid,
+        paidOn: isPaid ? channel : undefined,
+      }),
     ways: () => requests.splice(0).map(({ channel }) => channel),
   }
 }
@@ -85,7 +100,12 @@ test('what its caller brings again waits for no tokens, and what has paid has pa
     },
   }
   const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
-  const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
+  const message = {
+    id: 'm',
+    type: 'pacs.008',
+    channel: 'SECONDARY',
+    bytes: Buffer.from('<a/>'),
+  } as const
   await send(message)
   const paid = { ...message, comesAgain: true, paidOn: 'SECONDARY' } as const
   await send(paid)
@@ -111,7 +131,12 @@ test('who waits for tokens holds no request, and what is turned away takes no ot
     send: async (_, messages) => ({ kind: 'accepted', resourceIds: messages.map(() => 'r') }),
   }
   const send = createTransport({ client, requestsMax: 1, isFailover: true, health })
-  const message = { type: 'pacs.008', channel: 'SECONDARY', bytes: Buffer.from('<a/>') } as const
+  const message = {
+    id: 'm',
+    type: 'pacs.008',
+    channel: 'SECONDARY',
+    bytes: Buffer.from('<a/>'),
+  } as const
   const waiting = [send(message), send(message)]
   await Bun.sleep(5)
   expect(await send({ ...message, paidOn: 'SECONDARY' })).toMatchObject({ kind: 'accepted' })
@@ -186,6 +211,48 @@ describe('the other channel', () => {
       expect((await send()).kind).toBe(answer.kind)
       expect(ways()).toEqual(['PRIMARY'])
     }
+  })
+})
+
+describe('refused access', () => {
+  const badRefused = async (
+    _: SendOptions,
+    messages: readonly Uint8Array[],
+  ): Promise<SendOutcome> =>
+    messages.some((one) => Buffer.from(one).toString().startsWith('bad'))
+      ? lockedOut
+      : { kind: 'accepted', resourceIds: messages.map(() => 'r') }
+
+  test.each([
+    ['first', ['bad', '1', '2', '3']],
+    ['in the middle', ['1', '2', 'bad', '3']],
+    ['last', ['1', '2', '3', 'bad']],
+  ])('for one message alone holds up no other: %s', async (_, texts) => {
+    const { sendText, ways, health } = transportOver({
+      PRIMARY: badRefused,
+      SECONDARY: badRefused,
+    })
+    const expected = texts.map((text) => (text === 'bad' ? 'unreachable' : 'accepted'))
+    const outcomes = await Promise.all(texts.map(sendText))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(expected)
+    ways()
+    for (let count = 0; count < 3; count++) {
+      expect(await sendText('bad')).toMatchObject({ refusal: { status: 403 } })
+    }
+    // It is known by now: the other channel is not troubled with it.
+    expect(ways()).toEqual(['PRIMARY', 'PRIMARY', 'PRIMARY'])
+    for (const channel of ['PRIMARY', 'SECONDARY'] as const) {
+      expect([health.isPaused(channel), health.isUp(channel)]).toEqual([false, true])
+    }
+  })
+
+  test('for whatever is sent pauses the channel after a few requests, and the other takes over', async () => {
+    const { send, ways } = transportOver({ PRIMARY: lockedOut })
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => send()))
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']))
+    expect(ways().filter((way) => way === 'PRIMARY').length).toBeLessThan(7)
+    expect(await send()).toMatchObject({ kind: 'accepted', channel: 'SECONDARY' })
+    expect(ways()).toEqual(['SECONDARY'])
   })
 })
 
