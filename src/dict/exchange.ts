@@ -1,5 +1,5 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
-import { readBounded } from '#src/platform/runtime/index.ts'
+import { readUnzipped } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 
 /** The largest answer that we read, decompressed: an entry has some kilobytes. */
@@ -72,10 +72,15 @@ export async function* download(
     if (response.status !== 200) {
       throw new DirectoryAwayError('status', `a file is answered ${response.status}`)
     }
-    for await (const chunk of response.body ?? []) yield chunk
+    yield* plainOf(response)
   } catch (error) {
     throw error instanceof DirectoryAwayError ? error : awayBy(error, timeout, 'file')
   }
+}
+
+const plainOf = ({ headers, body }: Response): AsyncIterable<Uint8Array> | [] => {
+  const isZipped = headers.get('content-encoding') === 'gzip'
+  return (isZipped ? body?.pipeThrough(new DecompressionStream('gzip')) : body) ?? []
 }
 
 const send = (
@@ -86,8 +91,15 @@ const send = (
   fetch(url, {
     ...init,
     redirect: 'manual',
+    // The runtime would inflate an answer as a whole: a few bytes may stand for gigabytes.
+    decompress: false,
     // With a port the connection is reset; TLS still checks the name in the URL.
-    headers: { Host: new URL(url).hostname, 'User-Agent': 'Trilho', ...headers },
+    headers: {
+      Host: new URL(url).hostname,
+      'User-Agent': 'Trilho',
+      'Accept-Encoding': 'gzip',
+      ...headers,
+    },
     ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
   })
 
@@ -103,13 +115,10 @@ const ask = async (
 ): Promise<DirectoryAnswer> => {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const accepted = {
-      Accept: 'application/xml, application/problem+xml',
-      'Accept-Encoding': 'gzip',
-    }
+    const accepted = { Accept: 'application/xml, application/problem+xml' }
     const init = { method, signal: timeout, headers: { ...accepted, ...headers } }
     const response = await send(url, body === undefined ? init : { ...init, body }, tls)
-    const { bytes, isWhole } = await readBounded(response.body, bytesMax)
+    const { bytes, isWhole } = await readUnzipped(response.body, bytesMax)
     if (isWhole) return { status: response.status, headers: response.headers, body: bytes }
   } catch (error) {
     throw awayBy(error, timeout, 'answer')

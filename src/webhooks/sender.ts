@@ -67,8 +67,6 @@ export const createSender = (options: {
     const request = {
       method: 'POST',
       redirect: 'manual',
-      // A few bytes of a compressed answer may stand for gigabytes, which the runtime would hold at once.
-      decompress: false,
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
         Host: target.host,

@@ -189,6 +189,16 @@ describe('the layers', () => {
     expect(broken).toEqual([])
   })
 
+  test('no answer is inflated by the runtime, which sets no limit, but those of this very process', () => {
+    const own = /^src\/(cli\/ready|platform\/lifecycle\/demo)\.ts$|^src\/console\/browser\//
+    const broken = offenders(
+      filesIn('src').filter((file) => !own.test(file)),
+      (file) =>
+        /(?:await|return|=>)\s+fetch\(/.test(read(file)) && !/decompress: false/.test(read(file)),
+    )
+    expect(broken).toEqual([])
+  })
+
   test('only the entry reads settings from the environment', () => {
     const broken = offenders(
       program,

@@ -137,6 +137,7 @@ const proxiedCalls = (options: HttpVaultOptions): Calls => {
     const response = await fetch(`${url}/resolve`, {
       method: 'POST',
       redirect: 'manual',
+      decompress: false,
       signal: AbortSignal.timeout(timeoutMs),
       headers,
       body: json,

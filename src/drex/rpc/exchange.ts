@@ -1,6 +1,6 @@
 /** One HTTP exchange of JSON-RPC 2.0 with one node, bounded in time and bytes. */
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
-import { readBounded } from '#src/platform/runtime/index.ts'
+import { readUnzipped } from '#src/platform/runtime/index.ts'
 import { quantity } from '../evm/hex.ts'
 import { classifyHttpStatus, classifyRpcError, RpcFailure, type RpcFailureKind } from './errors.ts'
 import { type Method, type ResultOf, readResult } from './methods.ts'
@@ -195,10 +195,12 @@ const post = async (
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', 'Accept-Encoding': 'gzip' },
       body,
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       redirect: 'error',
+      // The runtime would inflate a reply as a whole: a few bytes may stand for gigabytes.
+      decompress: false,
     })
     const text = await boundedText(response, bytesMax)
     // Some nodes answer a JSON-RPC error with status 400 or 500: then the body counts, unless they did not look at it.
@@ -218,7 +220,7 @@ const post = async (
 
 /** Counts while reading: a length that is told may be absent, or wrong where the body is compressed. */
 const boundedText = async (response: Response, bytesMax: number): Promise<string> => {
-  const { bytes, isWhole } = await readBounded(response.body, bytesMax)
+  const { bytes, isWhole } = await readUnzipped(response.body, bytesMax)
   if (!isWhole) throw new RpcFailure('too_large', 'the node’s reply is too large')
   return new TextDecoder().decode(bytes)
 }

@@ -23,5 +23,6 @@ export {
   withoutSlashes,
 } from './text.ts'
 export { createThread, serveThread } from './thread.ts'
+export { isGzip, readUnzipped, unzipped } from './unzipped.ts'
 export { uuidMoment } from './uuid-moment.ts'
 export { zstdCompressed, zstdDecompressed } from './zstd.ts'

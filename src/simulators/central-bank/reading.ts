@@ -86,7 +86,8 @@ const ask = async (url: URL, request: BunFetchRequestInit): Promise<Response> =>
 const read = async (url: URL, accept: string, headers: Record<string, string> = {}) => {
   try {
     const response = await ask(url, {
-      headers: { Accept: accept, ...headers },
+      headers: { Accept: accept, 'Accept-Encoding': 'identity', ...headers },
+      decompress: false,
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     })

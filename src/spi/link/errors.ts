@@ -58,11 +58,6 @@ export class AnswerTooLargeError extends InterfaceError {
   }
 }
 
-/** The answer came, and is not compressed as it says. */
-export class UndecodableError extends InterfaceError {
-  override readonly name = 'UndecodableError'
-}
-
 /** A complete answer that cannot be cut into messages, or not in whole. */
 export class UncutAnswerError extends InterfaceError {
   override readonly name = 'UncutAnswerError'

@@ -7,7 +7,7 @@ import {
   multipartLimits,
   salvageMultipart,
 } from '#codecs/multipart'
-import { readBounded } from '#src/platform/runtime/index.ts'
+import { isGzip, readBounded } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { askBeside } from './beside.ts'
 import {
@@ -17,7 +17,6 @@ import {
   StreamGoneError,
   TooManyStreamsError,
   UncutAnswerError,
-  UndecodableError,
 } from './errors.ts'
 import {
   answerBytesMax,
@@ -180,47 +179,27 @@ const read = async (
   late?: (answer: RawAnswer) => void,
 ): Promise<Reading> => {
   const isRepeatable = url !== startUrl
-  // Asked for its bytes: to ask again for those would open another stream.
-  const request = {
-    method: 'GET',
-    url,
-    accept: 'multipart/mixed',
-    signal,
-    isRaw: !isRepeatable,
-  } as const
-  const asking = { patience, late }
+  const request = { method: 'GET', url, accept: 'multipart/mixed', signal } as const
   let answer: RawAnswer
   try {
-    answer = await patiently(request, tls, asking)
+    answer = await patiently(request, tls, { patience, late })
   } catch (error) {
-    // The same read again gives the same answer, and this time its bytes.
-    if (error instanceof UndecodableError) {
-      answer = await patiently({ ...request, isRaw: true }, tls, asking)
-      return readingOf(answer, startUrl, isRepeatable)
-    }
     if (!(error instanceof AnswerTooLargeError) || error.status !== 200) throw error
     throw uncut('too_large', error.answer, salvaged(error.answer).messages, isRepeatable, startUrl)
   }
   return readingOf(answer, startUrl, isRepeatable)
 }
 
-/** One that says that it is compressed, and is not, is read as it stands. */
-const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b
-
 /**
  * What is cut, or has bytes behind it, is unzipped as far as it goes: the interface may not give its messages again. What
  * would pass for a whole document then, and may be none, stays as it is.
  */
-const unzipped = async (answer: RawAnswer): Promise<RawAnswer> => {
+const unzippedSoFar = async (answer: RawAnswer): Promise<RawAnswer> => {
   if (!isGzip(answer.body)) return answer
-  const zipped = new Blob([new Uint8Array(answer.body)]).stream()
-  const plain = zipped.pipeThrough(new DecompressionStream('gzip'))
-  const whole = await readBounded(plain, answerBytesMax).catch(() => undefined)
-  const read = whole ?? (await readBounded(inflatable(answer.body), answerBytesMax))
-  const inflated = { ...answer, body: read.bytes }
-  if (!read.isWhole) throw new AnswerTooLargeError(inflated)
-  const isUsable = whole !== undefined || (read.bytes.length > 0 && isCuttable(inflated))
-  return isUsable ? inflated : answer
+  const { bytes, isWhole } = await readBounded(inflatable(answer.body), answerBytesMax)
+  const inflated = { ...answer, body: bytes }
+  if (!isWhole) throw new AnswerTooLargeError(inflated)
+  return bytes.length > 0 && isCuttable(inflated) ? inflated : answer
 }
 
 const plainHeaderBytes = 10
@@ -276,7 +255,7 @@ const patiently = async (
           isFresh: isBeside,
           signal: signal === undefined ? given : AbortSignal.any([signal, given]),
         }
-        return unzipped(await exchange(whole, tls))
+        return unzippedSoFar(await exchange(whole, tls))
       },
       // A stream that is gone may be so for the second of two equal reads only, until the first has waited too long.
       isGood: ({ status }, waitedMs) =>

@@ -1,8 +1,9 @@
 /** Nodes with limits, nodes that answer nonsense, and nodes of other chains. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { createRpcClient, type RpcClientOptions } from '../../../src/drex/rpc/client.ts'
 import type { RpcFailure, RpcFailureKind } from '../../../src/drex/rpc/errors.ts'
-import { replyBytesMax } from '../../../src/drex/rpc/exchange.ts'
+import { exchange, replyBytesMax } from '../../../src/drex/rpc/exchange.ts'
 import type { Method } from '../../../src/drex/rpc/methods.ts'
 import { type Chain, createChain, pilotChainId } from '../../../src/simulators/chain/index.ts'
 import { createLyingNode, type LyingNode } from '../lying-node.ts'
@@ -112,6 +113,20 @@ describe('what a node takes at once', () => {
     const outcomes = await client({ urls: [String(short.url)] }).batch(blocks(5))
     expect(outcomes.every((each) => 'result' in each)).toBe(true)
     await short.stop(true)
+  })
+
+  test('a reply is read out of gzip as far as its limit goes, and out of no other compression', async () => {
+    const told = JSON.stringify({ jsonrpc: '2.0', id: 0, result: '0x7' })
+    const replies = [
+      ['gzip', gzipSync(told), undefined],
+      ['gzip', gzipSync(told + ' '.repeat(replyBytesMax)), 'too_large'],
+      ['br', brotliCompressSync(told), 'malformed'],
+    ] as const
+    for (const [coding, bytes, kind] of replies) {
+      node.refuse(() => new Response(bytes, { headers: { 'Content-Encoding': coding } }))
+      const asked = [{ method: 'eth_blockNumber', params: [] }] as const
+      expect(await failureOf(exchange(node.url, asked, { timeoutMs: 5_000 }))).toBe(kind)
+    }
   })
 
   test('a single reply of too many bytes is refused without being kept', async () => {

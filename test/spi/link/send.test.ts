@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { gunzipSync } from 'node:zlib'
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { boundaryOf, decodeMultipart } from '#codecs/multipart'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
@@ -88,6 +88,16 @@ describe('outcomes', () => {
       problem: { type: 'https://x/forbidden', title: 'T', detail: 'D' },
     })
     expect(requests).toHaveLength(1)
+  })
+
+  test('a problem is read out of gzip, and out of no other compression', async () => {
+    const body = '<problem><type>https://x/forbidden</type></problem>'
+    const zipped = (coding: string, bytes: Buffer) =>
+      answer(400, { 'Content-Encoding': coding }, bytes)
+    const gzip = await against(() => zipped('gzip', gzipSync(body)))
+    expect(gzip.outcome).toMatchObject({ kind: 'refused', status: 400 })
+    const brotli = await against(() => zipped('br', brotliCompressSync(body)))
+    expect(brotli.outcome).toMatchObject({ kind: 'unknown' })
   })
 
   test('an unreadable problem leaves the status', async () => {

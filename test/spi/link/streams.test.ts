@@ -277,10 +277,10 @@ describe('a read stream', () => {
     ])
   })
 
-  test('an answer that is not compressed as it says is asked for again, for its bytes', async () => {
+  test('an answer that is not compressed as it says is told with its bytes', async () => {
     const headers = { ...nextHeader, 'Content-Encoding': 'gzip', 'Content-Type': 'application/xml' }
     const garbled = answer(200, headers, Buffer.from([0x1f, 0x8b, ...Buffer.from('no gzip')]))
-    await opened([answer(204, nextHeader), garbled, garbled], async (client) => {
+    await opened([answer(204, nextHeader), garbled], async (client) => {
       const stream = await client.openStream('PRIMARY')
       await stream.next()
       const error = (await thrownBy(stream.next())) as UncutAnswerError
@@ -289,15 +289,11 @@ describe('a read stream', () => {
     })
   })
 
-  test.each([
-    ['says that it is compressed, and is not', { 'Content-Encoding': 'gzip' }],
-    ['says so once, and then no more', {}],
-  ])('an answer that %s is read as it stands', async (_, again) => {
+  test('an answer that says that it is compressed, and is not, is read as it stands', async () => {
     const headers = { ...nextHeader, 'Content-Type': 'multipart/mixed; boundary=b' }
     const plain = '--b\r\nPI-ResourceId: r1\r\n\r\n<a/>\r\n--b--'
     const lying = answer(200, { ...headers, 'Content-Encoding': 'gzip' }, plain)
-    const then = answer(200, { ...headers, ...again }, plain)
-    await opened([answer(204, nextHeader), lying, then], async (client) => {
+    await opened([answer(204, nextHeader), lying], async (client) => {
       const stream = await client.openStream('PRIMARY')
       await stream.next()
       expect(idsOf(await stream.next())).toEqual(['r1'])

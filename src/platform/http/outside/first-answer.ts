@@ -8,13 +8,14 @@ export const failureClassOf = (error: unknown): string => {
 }
 
 /**
- * Makes the request to the target's addresses, one after the other, as long as none can be connected to.
+ * Makes the request to the target's addresses, one after the other, as long as none can be connected to. The answer is
+ * not decompressed: a few bytes may stand for gigabytes, which the runtime would hold at once.
  *
  * @param own - authorities in PEM that take the place of the system's, and the certificate to show
  */
 export const firstAnswer = async (
   target: Target,
-  request: RequestInit & { readonly decompress?: boolean },
+  request: RequestInit,
   own: { readonly ca?: readonly string[]; readonly cert?: string; readonly key?: string } = {},
 ): Promise<Response> => {
   const { serverName } = target
@@ -29,7 +30,12 @@ export const firstAnswer = async (
     const isTls = url.startsWith('https:')
     try {
       // A pooled TLS connection would keep the name that it was opened for.
-      return await fetch(url, { ...request, keepalive: !isTls, ...(isTls ? { tls } : {}) })
+      return await fetch(url, {
+        ...request,
+        decompress: false,
+        keepalive: !isTls,
+        ...(isTls ? { tls } : {}),
+      })
     } catch (error) {
       if (failureClassOf(error) !== 'connection') throw error
       failure = error

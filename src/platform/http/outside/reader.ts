@@ -70,13 +70,7 @@ export const createOutsideReader = (
       'Accept-Encoding': 'identity',
       'User-Agent': `Trilho/${version}`,
     }
-    const request = {
-      method: 'GET',
-      redirect: 'manual',
-      decompress: false,
-      signal,
-      headers,
-    } as const
+    const request = { method: 'GET', redirect: 'manual', signal, headers } as const
     const response = await firstAnswer(target, request, authorities && { ca: authorities })
     const { status } = response
     try {
