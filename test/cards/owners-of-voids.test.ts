@@ -189,3 +189,39 @@ test('a void that is refused and then done needs a person where all of it is cap
   expect(await read(id)).toMatchObject({ status: 'captured', captured_amount: 10_000 })
   expect(await mtisOf(id)).toEqual(['0100', '0400', '0200'])
 })
+
+test('a void that is refused and then done needs a person at once where something else is being reversed, however long', async () => {
+  const sayLate = contradicting()
+  const id = await authorize()
+  expect(await ask(id, 'void')).toBe(422)
+  // Another amount than was asked for is taken back, which the network does not decide on.
+  let decides = '96'
+  network.on(({ mti }, peer) =>
+    peer.answer(
+      mti === '0200'
+        ? { responseCode: '00', authCode: 'A00001', amount: '000000006000' }
+        : { responseCode: decides },
+    ),
+  )
+  expect(await ask(id, 'capture')).toBe(502)
+  expect(await read(id)).toMatchObject({ operation: 'reversing_capture' })
+  sayLate()
+  await until(async () => (await read(id))['needs_attention'] === true)
+  expect(await read(id)).toMatchObject({ operation: 'reversing_capture' })
+  decides = '00'
+  expect(await rig.settled(id)).toMatchObject({ status: 'authorized', needs_attention: true })
+})
+
+test('a void that is refused and then done needs nobody where the next one is being repeated', async () => {
+  const sayLate = contradicting()
+  const id = await authorize()
+  expect(await ask(id, 'void')).toBe(422)
+  let decides = '96'
+  network.on((_, peer) => peer.answer({ responseCode: decides }))
+  expect(await ask(id, 'void')).toBe(202)
+  sayLate()
+  await untilLate(id, 1)
+  decides = '00'
+  const record = await rig.settled(id)
+  expect([record.status, record['needs_attention']]).toEqual(['voided', undefined])
+})

@@ -84,12 +84,14 @@ const goOnWithVoid = async (
   if (refused === undefined) {
     return isStarted(row.operation) && row.operationStan === stan ? 'undecided' : 'taken'
   }
-  if (row.operation !== undefined) return 'undecided'
+  // A void that is repeated takes back all by itself, or asks for a person.
+  if (isStarted(row.operation) || row.operation === 'reversing_void') return 'undecided'
   const { operation, transmission, amountCents, isOvertaken } = refused
   const event = `late_${operation}` as const
   const events = [{ type: event, data: { stan } }]
   if (isOvertaken || transition(row, event) === undefined) {
-    // It was captured, raised or taken back in part meanwhile: a person has to ask the network.
+    // It was captured, raised or taken back in part meanwhile, or is just now, which may last for longer than late
+    // answers are looked at: a person has to ask the network.
     const after = { ...row, needsAttention: true, updatedAt: now() }
     const asking = [{ type: event, data: { stan, ...attention } }]
     await changeTransactions(tx, [{ before: row, after, events: asking }], emission)
