@@ -89,6 +89,23 @@ test('nobody is paid under a name that turns the text around', async () => {
   await expect(turned).rejects.toThrow('direction')
 })
 
+test('a receiver whose name and city begin with blanks is shown without them', async () => {
+  const blanks = { name: `${' '.repeat(140)}Loja`, city: `${' '.repeat(15)}Recife` }
+  const { key, token } = await pix.receiver('gil', '11222333000181', blanks)
+  const path = `/cob/${freshTxid()}`
+  const made = await call('PUT', path, chargeBody(key), token)
+  expect(made.status).toBe(201)
+  for (const { pixCopiaECola } of [made.json, (await call('GET', path, undefined, token)).json]) {
+    expect(pixCopiaECola).toContain('5904Loja6006Recife')
+  }
+  const { json } = await call('POST', '/rec', recBody(), token)
+  automatic.sent()
+  expect((await call('POST', '/solicrec', requestBody(json.idRec), token)).status).toBe(201)
+  expect(automatic.sent()).toMatchObject([
+    { params: { mandates: [{ creditor: { name: 'Loja' } }] } },
+  ])
+})
+
 test('what was stored by earlier rules is told and ended, whatever it shows', async () => {
   automatic.sent()
   const idRec = await approved()

@@ -50,8 +50,8 @@ const merchantCityMax = 15
 
 /** As much of a receiver as a QR code holds. */
 export const merchantOf = ({ name, city }: Pick<Payee, 'name' | 'city'>) => ({
-  merchantName: toAscii(name).slice(0, merchantNameMax).trim(),
-  merchantCity: toAscii(city).slice(0, merchantCityMax).trim(),
+  merchantName: toAscii(name).trim().slice(0, merchantNameMax).trim(),
+  merchantCity: toAscii(city).trim().slice(0, merchantCityMax).trim(),
 })
 
 export const calendarView = (createdAt: Date, { due, expiresSeconds }: ChargeTerms) => ({

@@ -36,7 +36,7 @@ export const mandateParams = (
     first_collection_date: terms.startsOn,
     final_collection_date: terms.endsOn,
     ...(terms.amount === undefined ? {} : { amount: Number(centsOf(terms.amount)) }),
-    creditor: { name: firstCharacters(receiverName, nameCharsMax), document: taxId },
+    creditor: { name: firstCharacters(receiverName.trim(), nameCharsMax), document: taxId },
     debtor: { document, ispb, account_num: account, branch: branch ?? undefined },
     // Another may owe than who pays.
     ...(debtor === undefined || debtor === document
