@@ -37,6 +37,8 @@ export type CardsRig = AsyncDisposable & {
   readonly readKey: string
   /** May do what operators do. */
   readonly adminKey: string
+  /** Only authorizes. */
+  readonly authorizerKey: string
   readonly database: TestDatabase
   readonly networks: CardNetworks
   readonly stopVault: () => Promise<void>
@@ -158,7 +160,10 @@ export const createCardsRig = async (
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')
   const admin = testKey('ops:admin', 'ops:read')
-  const app = testApp(feature.routes ?? [], { keys: [record, reader.record, admin.record] })
+  const authorizer = testKey('cards:authorize')
+  const app = testApp(feature.routes ?? [], {
+    keys: [record, reader.record, admin.record, authorizer.record],
+  })
   await networks.feature.start?.()
   await feature.start?.()
   await until(
@@ -183,6 +188,7 @@ export const createCardsRig = async (
     stopVault: testVault.stop,
     readKey: reader.key,
     adminKey: admin.key,
+    authorizerKey: authorizer.key,
     app,
     key,
     database,

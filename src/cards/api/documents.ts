@@ -208,7 +208,7 @@ export const documents = {
     scope: 'cards:authorize',
     operation: 'authorizeCard',
     summary: 'Authorize a payment',
-    description: `A decline is no error: 201 with the status declined. ${description}`,
+    description: `A decline is no error: 201 with the status declined. With "capture" true the key needs the scope cards:capture, too. ${description}`,
     body: { 'application/json': authorizationBody },
     responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
     errors: [

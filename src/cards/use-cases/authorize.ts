@@ -3,6 +3,7 @@ import {
   type Answer,
   type Answered,
   ApiError,
+  type AuditEntry,
   type Caller,
   type IdempotencyKey,
   orReplay,
@@ -27,8 +28,9 @@ import { type CardContext, fresh } from './context.ts'
 import type { Asked, Verdict } from './exchange.ts'
 import { carrying, checkIcc, type GivenPin, withPin } from './given.ts'
 import { notTaken, perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
+import { auditOf } from './operations.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
-import { requireMerchant } from './rights.ts'
+import { requireCapture, requireMerchant } from './rights.ts'
 
 export type AuthorizationRequest = {
   readonly cardToken: string
@@ -82,6 +84,7 @@ const first = async (
   caller: Caller,
 ): Promise<Answered> => {
   requireMerchant(caller, request.merchantId)
+  if (request.capture) requireCapture(caller)
   const prepared = await orReplay(context.sql, caller.idempotencyKey, () =>
     open(context, operation, request, caller),
   )
@@ -114,9 +117,11 @@ const first = async (
   )
   const answer = await written(transaction, () => {
     if (!request.capture) return settle(context, operation, transaction, verdict, false)
-    if (verdict.kind === 'approved') return captureAtOnce(context, network, transaction, verdict)
+    if (verdict.kind === 'approved') {
+      return captureAtOnce(context, network, transaction, verdict, caller)
+    }
     return verdict.kind === 'advised'
-      ? adviseAtOnce(context, network, transaction, verdict)
+      ? adviseAtOnce(context, network, transaction, verdict, caller)
       : settle(context, operation, transaction, verdict, false)
   })
   return fresh(answer)
@@ -227,6 +232,7 @@ const captureAtOnce = async (
   network: Network,
   before: CardTransaction,
   verdict: Extract<Verdict, { kind: 'approved' }>,
+  caller: Caller,
 ): Promise<Answer> => {
   const { writer, now } = context
   const { after: authorized, event } = stepOf('authorization', before, verdict, now())
@@ -247,7 +253,8 @@ const captureAtOnce = async (
   let isOurs = false
   try {
     const { after, events } = ready
-    isOurs = await writer.change({ before, after, events: [event, ...events], movements })
+    const audit = auditOf(before, 'capture', caller)
+    isOurs = await writer.change({ before, after, events: [event, ...events], audit, movements })
   } finally {
     if (!isOurs) ready.pan.fill(0)
   }
@@ -262,6 +269,7 @@ const adviseAtOnce = async (
   network: Network,
   before: CardTransaction,
   verdict: Extract<Verdict, { kind: 'advised' }>,
+  caller: Caller,
 ): Promise<Answer> => {
   const { writer, stans, now } = context
   const { advices } = network
@@ -270,6 +278,7 @@ const adviseAtOnce = async (
   const events: NewCardEvent[] = [event]
   let after: CardTransaction = { ...authorized, captureError: 'not_sent' }
   let reversals = first
+  let audit: AuditEntry | undefined
   if (advices?.may('capture') === true) {
     const { stan, transmission } = await stans.next(network)
     const cents = before.amountCents
@@ -279,8 +288,9 @@ const adviseAtOnce = async (
     events.push({ type: 'capture_sent', data: { stan, transmission, amount } })
     events.push({ type: 'capture_advised', data: { amount } })
     reversals = [...first, ...reversalsBegun(authorized, after, advices)]
+    audit = auditOf(before, 'capture', caller)
   }
   const answer = answerOf(201, after)
-  const isOurs = await writer.reverse({ before, after, events, answer, reversals })
+  const isOurs = await writer.reverse({ before, after, events, answer, audit, reversals })
   return isOurs ? answer : lostAnswer(context, 'authorization', before, verdict)
 }

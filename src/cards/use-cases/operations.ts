@@ -315,7 +315,7 @@ const follow = async (
   })
 }
 
-const auditOf = (
+export const auditOf = (
   { id }: CardTransaction,
   operation: StartedOperation,
   caller: Caller,

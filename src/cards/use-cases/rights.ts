@@ -1,4 +1,4 @@
-import { ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, httpErrors, restrictedBy } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 
@@ -9,6 +9,15 @@ export type CardRights = Pick<Caller, 'owner' | 'restrictions'>
 export const requireMerchant = ({ restrictions }: CardRights, merchantId: string): void => {
   if (restrictions.merchantIds?.has(merchantId) !== false) return
   throw restrictedBy('merchant_ids', 'transactions of this merchant')
+}
+
+/** Rights follow the effect: an authorization that captures at once takes the money. @throws ApiError `forbidden` */
+export const requireCapture = ({ scopes }: Pick<Caller, 'scopes'>): void => {
+  if (scopes.has('cards:capture')) return
+  throw new ApiError(
+    httpErrors.forbidden,
+    'The API key lacks the scope cards:capture: this authorization captures at once.',
+  )
 }
 
 /** @throws ApiError `restricted` if the key is for some merchants: what belongs to none may be any other's */

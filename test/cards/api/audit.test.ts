@@ -44,6 +44,14 @@ test('who authorized, captured and voided is recorded, once per Idempotency-Key'
   ])
 })
 
+test('what captures at once is recorded as a capture, too', async () => {
+  const { id } = await rig.authorize('tok_visa_approved', { capture: true })
+  const declined = await rig.authorize('tok_visa_declined_51', { capture: true })
+  const actions = async (one: string) => (await entries(one)).map(({ action }) => action)
+  expect(await actions(id)).toEqual(['cards.authorize', 'cards.capture'])
+  expect(await actions(declined.id)).toEqual(['cards.authorize'])
+})
+
 test('a step that the transaction does not allow leaves no entry', async () => {
   const { id } = await rig.authorize('tok_visa_approved')
   expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(200)

@@ -179,6 +179,20 @@ describe('capture: true', () => {
     expect(entryOf(record)).toMatchObject({ capturedAmount: 10_000 })
   })
 
+  test('needs the right to capture, without which nothing is sent', async () => {
+    const ask = (capture: boolean) =>
+      rig.app.call('POST', '/v1/transactions/authorize', {
+        key: rig.authorizerKey,
+        body: authorizationBody('tok_visa_approved', { capture }),
+      })
+    const refused = await ask(true)
+    expect([refused.status, await refused.json()]).toMatchObject([
+      403,
+      { error: { code: 'FORBIDDEN', message: expect.stringContaining('cards:capture') } },
+    ])
+    expect((await ask(false)).status).toBe(201)
+  })
+
   test('declined captures nothing', async () => {
     const record = await rig.authorize('tok_visa_declined_51', { capture: true })
     expect(record).toMatchObject({ status: 'declined' })
