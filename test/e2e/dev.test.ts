@@ -297,10 +297,13 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     expect((await fetch(`${first.ready.url}/ready`)).status).toBe(200)
     first.program.signal('SIGKILL')
     await first.program.end()
-    const third = await startDev(variant, usedState)
+    const logs = { CARDGW_LOG_LEVEL: 'debug', CARDGW_LOG_FORMAT: 'json' }
+    const third = await startDev(variant, usedState, logs)
     expect((await fetch(`${third.ready.url}/ready`)).status).toBe(200)
     third.program.signal('SIGTERM')
-    expect((await third.program.end()).code).toBe(0)
+    const { code, err } = await third.program.end()
+    expect(code).toBe(0)
+    expect(err).toMatch(/^\{"level":"info",.*"msg":"connection to the card network is up"/m)
   })
 
   test('a database that cannot be reached is told in one line', async () => {

@@ -44,6 +44,7 @@ export const devEnvironment = (
     RSFN_KEY_SOURCE: databaseUrl === undefined || hasRsfnKeys ? undefined : 'store',
     LOG_LEVEL: 'warn',
     CARDGW_LOG_LEVEL: 'warn',
+    CARDGW_LOG_FORMAT: 'text',
   }
   const missing = Object.entries(defaults).filter(
     ([name, value]) => value !== undefined && !isSet(given, name),

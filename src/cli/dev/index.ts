@@ -123,7 +123,9 @@ const open = async (machine: Machine, io: Io, program: Program) => {
   const loaded = demandSettings(program.load(all))
   const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
-  const { gateway, features } = buildGateway(program, loaded, logger, logger)
+  const { cardgwLogLevel: level, cardgwLogFormat: format } = loaded.platform
+  const cardsLogger = createLogger({ level, format, sink: lines })
+  const { gateway, features } = buildGateway(program, loaded, logger, cardsLogger)
   const asksForCertificate = loaded.platform.clientCa !== undefined
   // Undefined where the end came first: a start may wait for another that migrates.
   const starting = Promise.race([gateway.start(), ended.then(() => undefined)])

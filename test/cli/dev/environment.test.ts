@@ -31,6 +31,12 @@ test('what the user set for gRPC stays', () => {
   expect(devEnvironment(given, state, undefined).env).toMatchObject(given)
 })
 
+test('lines of cards are texts, unless the user wants them otherwise', () => {
+  expect(devEnvironment({}, state, undefined).env['CARDGW_LOG_FORMAT']).toBe('text')
+  const given = { CARDGW_LOG_FORMAT: 'json', CARDGW_LOG_LEVEL: 'debug' }
+  expect(devEnvironment(given, state, undefined).env).toMatchObject(given)
+})
+
 test.each([
   ['127.0.0.1:8123', '127.0.0.1:8123'],
   ['Gateway.example.com:8123', 'gateway.example.com:8123'],
