@@ -133,7 +133,7 @@ describe('writing', () => {
     ['static', { ...merchant, key: evp, amount: '0.00' }, '/amount', 'brcode_build'],
     ['dynamic', { ...merchant, url: 'a.br/b', amount: '0' }, '/amount', 'brcode_build'],
     ['static', { ...merchant, key: evp, amount: 10 }, '/amount', 'invalid_type'],
-    ['static', { ...merchant, key: evp, surprise: 1 }, '', 'unrecognized_keys'],
+    ['static', { ...merchant, key: evp, surprise: 1 }, '/surprise', 'unrecognized_keys'],
     ['dynamic', { ...merchant, url: 'no-path' }, '/url', 'brcode_build'],
     ['dynamic', { ...merchant, url: 'a.br/b', txid: 'short' }, '/txid', 'invalid_format'],
     ['composite', { ...merchant, recurrence_url: 'x' }, '/recurrence_url', 'brcode_build'],

@@ -85,7 +85,9 @@ describe('a body in JSON', () => {
     ['{"amount":1,"amount":100}', '/amount', 'unique'],
     ['{"a":[0,{"b":1,"\\u0062":2}]}', '/a/1/b', 'unique'],
     ['{"a":{"x":1},"b":{"x":1},"a":0}', '/a', 'unique'],
-    ['{"__proto__":1,"__proto__":2}', '/__proto__', 'unique'],
+    ['{"__proto__":1,"__proto__":2}', '/__proto__', 'name'],
+    ['{"__proto__":1}', '/__proto__', 'name'],
+    ['{"a":[{"b":{"\\u005f_proto__":{"c":1}}}]}', '/a/0/b/__proto__', 'name'],
     ['{"s":"a\\\\\\"b\\\\","s":","}', '/s', 'unique'],
     ['{"amount":10000.00000000000000000001}', '/amount', 'exact'],
     ['{"a":[1,2,9007199254740993]}', '/a/2', 'exact'],
@@ -111,7 +113,7 @@ describe('a body in JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 2, '\t'), (value, layout) => {
         const text = JSON.stringify(value, null, layout)
-        if (text.includes('\\u')) return
+        if (text.includes('\\u') || text.includes('"__proto__":')) return
         expect(outcome(text)).toEqual(JSON.parse(text))
       }),
     )
@@ -124,7 +126,7 @@ describe('a body in JSON', () => {
         const names = Object.keys(value)
         const name = JSON.stringify(names[pick % names.length])
         const text = JSON.stringify([value]).replace('{', () => `{${name}:0,`)
-        if (text.includes('\\u')) return
+        if (text.includes('\\u') || text.includes('"__proto__":')) return
         expect(outcome(text)).toMatchObject({ rule: 'unique' })
       }),
     )

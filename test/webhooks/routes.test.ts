@@ -72,7 +72,7 @@ describe('endpoints', () => {
     [{ secret: `whsec_${btoa('c'.repeat(65))}` }, '/secret', 'length'],
     [{ secret: 'whsec_!!!!!!!!!!!!!!!!!!!!!!!!!!!!' }, '/secret', 'base64'],
     [{ secret: `whsec_${btoa('c'.repeat(32))}=` }, '/secret', 'base64'],
-    [{ surprise: 1 }, '', 'unrecognized_keys'],
+    [{ surprise: 1 }, '/surprise', 'unrecognized_keys'],
   ])('%j is refused', async (change, pointer, rule) => {
     const response = await hooks.call('POST', '', { url, events: ['*'], ...change })
     expect(response.status).toBe(400)

@@ -327,7 +327,10 @@ const noRoute = (
     own.length > 0
       ? own
       : methods.filter((method) => hono.router.match(method, c.req.path)[0].length > 0)
-  if (allowed.length === 0) return new ApiError(httpErrors.not_found, 'No such path.')
+  if (allowed.length === 0) {
+    c.env.errorStyle = styleNear(routes, c.req.path)
+    return new ApiError(httpErrors.not_found, 'No such path.')
+  }
   if (allowed.includes('GET')) allowed.push('HEAD')
   c.env.route = routeForStyle(hono, routes, c.req.path, allowed[0] ?? '')
   return new ApiError(
@@ -335,6 +338,13 @@ const noRoute = (
     `${c.req.method} is not allowed here, only ${allowed.join(', ')}.`,
     { headers: { Allow: allowed.join(', ') } },
   )
+}
+
+/** The look of the errors of what begins alike: a client of `/v1/transactions` reads theirs below it, too. */
+const styleNear = (routes: readonly Route[], path: string): ErrorStyle | undefined => {
+  const [first = '', second = ''] = path.slice(1).split('/', 2)
+  const start = `/${first}/${second}`
+  return routes.find((route) => `${route.path}/`.startsWith(`${start}/`))?.errorStyle
 }
 
 /** The route another method would have reached gives the pattern and the look of the error. */
@@ -371,7 +381,7 @@ const onError = (
       'request failed',
     )
   }
-  const style: ErrorStyle = exchange.route?.errorStyle ?? 'problem'
+  const style: ErrorStyle = exchange.route?.errorStyle ?? exchange.errorStyle ?? 'problem'
   const language = languageOf(request.headers.get('accept-language'))
   return renderError(error, style, exchange.requestId, language)
 }

@@ -204,31 +204,47 @@ export const acceptable = <T>(schema: ZodType<T>, value: unknown): T => {
 }
 
 /** What a refinement finds stands in no published schema, unless its `meta` says the same there. */
-const isBeyondSchema = (issue: ZodError['issues'][number]): boolean =>
+const isBeyondSchema = (issue: Issue): boolean =>
   issue.code === 'invalid_union'
     ? issue.errors.some((branch) => branch.length > 0 && branch.every(isBeyondSchema))
     : issue.code === 'custom' && issue.params?.['isPublished'] !== true
 
+type Issue = ZodError['issues'][number]
+
 const violationsMax = 100
-/** The library's message lists all members that a schema does not know. */
+/** So many of one object are told: the schema says which there are. */
+const unknownMax = 10
 const messageCharactersMax = 500
 
 const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] =>
-  error.issues.slice(0, violationsMax).map((issue) => ({
-    pointer:
-      prefix === undefined
-        ? issue.path.map(String).join('.')
-        : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
-    ...(isMissing(issue)
-      ? { rule: 'required', message: 'is missing' }
-      : {
-          rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
-          message: cut(issue.message),
-        }),
+  error.issues
+    .slice(0, violationsMax)
+    .flatMap((issue) => (issue.code === 'unrecognized_keys' ? unknownIn(issue) : [issue]))
+    .slice(0, violationsMax)
+    .map((issue) => ({
+      pointer:
+        prefix === undefined
+          ? issue.path.map(String).join('.')
+          : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
+      ...(isMissing(issue)
+        ? { rule: 'required', message: 'is missing' }
+        : {
+            rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
+            message: cut(issue.message),
+          }),
+    }))
+
+/** The library tells of the object that has members which the schema does not know; we point at each of them. */
+const unknownIn = (issue: Extract<Issue, { code: 'unrecognized_keys' }>): Issue[] =>
+  issue.keys.slice(0, unknownMax).map((key) => ({
+    ...issue,
+    keys: [key],
+    path: [...issue.path, key],
+    message: `Unrecognized key: "${key}"`,
   }))
 
 /** The library calls a member that is not there one of a wrong type. */
-const isMissing = ({ code, message }: ZodError['issues'][number]): boolean =>
+const isMissing = ({ code, message }: Issue): boolean =>
   code === 'invalid_type' && message.endsWith('received undefined')
 
 const cut = (message: string): string =>

@@ -71,7 +71,7 @@ const closingQuote = (bytes: Uint8Array, from: number): number => {
  *
  * @param valuesMax - how many values a large body may hold
  * @throws ApiError for bytes that are not JSON, for strings that no field may hold, for a member that is named twice
- *   (readers differ in which of the two they take), for a number that would not stay what it is as a double, and for
+ *   (readers differ in which of the two they take) or `__proto__`, for a number that would not stay what it is as a double, and for
  *   more values, or members of one object, than are allowed
  */
 export const parseJson = (bytes: Uint8Array, valuesMax = valuesMaxDefault): unknown => {

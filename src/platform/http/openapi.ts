@@ -33,7 +33,10 @@ const envelope = z
     error: z.object({
       code: z.string(),
       message: z.string(),
-      details: z.record(z.string(), z.unknown()),
+      details: z.looseObject({
+        field: z.string().nullable().describe('Which is at fault; null where none is'),
+        value: z.unknown().describe('What was given, where it may be shown; otherwise null'),
+      }),
     }),
   })
   .meta({ id: 'ErrorEnvelope' })

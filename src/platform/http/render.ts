@@ -112,16 +112,15 @@ export const problemBody = (
   }
 }
 
-/** The envelope names one field: that of the first violation, unless the feature gave its own details. */
-const envelopeDetails = (error: ApiError): Readonly<Record<string, unknown>> => {
-  const first = error.errors[0]
-  if (first === undefined) return error.details
-  return {
-    field: first.pointer.replace(/^\//, '').replaceAll('/', '.'),
-    value: first.got ?? null,
-    ...error.details,
-  }
-}
+/**
+ * The envelope names one field: that of the first violation, unless the feature gave its own details. Both members are
+ * null where no field is at fault.
+ */
+const envelopeDetails = ({ errors: [first], details }: ApiError) => ({
+  field: first?.pointer.replace(/^\//, '').replaceAll('/', '.') || null,
+  value: first?.got ?? null,
+  ...details,
+})
 
 /** The error that the caller sees for an unexpected exception: no detail leaves the process. */
 export const internalError = (cause: unknown): ApiError => {

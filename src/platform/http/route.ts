@@ -13,6 +13,8 @@ export type Exchange = {
   /** By the clock of `performance.now()`. */
   readonly startedMs: number
   route: Route | undefined
+  /** Where there is no route, that of its neighbours. */
+  errorStyle?: ErrorStyle | undefined
   /** The body's bytes, once they have been read. */
   body: Uint8Array | undefined
   /** Set before the handler runs, unless the route is public. */

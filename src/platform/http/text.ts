@@ -93,7 +93,8 @@ export const escapeStep = (step: string): string =>
   firstCharacters(step, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
- * Looks for what no JSON body may hold: values nested without end, U+0000 and lone surrogates.
+ * Looks for what no JSON body may hold: values nested without end, U+0000 and lone surrogates, and a member `__proto__`,
+ * which whoever copies members one by one takes for something else, and loses.
  *
  * @param hasEscapes whether the strings are worth a look
  * @returns how many members all objects have together, where there is no violation
@@ -105,6 +106,7 @@ export const violationIn = (root: unknown, hasEscapes: boolean): Violation | num
 }
 
 const harmful = -1
+const lostName = '__proto__'
 
 /** Nearly every body is harmless: this walk makes no object, and its recursion ends at `depthMax`. */
 const membersOf = (value: unknown, hasEscapes: boolean, depth: number): number => {
@@ -121,7 +123,7 @@ const membersOf = (value: unknown, hasEscapes: boolean, depth: number): number =
     return members
   }
   for (const name in value) {
-    if (hasEscapes && !isStorable(name)) return harmful
+    if ((hasEscapes && !isStorable(name)) || name === lostName) return harmful
     const member = (value as Readonly<Record<string, unknown>>)[name]
     const within = membersOf(member, hasEscapes, depth + 1)
     if (within === harmful) return harmful
@@ -151,7 +153,11 @@ const findViolation = (node: Node): Violation | undefined => {
   }
   for (const [name, within] of Object.entries(value)) {
     if (!isStorable(name)) return unstorable(pointerOf(node), 'has a name with')
-    const found = findViolation({ value: within, name, parent: node, depth: depth + 1 })
+    const member = { value: within, name, parent: node, depth: depth + 1 }
+    if (name === lostName) {
+      return { pointer: pointerOf(member), rule: 'name', message: 'must not be named __proto__' }
+    }
+    const found = findViolation(member)
     if (found !== undefined) return found
   }
   return undefined

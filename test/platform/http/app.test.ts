@@ -169,7 +169,7 @@ describe('request bodies', () => {
       retryable: false,
       request_id: response.headers.get('x-request-id'),
     })
-    expect(problem.errors.map(({ pointer }) => pointer)).toEqual(['/amount', '/name', ''])
+    expect(problem.errors.map(({ pointer }) => pointer)).toEqual(['/amount', '/name', '/a~1b'])
   })
 
   test('what is not JSON is a bad request that does not quote the input', async () => {
@@ -218,7 +218,8 @@ describe('request bodies', () => {
     })
     expect(answer.status).toBe(400)
     const text = await answer.text()
-    expect(text).toContain('member1')
+    expect(text).toContain('/member0: ')
+    expect(text).toContain('(and 9 more)')
     expect(text.length).toBeLessThan(2_000)
   })
 
@@ -318,6 +319,30 @@ describe('errors', () => {
     })
     const method = await call('GET', '/v1/cards')
     expect(await method.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } })
+    const unread = await call('POST', '/v1/cards', { body: '{"amount":' })
+    expect(await unread.json()).toMatchObject({
+      error: { code: 'BAD_REQUEST', details: { field: null, value: null } },
+    })
+  })
+
+  test('a path that is not there looks as what begins alike', async () => {
+    const { call } = harness()
+    for (const path of ['/v1/cards/', '/v1/cards/c_1/voided']) {
+      const missing = await call('POST', path, { body: {} })
+      expect([missing.status, await missing.json()]).toEqual([
+        404,
+        {
+          error: {
+            code: 'NOT_FOUND',
+            message: 'No such path.',
+            details: { field: null, value: null },
+          },
+        },
+      ])
+    }
+    for (const path of ['/v1/cardsx', '/v1', '/']) {
+      expect(await (await call('GET', path)).json()).toMatchObject({ code: 'not_found' })
+    }
   })
 
   test('a database that is away is a 503 that may be repeated, and says nothing of where it is', async () => {

@@ -69,7 +69,7 @@ const wrong: readonly (readonly [body: unknown, pointer: string, message: string
   [{ url: '' }, '/url', 'não é válido como URL'],
   [{ is: false }, '/is', 'é esperado true'],
   [{ or: 1 }, '/or', 'não é válido'],
-  [{ other: 1 }, '', 'tem um membro que não se conhece: "other"'],
+  [{ other: 1 }, '/other', 'tem um membro que não se conhece: "other"'],
   // A rule that nobody translated.
   [{ shout: '' }, '/shout', 'quebra a regra custom'],
   [[], '', 'é esperado objeto, veio lista'],
@@ -103,7 +103,7 @@ describe('in Portuguese', () => {
 
   test('a query is a query', async () => {
     const { detail } = await refused({}, 'pt', '?x=1')
-    expect(detail).toBe('A consulta: tem um membro que não se conhece: "x"')
+    expect(detail).toBe('x: tem um membro que não se conhece: "x"')
   })
 })
 
