@@ -124,7 +124,7 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
       `${name}_AUTHORIZATION_HOURS`,
       kind.integer(1, authorizationHoursMax),
       {
-        doc: 'Hours after which what is authorized and not captured is released by a reversal; never when not set.',
+        doc: 'Hours after which what is authorized and not captured is released by a reversal; never when not set. Not where authorizations are sales.',
       },
     ),
     window: setting(`${name}_WINDOW`, kind.integer(1, 65_535), {

@@ -51,7 +51,9 @@ const messageMembers = {
   reconciliation: reconciliationForm.optional(),
 }
 const messagesForm = z.strictObject(messageMembers)
-type MessagesForm = z.infer<typeof messagesForm>
+type MessagesForm = z.infer<typeof messagesForm> & {
+  readonly authorization_hours?: number | undefined
+}
 
 const networkForm = z.strictObject({
   ...messageMembers,
@@ -101,7 +103,7 @@ const checkedSecurity = (form: z.infer<typeof securityForm>, dialect: Dialect): 
   return security
 }
 
-/** @throws Error that names the first place where dialect and content do not fit together */
+/** @throws Error that names the first place where dialect, content and rules do not fit together */
 const spoken = (given: MessagesForm, dialectDefault: string) => {
   const dialect = dialectOf(given.dialect ?? dialectDefault)
   const takesPins = given.security?.pin !== undefined
@@ -121,9 +123,16 @@ const spoken = (given: MessagesForm, dialectDefault: string) => {
   if (uploads && !content.has('batch_upload')) {
     throw new Error('reconciliation: the content has no batch_upload')
   }
+  const { authorization_hours: authorizationHours } = given
+  if (authorizationHours !== undefined && content.mtiOf('authorization').startsWith('02')) {
+    throw new Error(
+      'authorization_hours (…_AUTHORIZATION_HOURS): content.messages.authorization is a sale (mti 0200), which nobody captures, so each would be given back',
+    )
+  }
   return {
     dialect,
     content,
+    authorizationHours,
     answers: checkedCodes(given.answers),
     security: given.security && checkedSecurity(given.security, dialect),
     advices: given.advices && adviceRulesOf(given.advices, content),
@@ -180,7 +189,9 @@ const readJson = <T>(path: string, kind: string, read: (json: unknown) => T): T 
 const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinition | undefined => {
   const { host, messagesFile } = settings
   if (host === undefined) return undefined
-  const said = (json: unknown): Spoken => spoken(messagesForm.parse(json), settings.dialect)
+  const { authorizationHours: authorization_hours } = settings
+  const said = (json: unknown): Spoken =>
+    spoken({ ...messagesForm.parse(json), authorization_hours }, settings.dialect)
   return {
     name,
     brand: settings.brand,
@@ -195,7 +206,6 @@ const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinitio
     signOn: settings.signOn,
     echoMs: settings.echoSeconds * 1_000,
     connectWaitMs: settings.connectWaitMs,
-    authorizationHours: settings.authorizationHours,
     tls: settings.tls
       ? { ca: settings.tlsCa, certificate: settings.tlsCertificate, key: settings.tlsKey }
       : undefined,
@@ -223,7 +233,6 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] =>
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,
       connectWaitMs: given.connect_wait_ms,
-      authorizationHours: given.authorization_hours,
       tls: given.tls && {
         ca: pemOf(given.tls.ca_path),
         certificate: pemOf(given.tls.cert_path),

@@ -92,6 +92,18 @@ test('a messages file that is wrong is refused, with its name and the place', ()
   expect(said({ content: { fields: { '22': { from: 'nothing' } } } })).toContain(
     'no source nothing',
   )
+  const sales = { content: { messages: { authorization: { mti: '0200' } } } }
+  expect(said(sales)).toBe('')
+  const hours = { CARDGW_NETB_AUTHORIZATION_HOURS: '1' }
+  expect(problemOf({ CARDGW_NETB_MESSAGES_FILE: written({}), ...hours })).toBe('')
+  expect(problemOf({ CARDGW_NETB_MESSAGES_FILE: written(sales), ...hours })).toMatch(
+    /messages\.json.*_AUTHORIZATION_HOURS.*content\.messages\.authorization is a sale/,
+  )
+  const entry = { name: 'third', brand: 'elo', host: 'h', prefixes: ['6'], ...sales }
+  expect(
+    problemOf({ CARDGW_NETWORKS_FILE: written([{ ...entry, authorization_hours: 1 }]) }),
+  ).toMatch(/messages\.json.*authorization_hours .*content\.messages\.authorization is a sale/)
+  expect(problemOf({ CARDGW_NETWORKS_FILE: written([entry]) })).toBe('')
   expect(problemOf({ CARDGW_NETB_MESSAGES_FILE: '/nowhere.json' })).toContain('/nowhere.json')
   const { values } = loadSettings(
     {
