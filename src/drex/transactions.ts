@@ -110,8 +110,7 @@ const provenOf = async (
   told: Receipt | null,
 ): Promise<Receipt | undefined> => {
   if (!network.proofs || told === null) return undefined
-  const blocks = await prover.prove([told.blockHash])
-  return blocks.get(told.blockHash)?.receipts.get(told.transactionHash)
+  return (await prover.prove(told.blockHash))?.receipts.get(told.transactionHash)
 }
 
 const addressOf = ({ address }: Log): Hex => address

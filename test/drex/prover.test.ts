@@ -22,8 +22,12 @@ test('a block that is told and not proven is left alone for twice as long as tha
     logger: quietLogger,
     onUnproven: () => looks.unproven++,
   })
-  const prove = async (digit: string) => (await prover.prove([`0x${digit.repeat(64)}`])).size
-  expect([await prove('1'), await prove('1'), await prove('1')]).toEqual([0, 0, 0])
+  const prove = (digit: string) => prover.prove(`0x${digit.repeat(64)}`)
+  expect([await prove('1'), await prove('1'), await prove('1')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
   expect(looks).toEqual({ told: 1, unproven: 1 })
   // Another rests for itself.
   await prove('2')
@@ -62,7 +66,7 @@ for (const [what, kind, asked] of [
       logger: quietLogger,
       onUnproven: () => {},
     })
-    for (let i = 0; i < 2; i++) await prover.prove([`0x${'1'.repeat(64)}`])
+    for (let i = 0; i < 2; i++) await prover.prove(`0x${'1'.repeat(64)}`)
     expect(looks).toBe(asked)
   })
 }

@@ -115,6 +115,64 @@ test('a node that lies about events is not believed', async () => {
   expect(amounts(id)).toEqual(['7'])
 })
 
+/** So many events, each in a block of its own. @returns what they tell, and the hash of the last block */
+const mintEach = async (to: Hex, count: number) => {
+  const cents = Array.from({ length: count }, (_, i) => BigInt(i + 1))
+  for (const each of cents) await bench.admin.currency('mint', to, each)
+  const outcome = await bench.chain.request('eth_getBlockByNumber', ['latest', false])
+  return {
+    amounts: cents.map(String),
+    last: (outcome as { result: { hash: Hex } }).result.hash,
+  }
+}
+
+/** The last block that the ledger has read. */
+const booked = async (): Promise<number> => {
+  const [row] = await bench.database.sql<{ number: number }[]>`
+    select block_number::int as number from drex_positions`
+  return row?.number ?? 0
+}
+
+for (const [where, blocks] of [
+  ['far below the head', 70],
+  ['near the head', 0],
+] as const) {
+  test(`a block ${where} that nobody proves keeps back nothing that was told before it`, async () => {
+    const ana = await bench.wallet(0n)
+    const from = await head()
+    const minted = await mintEach(ana, 5)
+    for (let i = 0; i < blocks; i++) await bench.chain.mine()
+    bench.node.lie(({ method, params }) =>
+      method === 'eth_getBlockByHash' && params[0] === minted.last ? { result: null } : undefined,
+    )
+    const id = await create({ event: 'Transfer', where: { to: ana }, from_block: from })
+    await bench.until(async () => amounts(id).length === 4)
+    bench.node.lie(undefined)
+    await caughtUp(id)
+    expect(amounts(id)).toEqual(minted.amounts)
+  })
+
+  test(`blocks ${where} that take long to be proven are told part by part`, async () => {
+    const ana = await bench.wallet(0n)
+    const from = await head()
+    const minted = await mintEach(ana, 30)
+    for (let i = 0; i < blocks; i++) await bench.chain.mine()
+    // What others had proven meanwhile is not kept.
+    await bench.until(async () => (await booked()) === (await head()))
+    await bench.restart()
+    bench.node.lie(async ({ method }) => {
+      if (method === 'eth_getBlockByHash') await Bun.sleep(150)
+      return undefined
+    })
+    const id = await create({ event: 'Transfer', where: { to: ana }, from_block: from })
+    await bench.until(async () => amounts(id).length > 0)
+    expect(amounts(id).length).toBeLessThan(30)
+    bench.node.lie(undefined)
+    await caughtUp(id)
+    expect(amounts(id)).toEqual(minted.amounts)
+  })
+}
+
 test('what the chain takes back is taken back by an event with the same id', async () => {
   const ana = await bench.wallet(0n)
   const id = await create({ event: 'Transfer', where: { to: ana } })

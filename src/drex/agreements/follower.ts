@@ -10,6 +10,7 @@ import {
   type FollowerContext,
   placeBefore,
 } from '../ledger/following.ts'
+import { takePart } from '../ledger/part.ts'
 import { withPage } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import { RpcFailure } from '../rpc/errors.ts'
@@ -39,9 +40,9 @@ const look = async (context: FollowerContext, source: Source): Promise<boolean> 
     const reader = await createReader()
     // Whose contracts these are is asked of what they told: there may be more of them than a node takes.
     const page = await source.read(position.place, to, { topics: reader.topics })
-    if (page === undefined) await goBack(context, position)
-    else await keep(context, { reader, position, page })
-    return page === undefined || page.last.number < to
+    if (page !== undefined) return (await keep(context, { reader, position, source, page })) < to
+    await goBack(context, position)
+    return true
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error
     logger.warn({ network: network.id, err: error }, 'agreements wait')
@@ -65,23 +66,30 @@ const passOver = (
 type Reading = {
   readonly reader: Reader
   readonly position: store.Position
+  readonly source: Source
   readonly page: Page
 }
 
+/** @returns the last block of which all is kept */
 const keep = async (
   context: FollowerContext,
-  { reader, position, page }: Reading,
-): Promise<void> => {
+  { reader, position, ...reading }: Reading,
+): Promise<number> => {
   const { network, sql, emitEvents, watchBlocks } = context
   const after = position.place.number
-  const told = page.logs.map(reader.about)
+  const told = reading.page.logs.map(reader.about)
   const concerned = await store.concerned(sql, network.id, after, told)
   const known = new Set(concerned.map(({ id }) => id))
   const agreements = Map.groupBy(concerned, ({ contract }) => contract)
+  const concernedBy = (log: Log) =>
+    (agreements.get(log.address) ?? []).filter((each) => reader.decode(each, log) !== undefined)
   const events: store.Event[] = []
-  for (const log of page.logs) {
-    events.push(...(await eventsIn(context, reader, agreements.get(log.address) ?? [], log)))
-  }
+  const logs = reading.page.logs.filter((log) => concernedBy(log).length > 0)
+  const page = await takePart(reading, logs, async (_, own) => {
+    const told: store.Event[] = []
+    for (const log of own) told.push(...(await eventsIn(context, reader, concernedBy(log), log)))
+    events.push(...told)
+  })
   const { number, hash } = page.last
   const anchors = withPage(position.anchors, page)
   await sql.begin(async (tx) => {
@@ -101,21 +109,20 @@ const keep = async (
     const blockTime = Number(page.blocks.get(number)?.timestamp ?? 0n)
     await store.endFollowing(tx, network.id, { untilBlock, blockTime })
   })
+  return page.last.number
 }
 
 /** One event may be of several agreements: both sides may be ours. */
 const eventsIn = async (
   context: FollowerContext,
   reader: Reader,
-  agreements: readonly store.Agreement[],
+  concerned: readonly store.Agreement[],
   told: Log,
 ): Promise<readonly store.Event[]> => {
   const { blockHash, blockNumber, logIndex, transactionHash: hash } = told
-  const concerned = agreements.filter((each) => reader.decode(each, told) !== undefined)
-  if (concerned.length === 0) return []
   const receipt = await receiptIn(context, blockHash, hash)
   const log = receipt?.logs.find((each) => each.logIndex === logIndex)
-  if (receipt === undefined || log === undefined) {
+  if (receipt?.blockNumber !== blockNumber || log === undefined) {
     throw new RpcFailure('transient', `the receipt of ${hash} is not proven`)
   }
   return concerned.flatMap((agreement): store.Event[] => {

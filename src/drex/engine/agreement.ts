@@ -27,16 +27,17 @@ export const provenOf = async (
   mined: readonly OpenTransaction[],
 ): Promise<Agreement> => {
   if (!network.proofs || mined.length === 0) return { agreed: mined, disputed: [] }
-  const blocks = await prover.prove(mined.map(({ blockHash = '0x' }) => blockHash))
   const agreed: OpenTransaction[] = []
   const disputed: OpenTransaction[] = []
-  for (const transaction of mined) {
-    const block = blocks.get(transaction.blockHash ?? '0x')
+  for (const [hash, own] of Map.groupBy(mined, ({ blockHash }) => blockHash)) {
+    const block = await prover.prove(hash ?? '0x')
     if (block === undefined) continue
-    const receipt = block.receipts.get(transaction.minedHash ?? '0x')
-    const isSame = receipt !== undefined && isWrittenDown(transaction, receipt)
-    if (isSame) agreed.push(transaction)
-    else disputed.push(transaction)
+    for (const transaction of own) {
+      const receipt = block.receipts.get(transaction.minedHash ?? '0x')
+      const isSame = receipt !== undefined && isWrittenDown(transaction, receipt)
+      if (isSame) agreed.push(transaction)
+      else disputed.push(transaction)
+    }
   }
   return { agreed, disputed }
 }

@@ -190,11 +190,12 @@ const receiptsOf = async (
 ): Promise<ReadonlyMap<Hex, Receipt>> => {
   const receipts = new Map<Hex, Receipt>()
   if (network.proofs) {
-    const wanted = hashes.map((hash) => blocks.get(hash)).filter((each) => each !== undefined)
-    const proven = await prover.prove(wanted)
-    for (const hash of hashes) {
-      const receipt = proven.get(blocks.get(hash) ?? '0x')?.receipts.get(hash)
-      if (receipt !== undefined) receipts.set(hash, receipt)
+    for (const [block, own] of Map.groupBy(hashes, (hash) => blocks.get(hash))) {
+      const proven = block && (await prover.prove(block))
+      for (const hash of own) {
+        const receipt = proven?.receipts.get(hash)
+        if (receipt !== undefined) receipts.set(hash, receipt)
+      }
     }
     return receipts
   }

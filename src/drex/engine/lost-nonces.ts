@@ -81,7 +81,7 @@ const takerOf = async (
   if (number === undefined) return undefined
   const block = await rpc.call('eth_getBlockByNumber', quantity(number), true)
   if (block?.number !== number) return undefined
-  if (network.proofs && !(await prover.prove([block.hash])).get(block.hash)) return undefined
+  if (network.proofs && (await prover.prove(block.hash)) === undefined) return undefined
   for (const each of block.transactions) {
     if (typeof each === 'string' || each.from !== sender || each.nonce !== nonce) continue
     return hashes.has(each.hash) ? undefined : { hash: each.hash, block }

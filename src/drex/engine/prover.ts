@@ -15,10 +15,10 @@ import { resultOf } from '../rpc/node.ts'
 
 export type Prover = {
   /**
-   * @param hashes of blocks
-   * @returns those that are proven; the others wait for a node that proves them
+   * One block, which may be large: whoever needs many keeps of each what is needed.
+   * @returns undefined if it waits for a node that proves it
    */
-  readonly prove: (hashes: Iterable<Hex>) => Promise<ReadonlyMap<Hex, ProvenBlock>>
+  readonly prove: (hash: Hex) => Promise<ProvenBlock | undefined>
 }
 
 /** Blocks and receipts that are kept: the engine and the ledger both need them, and again at their end. */
@@ -87,17 +87,7 @@ export const createProver = ({
     return answer
   }
 
-  return {
-    async prove(hashes) {
-      const proven = new Map<Hex, ProvenBlock>()
-      // One after another: blocks may be large.
-      for (const hash of new Set(hashes)) {
-        const block = kept.get(hash) ?? (await once(hash).catch(passing))
-        if (block !== undefined) proven.set(hash, block)
-      }
-      return proven
-    },
-  }
+  return { prove: async (hash) => kept.get(hash) ?? (await once(hash).catch(passing)) }
 }
 
 /** What one node tells of the block may be proven by what another tells of its receipts. None is waited for that hangs. */

@@ -10,7 +10,7 @@ export const receiptIn = async (
   block: Hex,
   hash: Hex,
 ): Promise<Receipt | undefined> => {
-  if (network.proofs) return (await prover.prove([block])).get(block)?.receipts.get(hash)
+  if (network.proofs) return (await prover.prove(block))?.receipts.get(hash)
   try {
     const told = await rpc.call('eth_getTransactionReceipt', hash)
     return told?.transactionHash === hash && told.blockHash === block ? told : undefined

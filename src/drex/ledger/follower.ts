@@ -11,6 +11,7 @@ import { encodeBalanceOf } from '../evm/token-call.ts'
 import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import type { Log } from '../rpc/methods.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
 import {
@@ -19,8 +20,8 @@ import {
   type Follower,
   type FollowerContext,
   placeBefore,
-  provenLogs,
 } from './following.ts'
+import { provenPart } from './part.ts'
 import { withPage } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
 import * as store from './store.ts'
@@ -64,9 +65,9 @@ const createLook = (context: LedgerContext): (() => Promise<boolean>) => {
       await goBack(context, position)
       return true
     }
-    await keep(context, { source, position, page })
-    await compareDue(head - page.last.number)
-    return page.last.number < to
+    const last = await keep(context, { source, position, page })
+    await compareDue(head - last)
+    return last < to
   }
 }
 
@@ -110,16 +111,23 @@ type Reading = {
   readonly page: Page
 }
 
-const keep = async (context: LedgerContext, reading: Reading): Promise<void> => {
+/** @returns the last block of which all is kept */
+const keep = async (context: LedgerContext, reading: Reading): Promise<number> => {
   const { network, prover, sql } = context
-  const { position, page } = reading
-  const entries = entriesOf(page.logs)
+  const { position } = reading
+  const entries = entriesOf(reading.page.logs)
   // A wallet that is made after this was unknown when the page was read: nobody could pay to it.
   const wallets = await store.walletsAmong(sql, [...new Set(entries.map(({ wallet }) => wallet))])
   const followed = new Set(tokensOf(network))
   const isOurs = ({ wallet, token }: Entry) => wallets.has(wallet) && followed.has(token)
-  const told = entries.filter(isOurs)
-  const ours = network.proofs ? entriesOf(await provenLogs(prover, told)).filter(isOurs) : told
+  const oursOf = (logs: readonly Log[]) => entriesOf(logs).filter(isOurs)
+  const { page, proven: ours } = network.proofs
+    ? await provenPart(
+        { ...reading, prover },
+        reading.page.logs.filter((log) => oursOf([log]).length > 0),
+        oursOf,
+      )
+    : { page: reading.page, proven: entries.filter(isOurs) }
   const bookings = await dated(reading, ours)
   const tokens = await decimalsOf(context, new Set(ours.map(({ token }) => token)))
   for (const { token } of ours) {
@@ -133,6 +141,7 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<void> => 
     const booked = await store.book(tx, network.id, bookings)
     await tell(context, tx, booked, { wallets, tokens, after: position.historyUntil })
   })
+  return page.last.number
 }
 
 /** With the times of their blocks, which must be the blocks that the events named. */

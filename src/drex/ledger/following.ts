@@ -6,12 +6,11 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { type BlockContext, blocksAt } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
-import { type Hex, quantity } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { toldIn } from '../rpc/exchange.ts'
-import type { Log } from '../rpc/methods.ts'
 import type { Anchor, Place } from './place.ts'
 
 export type Follower = Pick<Job, 'start' | 'stop'>
@@ -56,20 +55,6 @@ export const createFollower = (
       }
     },
   })
-
-/** All that the blocks tell which these events are of. What a node told of whole ranges is so proven, or not believed. */
-export const provenLogs = async (
-  prover: Prover,
-  told: readonly { readonly blockHash: Hex }[],
-): Promise<readonly Log[]> => {
-  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
-  const blocks = await prover.prove(hashes)
-  return hashes.flatMap((hash) => {
-    const block = blocks.get(hash)
-    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
-    return [...block.receipts.values()].flatMap(({ logs }) => logs)
-  })
-}
 
 /** Events that one statement writes. */
 const eventsMax = 500

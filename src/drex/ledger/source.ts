@@ -6,6 +6,7 @@
 
 import { blocksAt, linkedBlocks } from '../engine/blocks.ts'
 import type { Prover } from '../engine/prover.ts'
+import type { ProvenBlock } from '../evm/block-proof.ts'
 import { bloomBits, mayHold } from '../evm/bloom.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
@@ -23,6 +24,8 @@ const rangeFirst = 2_000
 const rangeMax = 10_000
 /** Pages after which a range is doubled. */
 const growAfter = 8
+/** Blocks are proven for so long, before what they told is written down: a look has to end. */
+export const proofsMs = 1_000
 /** A range that is refused later than this is followed by a smaller one at the next look only: a look has to end. */
 const smallerWithinMs = 5_000
 
@@ -47,6 +50,8 @@ export type Source = {
    * @throws RpcFailure
    */
   readonly read: (after: Place, to: number, wanted: Wanted) => Promise<Page | undefined>
+  /** Only so many blocks of a range were of use. */
+  readonly shorten: (blocks: number) => void
   /** @throws RpcFailure also if a block is missing */
   readonly blocks: (numbers: readonly number[]) => Promise<ReadonlyMap<number, Block>>
 }
@@ -61,6 +66,7 @@ export type SourceContext = {
 export const createSource = (context: SourceContext): Source => {
   const range = createRange()
   return {
+    shorten: range.shorten,
     blocks: (numbers) => headers(context, numbers),
     async read(after, to, wanted) {
       if (to - after.number <= nearBlocksMax) return near(context, after, to, wanted)
@@ -96,6 +102,11 @@ const createRange = () => {
       if (++worked < growAfter) return
       worked = 0
       size = Math.min(rangeMax, size * 2)
+    },
+    /** The next may have twice as many. */
+    shorten(blocks: number): void {
+      worked = 0
+      size = Math.min(size, 2 * blocks)
     },
     /** @returns false if it is no use */
     shrink(
@@ -220,15 +231,20 @@ const logsOf = async (
   wanted: Wanted,
 ): Promise<ReadonlyMap<Hex, RpcOutcome<readonly Log[]>>> => {
   if (network.proofs) {
-    const proven = await prover.prove(blocks.map(({ hash }) => hash))
-    return new Map(
-      blocks.map(({ hash, number }): [Hex, RpcOutcome<readonly Log[]>] => {
-        const receipts = proven.get(hash)?.receipts.values()
-        if (receipts === undefined)
-          return [hash, failing('transient', `block ${number} is not proven`)]
-        return [hash, { result: [...receipts].flatMap(({ logs }) => logs.filter(isOf(wanted))) }]
-      }),
-    )
+    const told = new Map<Hex, RpcOutcome<readonly Log[]>>()
+    const endMs = performance.now() + proofsMs
+    let isGoingOn = true
+    for (const { hash, number } of blocks) {
+      const proven: ProvenBlock | undefined = isGoingOn ? await prover.prove(hash) : undefined
+      isGoingOn = proven !== undefined && performance.now() < endMs
+      told.set(
+        hash,
+        proven === undefined
+          ? failing('transient', `block ${number} is not proven`)
+          : { result: logsIn(proven).filter(isOf(wanted)) },
+      )
+    }
+    return told
   }
   const outcomes = await rpc.batch(
     blocks.map(({ hash }) => ({
@@ -245,6 +261,9 @@ const logsOf = async (
     }),
   )
 }
+
+export const logsIn = ({ receipts }: ProvenBlock): readonly Log[] =>
+  [...receipts.values()].flatMap(({ logs }) => logs)
 
 const isOf =
   (wanted: Wanted) =>

@@ -14,8 +14,8 @@ import {
   type Follower,
   type FollowerContext,
   placeBefore,
-  provenLogs,
 } from '../ledger/following.ts'
+import { provenPart } from '../ledger/part.ts'
 import { withPage } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import { RpcFailure } from '../rpc/errors.ts'
@@ -129,9 +129,9 @@ const follow = async (
       await goBack(context, stream)
       return true
     }
-    await tell(context, stream, page)
+    const last = await tell(context, stream, { source: course.source, page })
     course.restMs = restFirstMs
-    return page.last.number < to
+    return last < to
   } catch (error) {
     if (!isRowFault(error)) throw error
     course.restsUntilMs = performance.now() + course.restMs
@@ -142,10 +142,18 @@ const follow = async (
   }
 }
 
-const tell = async (context: FollowerContext, stream: store.Stream, page: Page): Promise<void> => {
+/** @returns the last block of which all is told */
+const tell = async (
+  context: FollowerContext,
+  stream: store.Stream,
+  reading: { readonly source: Source; readonly page: Page },
+): Promise<number> => {
   const { network, prover, sql, watchBlocks } = context
-  const told = page.logs.filter(isWanted(stream))
-  const logs = network.proofs ? (await provenLogs(prover, told)).filter(isWanted(stream)) : told
+  const wantedOf = (logs: readonly Log[]) => logs.filter(isWanted(stream))
+  const told = wantedOf(reading.page.logs)
+  const { page, proven: logs } = network.proofs
+    ? await provenPart({ ...reading, prover }, told, wantedOf)
+    : { page: reading.page, proven: told }
   const data = await payloads(sql, stream, logs)
   const anchors = withPage(stream.anchors, page)
   await sql.begin(async (tx) => {
@@ -157,6 +165,7 @@ const tell = async (context: FollowerContext, stream: store.Stream, page: Page):
     await store.keepTold(tx, stream.id, recent, oldest)
     await emit(context, tx, stream, 'drex.contract.event', data)
   })
+  return page.last.number
 }
 
 /** What the contract told, by every place of the filter that is not null; the first is the event itself. */
