@@ -348,6 +348,24 @@ describe('a payer who reads a code', () => {
     expect(await recOf(idRec)).toMatchObject({ status })
   })
 
+  test('by AUT3 at the end of its last day is answered before it expires', async () => {
+    const calendario = {
+      dataInicial: '2026-03-20',
+      dataFinal: '2026-04-20',
+      periodicidade: 'MENSAL',
+    }
+    const ativacao = { dadosJornada: { txid: freshTxid() } }
+    const { idRec } = await right('POST', '/rec', recBody({ calendario, ativacao }))
+    await at('2026-04-21T02:30:00Z', () => answer(idRec, 'pending', { journey: 'AUT3' }))
+    sent()
+    await at('2026-04-21T03:00:00Z', pix.sweep)
+    expect(await recOf(idRec)).toMatchObject({ status: 'CRIADA' })
+    await at('2026-04-21T03:30:00Z', pix.sweep)
+    expect(sent()).toMatchObject([{ type: 'pain.012', params: { reason: 'AP08' } }])
+    await at('2026-04-21T03:30:15Z', pix.sweep)
+    expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
   test('by AUT3 finds first day and first charge as they were, until he has not paid', async () => {
     const dadosJornada = { txid: freshTxid() }
     const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada } }))

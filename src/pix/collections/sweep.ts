@@ -127,6 +127,8 @@ const expireRecurrence = ({ sql, emit, now }: CollectionServiceDeps, id: string)
     const { endsOn } = recurrence?.terms ?? {}
     const isOver = endsOn !== undefined && endsOn < dayAt(at)
     if (recurrence?.status !== 'CRIADA' || !isOver) return
+    // Its payer has authorised it, and is answered first.
+    if (recurrence.payer?.waiting !== undefined) return
     const expired = movedTo(recurrence, 'EXPIRADA', at)
     await reviseRecurrence(tx, expired)
     for (const request of await requestsOf(tx, [id])) {
