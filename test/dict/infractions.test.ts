@@ -280,6 +280,48 @@ test('what waits for a person here is listed, until it is closed', async () => {
   expect(await waiting()).toEqual([])
 })
 
+describe('a report of ours about a payment that the other institution has reported', () => {
+  const theirs = async (): Promise<string> => {
+    const transactionId = await disputes.received()
+    const request = { situation: 'SCAM', details: undefined, contact: undefined } as const
+    infractions.create({ ...request, transactionId, reason: 'REFUND_REQUEST' }, other)
+    return transactionId
+  }
+  const code = 'InfractionReportAlreadyBeingProcessedForTransaction'
+  const ours = (id: string) =>
+    call('POST', base, bodyOf(id, { reason: 'REFUND_CANCELLED', situation: 'OTHER' }))
+
+  test('is refused where we know of it', async () => {
+    const transactionId = await theirs()
+    await disputes.poll()
+    const { status, json } = await ours(transactionId)
+    expect([status, json.directory_code]).toEqual([422, code])
+  })
+
+  test('is refused where we do not, once the list is sure to show all', async () => {
+    const transactionId = await theirs()
+    const { status, json } = await ours(transactionId)
+    expect([status, json.status]).toEqual([202, 'requested'])
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    await sql`
+      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'refused', refusal: code })
+  })
+
+  test('waits for the list after a try that nobody answered, however old it is', async () => {
+    const transactionId = await theirs()
+    const { json } = await ours(transactionId)
+    await sql`
+      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    setFaults([{ kind: 'unavailable', operation: 'write', times: 1 }])
+    await disputes.retry()
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+  })
+})
+
 test('whoever may not speak for the institution finds nothing', async () => {
   const response = await disputes.dict.app.call('GET', base, { key: disputes.dict.readerKey })
   expect(response.status).toBe(403)

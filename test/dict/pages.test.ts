@@ -32,6 +32,7 @@ import {
   lockShown,
   openDisputes,
   touchDispute,
+  wasTriedBefore,
 } from '../../src/dict/disputes/store.ts'
 import type { OwnEntry } from '../../src/dict/entries/domain.ts'
 import {
@@ -199,7 +200,8 @@ const readDisputes = async (sql: Client, made: Made): Promise<void> => {
     }
     await findDispute(sql, kind, id)
     await openDisputes(sql, kind, new Date(), listed)
-    await isDisputed(sql, kind, { id, transactionId }, ['closed'])
+    await isDisputed(sql, kind, { id, transactionId }, ['closed'], ['asking'])
+    await wasTriedBefore(sql, id, 1_000)
   }
 }
 

@@ -27,8 +27,9 @@ export type DisputeForm<Item, C, W extends Wanted> = Pick<Telling<C>, 'eventOf'>
   readonly actElements: (dispute: Dispute<C, W>, wanted: W) => readonly Element[]
   /** Its lists, by the names under which it is kept until when they have been read, with their parameters. */
   readonly lists: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** The name of the one that shows what we ask for. */
+  /** The name of the one that shows what we ask for, and the parameters by which it shows nothing else. */
   readonly askedIn: string
+  readonly askedBy?: Readonly<Record<string, string>>
 }
 
 type Shown<C> = { readonly kind: 'seen'; readonly seen: Seen<C> }
@@ -86,20 +87,16 @@ export const createDisputeCalls = <
   const post = (operation: string, path: string, body: Element): Told<C> =>
     tell(`${operation}_${kind}`, { method: 'POST', path, body }, seenOf)
   const participant: Element = ['Participant', ispb]
-  const listOf = (name: string): DirectoryList<Listed<C>> => ({
+  const listOf = (name: string, only = form.lists[name]): DirectoryList<Listed<C>> => ({
     name,
     ask: (query) =>
-      see(
-        `list_${kind}s`,
-        listRequest(base, ispb, query, detailed(form.lists[name])),
-        (document) => {
-          const page = readPage(document, { list: `${noun}s`, item: noun }, (_, node) => {
-            const item = read(document, node)
-            return { modifiedMs: item.modifiedMs, seen: seenIn(item, ispb) }
-          })
-          return { kind: 'page', page }
-        },
-      ),
+      see(`list_${kind}s`, listRequest(base, ispb, query, detailed(only)), (document) => {
+        const page = readPage(document, { list: `${noun}s`, item: noun }, (_, node) => {
+          const item = read(document, node)
+          return { modifiedMs: item.modifiedMs, seen: seenIn(item, ispb) }
+        })
+        return { kind: 'page', page }
+      }),
   })
   return {
     create: (dispute) =>
@@ -114,7 +111,7 @@ export const createDisputeCalls = <
     find: (id) => see(`find_${kind}`, { path: base + id }, seenOf),
     asked: async (since, round) => {
       const found: Seen<C>[] = []
-      const isWhole = await searchList(sql, listOf(form.askedIn), {
+      const isWhole = await searchList(sql, listOf(form.askedIn, form.askedBy), {
         from: since,
         overlapMs,
         nowMs: now().getTime(),
@@ -126,6 +123,6 @@ export const createDisputeCalls = <
       })
       return { seen: found, isWhole }
     },
-    lists: Object.keys(form.lists).map(listOf),
+    lists: Object.keys(form.lists).map((name) => listOf(name)),
   }
 }

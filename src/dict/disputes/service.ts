@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { disputeRoles } from '#src/events/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
@@ -39,6 +40,7 @@ import {
   lockDispute,
   openDisputes,
   touchDispute,
+  wasTriedBefore,
 } from './store.ts'
 
 /** Why what is wanted does not come about. @property returnId null: the return is none, and its sum is free again */
@@ -258,7 +260,7 @@ const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | und
 const isRefused = (said: unknown): said is Refused =>
   (said as { readonly kind?: string }).kind === 'refused'
 
-/** The states of one of ours that the directory names where it makes no second one, by the end of its code. */
+/** The states of the one that the directory names where it makes no second one, by the end of its code. */
 const repeatedBy: Readonly<Record<string, readonly Dispute['status'][]>> = {
   AlreadyBeingProcessedForTransaction: unansweredStatuses,
   AlreadyProcessedForTransaction: ['closed'],
@@ -289,8 +291,9 @@ const createMayBeMade =
     if (!asked.isWhole || (await findDispute(sql, kind, id))?.status !== 'requested') return true
     if (states === undefined) return false
     // Nor does one that may be late, unless we know of another one that the directory can mean.
-    const isListed = states !== unansweredStatuses && ageMs > overlapMs
-    return !isListed && !(await isDisputed(sql, kind, before, states))
+    if (await wasTriedBefore(sql, id, overlapMs)) return false
+    const roles = ageMs < firstMs ? disputeRoles : (['asking'] as const)
+    return !(await isDisputed(sql, kind, before, states, roles))
   }
 
 const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<C>) => {
@@ -331,7 +334,9 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       return giveUp(before, { refusal: answer.code })
     }
     const dispute = await find(before.id)
-    return dispute.status === 'requested' ? later(before.id) : { dispute, isDone: true }
+    if (dispute.status !== 'requested') return { dispute, isDone: true }
+    // What is refused made nothing: the try before it, whose answer was lost, stays the last that may have.
+    return answer.kind === 'refused' ? { dispute, isDone: false } : later(before.id)
   }
 
   const carryOut = async (before: Dispute<C, W>, wanted: W): Promise<Advanced<C, W>> => {

@@ -144,17 +144,26 @@ export const openDisputes = async (
         and modified_at > now() - interval '30 days'))
   order by tried_at limit ${limit}`
 
-/** Whether another one that we have made about the payment is in one of these states. */
+/** Whether another one about the payment is in one of these states. */
 export const isDisputed = async (
   sql: Queryable,
   kind: DisputeKind,
   { id, transactionId }: Pick<Dispute, 'id' | 'transactionId'>,
   statuses: readonly Dispute['status'][],
+  roles: readonly Dispute['role'][],
 ): Promise<boolean> => {
   const rows = await sql`
     select from ${ofPayment(sql, transactionId)}
-    where kind = ${kind} and id <> ${id}::uuid and role = 'asking'
+    where kind = ${kind} and id <> ${id}::uuid and role in (${constants(sql, roles)})
       and status in (${constants(sql, statuses)}) limit 1`
+  return rows.length > 0
+}
+
+/** Whether the last try that may have come about was longer ago. */
+export const wasTriedBefore = async (sql: Queryable, id: string, ms: number): Promise<boolean> => {
+  const rows = await sql`
+    select from dict_disputes
+    where id = ${id}::uuid and tried_at < clock_timestamp() - make_interval(secs => ${ms / 1_000})`
   return rows.length > 0
 }
 

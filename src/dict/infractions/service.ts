@@ -39,4 +39,6 @@ const reportForm: DisputeForm<InfractionReport, ReportContent, ReportWanted> = {
   },
   lists: { infractions: {} },
   askedIn: 'infractions',
+  // Four times as often as the list of both sides.
+  askedBy: { IsReporter: 'true' },
 }

@@ -33,16 +33,16 @@ const refuseMalformed = ({ reason, situation, details }: InfractionRequest): voi
   if (!isKnown || !isExplained || !isFitting) throw new Refusal('InfractionReportInvalid')
 }
 
-/** @throws Refusal if one about the payment goes on, or has ended */
+/** @throws Refusal if one about the payment goes on, whoever made it, or one for the same reason has ended */
 const refuseRepeated = (
   all: readonly InfractionReport[],
   { transactionId, reason }: InfractionRequest,
 ): void => {
-  const others = all.filter((one) => one.transactionId === transactionId && one.reason === reason)
+  const others = all.filter((one) => one.transactionId === transactionId)
   if (others.some(({ status }) => status === 'OPEN' || status === 'ACKNOWLEDGED')) {
     throw new Refusal('InfractionReportAlreadyBeingProcessedForTransaction')
   }
-  if (others.some(({ status }) => status === 'CLOSED')) {
+  if (others.some((one) => one.reason === reason && one.status === 'CLOSED')) {
     throw new Refusal('InfractionReportAlreadyProcessedForTransaction')
   }
 }
