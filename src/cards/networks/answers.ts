@@ -65,15 +65,25 @@ export type AnswerRules = {
   readonly ofReversal: (code: string, isRepeat: boolean) => ReversalMeaning
 }
 
-const contains = (codes: readonly string[]): ((code: string) => boolean) => {
-  const ranges = codes.map((one) => {
+const rangesOf = (codes: readonly string[]) =>
+  codes.map((one) => {
     const [from = '', to = from] = one.split('-')
     return { from, to }
   })
+
+const contains = (codes: readonly string[]): ((code: string) => boolean) => {
+  const ranges = rangesOf(codes)
   return (code) => code.length === 2 && ranges.some(({ from, to }) => from <= code && code <= to)
 }
 
-/** @throws Error when a code is both approved and declined */
+/** A code that both have: where two ranges meet, one of them begins. */
+const commonOf = (some: readonly string[], others: readonly string[]): string | undefined => {
+  const [isOfSome, isOfOthers] = [contains(some), contains(others)]
+  const starts = rangesOf([...some, ...others]).map(({ from }) => from)
+  return starts.find((code) => isOfSome(code) && isOfOthers(code))
+}
+
+/** @throws Error when a code by which the network moves money is declined, too: nobody would take it back */
 export const createAnswerRules = (codes: AnswerCodes): AnswerRules => {
   const [isApproved, isDeclined, isReversed, isRepeated, isUnknown] = [
     codes.approved,
@@ -82,8 +92,10 @@ export const createAnswerRules = (codes: AnswerCodes): AnswerRules => {
     codes.repeated,
     codes.unknown,
   ].map(contains) as [Test, Test, Test, Test, Test]
-  const both = codes.approved.find((code) => isDeclined(code))
-  if (both !== undefined) throw new Error(`code ${both} is both approved and declined`)
+  for (const moving of ['approved', 'partial'] as const) {
+    const both = commonOf(codes[moving], codes.declined)
+    if (both !== undefined) throw new Error(`code ${both} is both ${moving} and declined`)
+  }
   return {
     isPartial: contains(codes.partial),
     isVerified: contains(codes.verified),

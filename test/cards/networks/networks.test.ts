@@ -146,8 +146,17 @@ describe('the networks of the settings', () => {
     expect(await refused([{ ...good, pool: 2 }])).toContain('pool')
     expect(await refused([{ ...good, dialect: 'klingon' }])).toContain('no dialect klingon')
     expect(await refused([good, { ...good, prefixes: ['7'] }])).toContain('same name')
-    const answers = { approved: ['00', '51'] }
-    expect(await refused([{ ...good, answers }])).toContain('both approved and declined')
+    for (const [answers, text] of [
+      [{ approved: ['00', '51'] }, '51 is both approved and declined'],
+      [{ approved: ['00-02'] }, '01 is both approved and declined'],
+      [{ approved: ['08', '99-9Z'], declined: ['9A-AA'] }, '9A is both approved and declined'],
+      [{ declined: ['01-99'] }, '10 is both partial and declined'],
+      [{ partial: ['09-11'], declined: ['10'] }, '10 is both partial and declined'],
+      [{ declined: ['01-99'], partial: [] }, 'nothing'],
+      [{ approved: ['00', '10-11'], declined: ['01-09', '12-99'] }, 'nothing'],
+    ] as const) {
+      expect(await refused([{ ...good, answers }])).toContain(text)
+    }
     const lacking = (fields: unknown) => ({
       ...good,
       dialect: { name: 'x', extends: 'ascii', fields },
