@@ -12,4 +12,4 @@ export {
   parseBrCode,
 } from './read.ts'
 export { brcodeBytesMax } from './tape.ts'
-export { toAscii } from './text.ts'
+export { hasAsciiForm, toAscii } from './text.ts'

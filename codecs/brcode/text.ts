@@ -60,24 +60,38 @@ export const isAddress = (bytes: Uint8Array, start: number, end: number): boolea
   )
 }
 
-/** Letters of Latin alphabets that are no letter with an accent, and signs within names, by what is written for them in ASCII. */
+/** Letters of Latin alphabets that are no letter with an accent, and signs, by what is usually written for them in ASCII. */
 const written: ReadonlyMap<string, string> = new Map(
-  "Æ:AE æ:ae Œ:OE œ:oe ß:ss ẞ:SS Þ:Th þ:th Ð:D ð:d Đ:D đ:d Ħ:H ħ:h ı:i ĸ:k Ł:L ł:l Ŋ:N ŋ:n Ø:O ø:o Ŧ:T ŧ:t ‘:' ’:' –:- —:-"
+  [
+    'Æ:AE æ:ae Œ:OE œ:oe ß:ss ẞ:SS Þ:Th þ:th Ð:D ð:d Đ:D đ:d Ħ:H ħ:h ı:i ĸ:k Ł:L ł:l Ŋ:N ŋ:n Ø:O ø:o Ŧ:T ŧ:t',
+    `‘:' ’:' ‚:' ‛:' ‹:' ›:' ′:' ʼ:' “:" ”:" „:" ‟:" «:" »:" ‒:- –:- —:- ―:- −:-`,
+    '⁄:/ ×:x ·:. •:* °:o ¡:! ¿:? ©:(C) ®:(R) €:EUR £:GBP',
+  ]
+    .join(' ')
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.slice(2)]),
 )
 
-const accents = /\p{M}+/gu
+/** An accent that stands alone is typed for an apostrophe; decomposed, it would be a blank. */
+const acute = /´/g
+/** Accents, and characters that are not seen, such as a soft hyphen. */
+const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]+/gu
 const others = /[^\x20-\x7e]/gu
 
+const folded = (text: string): string =>
+  text
+    .replace(acute, "'")
+    .normalize('NFKD')
+    .replace(unseen, '')
+    .replace(others, (other) => written.get(other) ?? other)
+
 /**
- * The text in printable ASCII: removes accents, writes other Latin letters as is usual (ł as l, ß as ss), and drops all
- * other characters that are not ASCII.
+ * The text in printable ASCII: removes accents, writes other Latin letters and signs as is usual (ł as l, € as EUR), and
+ * drops all other characters that are not ASCII: {@link hasAsciiForm} tells whether there are any.
  *
  * @example toAscii('São João & Cª') // 'Sao Joao & Ca'
  */
-export const toAscii = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(accents, '')
-    .replace(others, (other) => written.get(other) ?? '')
+export const toAscii = (text: string): string => folded(text).replace(others, '')
+
+/** Whether {@link toAscii} writes every character that can be seen. */
+export const hasAsciiForm = (text: string): boolean => folded(text).search(others) === -1

@@ -44,7 +44,7 @@ const merchant = {
   }),
   charset: z.enum(['ascii', 'utf-8']).default('ascii').meta({
     description:
-      'ascii takes accents off name, city and info, which every reader understands; utf-8 keeps them and counts lengths in bytes.',
+      'ascii takes accents off name, city and info, which every reader understands, and refuses characters that ASCII has no form for; utf-8 keeps all and counts lengths in bytes.',
   }),
   image: wantedImage,
 }

@@ -7,10 +7,12 @@ import {
   buildStaticBrCode,
   checkTxid,
   explainBrCode,
+  hasAsciiForm,
   parseBrCode,
   pixKeyKind,
   toAscii,
 } from '#codecs/brcode'
+import { CodecError } from '#codecs/bytes'
 import type { compositeBody, dynamicBody, staticBody } from './documents.ts'
 
 type StaticRequest = z.output<typeof staticBody>
@@ -26,30 +28,41 @@ export type WrittenCode = {
   readonly key_kind: string | null
 }
 
-const merchantOf = (request: StaticRequest | DynamicRequest | CompositeRequest) => {
-  const text = textFor(request.charset)
-  return {
-    merchantName: text(request.name),
-    merchantCity: text(request.city),
-    amount: request.amount,
-    postalCode: request.postal_code,
-    merchantCategoryCode: request.merchant_category_code,
-    singleUse: request.single_use,
+type Charset = StaticRequest['charset']
+
+const merchantOf = ({
+  charset,
+  ...request
+}: StaticRequest | DynamicRequest | CompositeRequest) => ({
+  merchantName: inCharset(charset, '59', request.name),
+  merchantCity: inCharset(charset, '60', request.city),
+  amount: request.amount,
+  postalCode: optionalIn(charset, '61', request.postal_code),
+  merchantCategoryCode: request.merchant_category_code,
+  singleUse: request.single_use,
+})
+
+/** A text as the object of this path holds it. */
+const inCharset = (charset: Charset, path: string, text: string): string => {
+  if (charset === 'utf-8') return text
+  if (!hasAsciiForm(text)) {
+    const message = 'holds a character that ASCII has no form for: use charset utf-8'
+    throw new CodecError('brcode_ascii', 0, message, { path })
   }
+  return toAscii(text).trim()
 }
 
-const textFor = (charset: 'ascii' | 'utf-8') => (text: string) =>
-  charset === 'ascii' ? toAscii(text) : text
+const optionalIn = (charset: Charset, path: string, text: string | undefined) =>
+  text === undefined ? undefined : inCharset(charset, path, text)
 
 /** Codes hold no scheme, but users paste addresses with one. */
 const withoutScheme = (url: string): string => url.replace(/^https:\/\//i, '')
 
 /** @throws CodecError */
 export const writeStatic = (request: StaticRequest): WrittenCode => {
-  const { key, txid, info } = request
-  const text = textFor(request.charset)
-  const infoText = info === undefined ? undefined : text(info)
-  const payload = buildStaticBrCode({ ...merchantOf(request), key, txid, info: infoText })
+  const { key, txid } = request
+  const info = optionalIn(request.charset, '26.02', request.info)
+  const payload = buildStaticBrCode({ ...merchantOf(request), key, txid, info })
   return written(payload, txid, 'static', false, key)
 }
 
@@ -63,14 +76,14 @@ export const writeDynamic = (request: DynamicRequest): WrittenCode => {
 
 /** @throws CodecError */
 export const writeComposite = (request: CompositeRequest): WrittenCode => {
-  const { key, txid, info, url } = request
+  const { key, txid, url } = request
   const isDynamic = url !== undefined
   if (isDynamic && txid !== undefined) checkTxid(txid, 'dynamic')
   const payload = buildCompositeBrCode({
     ...merchantOf(request),
     recurrenceUrl: withoutScheme(request.recurrence_url),
     key,
-    info: info === undefined ? undefined : textFor(request.charset)(info),
+    info: optionalIn(request.charset, '26.02', request.info),
     url: isDynamic ? withoutScheme(url) : undefined,
     // The txid of a charge is not in the code.
     txid: isDynamic ? undefined : txid,

@@ -71,6 +71,34 @@ describe('a charge', () => {
     expect((await get(`/cob/${txid}`)).json).toEqual(json)
   })
 
+  test('has the receiver in its QR code without a loss; one whose name ASCII cannot write is refused', async () => {
+    const set = (more: object) => {
+      const body = { key, account: 'ana', tax_id: '12345678000195', name: 'Ana', city: 'Recife' }
+      return pix.call('PUT', '/v1/pix/receivers', {
+        token: pix.operator,
+        body: { ...body, ...more },
+      })
+    }
+    for (const [member, value] of [
+      ['name', 'Loja 日本'],
+      ['city', '日本'],
+      ['city', '  '],
+    ] as const) {
+      const { status, json } = await set({ [member]: value })
+      expect([status, json.code]).toEqual([400, 'value_refused'])
+      expect(json.errors).toMatchObject([{ pointer: `/${member}`, rule: 'ascii' }])
+    }
+    const { json } = await put(freshTxid(), chargeBody(key))
+    const codeOf = async () =>
+      parseBrCode((await get(`/cob/${json.txid}`)).json.pixCopiaECola).merchantName
+    // As one may stand in the database from before.
+    await pix.database.sql`update pix_receivers set name = 'Loja 日本' where key = ${key}`
+    expect(await codeOf()).toBe('Loja')
+    expect((await set({ name: 'Padaria “São José”', city: 'São Paulo' })).status).toBe(200)
+    expect(await codeOf()).toBe('Padaria "Sao Jose"')
+    expect((await set({ name: 'Padaria São José', city: 'São Paulo' })).status).toBe(200)
+  })
+
   test('is made by POST with a txid of ours, once under an Idempotency-Key', async () => {
     const options = { token, body: chargeBody(key), headers: { 'Idempotency-Key': 'cob-1' } }
     const [first, second] = await Promise.all([

@@ -66,6 +66,31 @@ describe('writing', () => {
     expect(payload).toContain('5905José')
   })
 
+  test('signs have their usual form in ASCII, and no blank is left at an end', async () => {
+    const body = { name: ' Bar “X” ', city: 'D´Água\u200b', key: evp, info: 'pague 5€ já' }
+    const { payload } = await json(await post('static', body))
+    const code = parseBrCode(payload)
+    expect(code).toMatchObject({ merchantName: 'Bar "X"', merchantCity: "D'Agua" })
+    expect(code.pix?.info).toBe('pague 5EUR ja')
+  })
+
+  test.each([
+    ['static', { ...merchant, key: evp, info: 'a日b' }, '/info'],
+    ['static', { ...merchant, key: evp, name: 'Loja 日本' }, '/name'],
+    ['static', { ...merchant, key: evp, postal_code: '日' }, '/postal_code'],
+    ['dynamic', { ...merchant, city: '日本', url: 'a.br/b' }, '/city'],
+    ['composite', { ...merchant, recurrence_url: 'a.br/b', key: evp, info: '👍' }, '/info'],
+  ])('%s leaves out no character: %j', async (kind, body, pointer) => {
+    const response = await post(kind, body)
+    expect(response.status).toBe(400)
+    const { code, errors } = await json(response)
+    expect(code).toBe('value_refused')
+    const message = 'holds a character that ASCII has no form for: use charset utf-8'
+    expect(errors).toEqual([{ pointer, rule: 'brcode_ascii', message }])
+    const kept = await post(kind, { ...body, charset: 'utf-8' })
+    expect(kept.status).toBe(200)
+  })
+
   test('a dynamic code; the scheme is taken off', async () => {
     const txid = 'a'.repeat(26)
     const url = 'pix.example.com/8b3da2f39a4140d1a91abd93113bd441'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pixKeyKind, toAscii } from '#codecs/brcode'
+import { hasAsciiForm, pixKeyKind, toAscii } from '#codecs/brcode'
 import { isTaxId, taxIdForm } from '#codecs/taxpayer'
 import { pageQuery, pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { changesDirection } from '#src/platform/runtime/index.ts'
@@ -28,8 +28,8 @@ const shown = (charactersMax: number) =>
 
 /** What a QR code can hold of it is ASCII. */
 const printed = (charactersMax: number) =>
-  shown(charactersMax).refine((value) => toAscii(value).trim() !== '', {
-    error: 'has no letter or digit that a QR code can hold',
+  shown(charactersMax).refine((value) => hasAsciiForm(value) && toAscii(value).trim() !== '', {
+    error: 'must be text that ASCII has a form for, as QR codes hold it',
     params: { rule: 'ascii' },
   })
 
@@ -50,8 +50,8 @@ const receiverBody = z
       error: 'has other check digits',
       params: { rule: 'check_digits' },
     }),
-    name: printed(200).meta({ description: 'In the QR code: its first 25 characters.' }),
-    city: printed(60).meta({ description: 'In the QR code: its first 15 characters.' }),
+    name: printed(200).meta({ description: 'In the QR code: its first 25 characters, in ASCII.' }),
+    city: printed(60).meta({ description: 'In the QR code: its first 15 characters, in ASCII.' }),
     street: shown(200).optional().meta({ description: 'Charges with a due date need it.' }),
     state: z
       .string()

@@ -6,6 +6,7 @@ import {
   buildStaticBrCode,
   checkTxid,
   crc16,
+  hasAsciiForm,
   parseBrCode,
   parsePixKey,
   pixKeyKind,
@@ -326,6 +327,36 @@ describe('a builder refuses', () => {
       expect(refusal(() => checkTxid('a'.repeat(length), kind)) === 'accepted').toBe(ok)
     }
   })
+})
+
+test('signs are written as is usual in ASCII, and what nobody sees is taken off', () => {
+  for (const [text, ascii] of [
+    ['Bar “X”', 'Bar "X"'],
+    ['„A‟ «B» ‹C› ‚D‛', `"A" "B" 'C' 'D'`],
+    ['D´Água, ʼN, 5′', "D'Agua, 'N, 5'"],
+    ['a – b — c ‒ d ― e − f', 'a - b - c - d - e - f'],
+    ['pague 5€ já…', 'pague 5EUR ja...'],
+    ['1º × 2ª • A·B ½ ™ © ® 5°', '1o x 2a * A.B 1/2 TM (C) (R) 5o'],
+    ['¿Qué? ¡Sí!', '?Que? !Si!'],
+    ['a\u00a0b\u00adc\u200bd\ufe0f', 'a bcd'],
+  ] as const) {
+    expect([text, toAscii(text)]).toEqual([text, ascii])
+    expect(hasAsciiForm(text)).toBe(true)
+  }
+})
+
+test('a text that ASCII cannot write is told from one that it can', () => {
+  for (const text of ['a日b', 'Loja 日本', 'Кафе', 'שלום', 'ok 👍', '5 ≤ 6', '\ud800']) {
+    expect([text, hasAsciiForm(text)]).toEqual([text, false])
+    expect(toAscii(text)).toMatch(/^[\x20-\x7e]*$/)
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
+      expect(toAscii(text)).toMatch(/^[\x20-\x7e]*$/)
+      // Twice: it keeps nothing from one text to the next.
+      expect(hasAsciiForm(text)).toBe(hasAsciiForm(text))
+    }),
+  )
 })
 
 test('accents are taken off for readers that know ASCII only', () => {
