@@ -3,6 +3,7 @@ import type { Logger } from '../observe/index.ts'
 import { archiveTable } from './archive.ts'
 import { deletedMax, deleteInBatches, type Lasting } from './batches.ts'
 import type { Client, Queryable } from './database.ts'
+import { textArray } from './fragments.ts'
 import { alterTable, type PartitionedTable, partitionEnd, partitionNames } from './partitions.ts'
 
 /** Tables that are partitioned alike, by the same ids: a partition of each goes together. */
@@ -33,7 +34,10 @@ export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
   return new Date(now.getTime() - days * dayMs)
 }
 
-/** Drops the partitions that lie wholly before then, oldest first, and deletes what the default ones hold of that time. */
+/**
+ * Drops the partitions that lie wholly before then, oldest first, deletes what the default ones hold of that time, and
+ * then what the later tables hold of rows of the first that are gone.
+ */
 export const dropExpired = async (
   deps: DropDeps,
   retained: Retained,
@@ -50,6 +54,7 @@ export const dropExpired = async (
     }
   }
   await emptyDefaults(deps, retained, before, round)
+  dropped.push(...(await emptyOthers(deps, retained, before, round)))
   return dropped
 }
 
@@ -137,12 +142,8 @@ const emptyDefaults = async (
     where ${key} < ${bound} and not (${isOpen(sql)}) limit 1`
   if (old === undefined) return
   if (archiveDirectory !== undefined) {
-    // What is younger stays in the table and comes again with the next file.
-    const at = new Date().toISOString().replace(/\D/g, '')
     for (const { name } of tables) {
-      const part = `${name}_default`
-      const archived = { name: part, directory: archiveDirectory, file: `${part}_${at}` }
-      await archiveTable({ sql, logger }, archived, round)
+      await archiveAgain({ sql, logger }, `${name}_default`, archiveDirectory, round)
     }
   }
   const gone = await deleteInBatches(
@@ -163,4 +164,92 @@ const emptyDefaults = async (
     round,
   )
   logger.info({ table: first.name, rows: gone }, 'past their retention')
+}
+
+/** What stays in the table comes again with the next file. */
+const archiveAgain = (
+  deps: Pick<DropDeps, 'sql' | 'logger'>,
+  name: string,
+  directory: string,
+  round: Lasting | undefined,
+): Promise<void> => {
+  const at = new Date().toISOString().replace(/\D/g, '')
+  return archiveTable(deps, { name, directory, file: `${name}_${at}` }, round)
+}
+
+/**
+ * Partitions are made table by table: where that failed for some, rows of one range lie in a partition of one table and
+ * in the default one of another, and do not go together. That may be so in the default partitions, and in those that the
+ * first table has no like of.
+ */
+const emptyOthers = async (
+  deps: DropDeps,
+  retained: Retained,
+  before: Date,
+  round: Lasting | undefined,
+): Promise<readonly string[]> => {
+  const { sql, archiveDirectory, logger } = deps
+  const [first, ...others] = retained.tables
+  const suffixOf = ({ name }: PartitionedTable, part: string) => part.slice(name.length)
+  const shared = (await partitionNames(sql, first)).map((part) => suffixOf(first, part))
+  const dropped: string[] = []
+  for (const table of others) {
+    await deleteOrphans(deps, retained, { table, part: `${table.name}_default`, before }, round)
+    for (const part of await partitionNames(sql, table)) {
+      if (shared.includes(suffixOf(table, part))) continue
+      await deleteOrphans(deps, retained, { table, part, before }, round)
+      const isOver = partitionEnd(part) <= before
+      if (!isOver || (await sql`select from ${sql(part)} limit 1`).count > 0) continue
+      await alterTable(sql, `drop table ${part}`)
+      logger.info(
+        { partition: part, archived: archiveDirectory !== undefined },
+        'past its retention',
+      )
+      dropped.push(part)
+    }
+  }
+  return dropped
+}
+
+type Searched = {
+  readonly table: PartitionedTable
+  readonly part: string
+  readonly before: Date
+}
+
+/** Deletes the old rows of a part whose row of the first table is gone; those of an open one stay with it. */
+const deleteOrphans = async (
+  { sql, archiveDirectory, logger }: DropDeps,
+  { tables, keys }: Retained,
+  { table, part, before }: Searched,
+  round: Lasting | undefined,
+): Promise<void> => {
+  const firstKey = sql(keys[tables[0].name] ?? '')
+  const key = sql(keys[table.name] ?? '')
+  let [deleted, after] = [0, '']
+  const some = async (): Promise<number> => {
+    const rows = await sql<{ key: string }[]>`
+      select distinct ${key} as key from ${sql(part)}
+      where ${key} < ${table.bound(before)} ${after === '' ? sql`` : sql`and ${key} > ${after}`}
+      order by ${key} limit ${deletedMax}`
+    after = rows.at(-1)?.key ?? after
+    const given = textArray(rows.map((row) => row.key))
+    const there = await sql<{ key: string }[]>`
+      select found.key from unnest(${given}::text::uuid[]) as given(key)
+      cross join lateral (
+        select ${firstKey} as key from ${sql(tables[0].name)} where ${firstKey} = given.key limit 1
+      ) found`
+    const kept = new Set(there.map((row) => row.key))
+    const gone = rows.map((row) => row.key).filter((one) => !kept.has(one))
+    if (gone.length === 0) return rows.length
+    if (archiveDirectory !== undefined && deleted === 0) {
+      await archiveAgain({ sql, logger }, part, archiveDirectory, round)
+    }
+    const { count } = await sql`
+      delete from ${sql(part)} where ${key} = any(${gone}::uuid[])`
+    deleted += count
+    return rows.length
+  }
+  await deleteInBatches(some, round)
+  if (deleted > 0) logger.info({ table: part, rows: deleted }, 'past their retention')
 }

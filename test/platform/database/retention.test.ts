@@ -1,8 +1,15 @@
-import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { daysAgo, dropExpired, ensurePartitions } from '#src/platform/database/index.ts'
+import { basename, join } from 'node:path'
+import {
+  daysAgo,
+  dropExpired,
+  ensurePartitions,
+  partitionNames,
+  textArray,
+  uuidBound,
+} from '#src/platform/database/index.ts'
 import { sealEntries } from '#src/platform/http/audit/chain/seal.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { insertMessages, type NewMessage } from '#src/spi/messages/index.ts'
@@ -118,6 +125,80 @@ test('rows without a partition of their own go one by one, but for the open ones
   expect(await sql`select from spi_transactions_default`).toHaveLength(1)
   const [file] = readdirSync(directory).filter((name) => name.startsWith('spi_messages_default'))
   expect(linesIn(file ?? '').map(({ id }) => id)).toEqual([gone.id, open.id])
+})
+
+describe('a range of which only some tables have a partition', () => {
+  const table = (name: string) => ({ name, unit: 'month', bound: uuidBound }) as const
+  const [letters, pages] = [table('letters'), table('pages')]
+  const tables = [letters, pages] as const
+  const id = (at: Date) => Bun.randomUUIDv7('hex', at)
+  const write = async (ids: readonly string[], isOpen = false) => {
+    const given = textArray(ids)
+    await sql`insert into letters select id, ${isOpen} from unnest(${given}::text::uuid[]) id`
+    await sql`
+      insert into pages
+      select id, number from unnest(${given}::text::uuid[]) id, generate_series(1, 3) number`
+  }
+  const forget = async (archiveDirectory?: string) =>
+    dropExpired(
+      { ...deps, archiveDirectory },
+      { tables, keys: { letters: 'id', pages: 'letter_id' }, isOpen: (on) => on`is_open` },
+      await daysAgo(sql, deps.days),
+    )
+  const left = async () => [await count('letters'), await count('pages')]
+
+  beforeEach(async () => {
+    await sql.unsafe(`
+      drop table if exists letters, pages;
+      create table letters (id uuid primary key, is_open boolean not null) partition by range (id);
+      create table letters_default partition of letters default;
+      create table pages (letter_id uuid, number int, primary key (letter_id, number))
+        partition by range (letter_id);
+      create table pages_default partition of pages default`)
+  })
+
+  test('later ones: their rows go with those of the first, and so does the partition', async () => {
+    const open = id(old)
+    await write([open], true)
+    await sql`delete from pages`
+    for (const each of tables) await ensurePartitions(sql, each, 0, old)
+    expect(await partitionNames(sql, letters)).not.toContain('letters_p202103')
+    await sql`insert into pages values (${open}::text::uuid, 1)`
+    await write([id(old)])
+    const place = mkdtempSync(join(directory, 'later-'))
+    await forget(place)
+    expect(await left()).toEqual([1, 1])
+    const file = readdirSync(place).find((name) => name.startsWith('pages_p202103'))
+    expect(linesIn(join(basename(place), file ?? ''))).toHaveLength(4)
+    await sql`update letters set is_open = false`
+    expect(await forget()).toEqual(['pages_p202103'])
+    expect(await left()).toEqual([0, 0])
+    expect(await partitionNames(sql, pages)).toEqual([])
+  })
+
+  test('the first: the rows of the others go once its partition is gone', async () => {
+    await ensurePartitions(sql, letters, 0, old)
+    await write([id(old), id(old), id(now)])
+    const place = mkdtempSync(join(directory, 'first-'))
+    expect(await forget(place)).toContain('letters_p202103')
+    expect(await left()).toEqual([1, 3])
+    const file = readdirSync(place).find((name) => name.startsWith('pages_default'))
+    expect(linesIn(join(basename(place), file ?? ''))).toHaveLength(9)
+    await forget(place)
+    expect(readdirSync(place).filter((name) => name.startsWith('pages_default'))).toHaveLength(1)
+  })
+
+  test('days of one and months of another: nothing outlives what it is of', async () => {
+    await ensurePartitions(sql, { ...letters, unit: 'day' }, 0, old)
+    await ensurePartitions(sql, pages, 0, old)
+    await write(Array.from({ length: 1_100 }, () => id(old)))
+    await write([id(old)], true)
+    await forget()
+    expect(await left()).toEqual([1_101, 3_303])
+    await sql`update letters set is_open = false`
+    expect((await forget()).toSorted()).toEqual(['letters_p20210315', 'pages_p202103'])
+    expect(await left()).toEqual([0, 0])
+  })
 })
 
 test('nothing goes before its time', async () => {
