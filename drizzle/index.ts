@@ -146,6 +146,7 @@ import m142 from './0142_spi_reasks.sql' with { type: 'text' }
 import m143 from './0143_pix_token_secrets.sql' with { type: 'text' }
 import m144 from './0144_card_unmatched_resolved.sql' with { type: 'text' }
 import m145 from './0145_spi_partial_recurrences.sql' with { type: 'text' }
+import m146 from './0146_spi_reask_turns.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -294,4 +295,5 @@ export const migrations: readonly Migration[] = [
   { name: '0143_pix_token_secrets', sql: m143 },
   { name: '0144_card_unmatched_resolved', sql: m144 },
   { name: '0145_spi_partial_recurrences', sql: m145 },
+  { name: '0146_spi_reask_turns', sql: m146 },
 ]

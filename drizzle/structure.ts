@@ -247,6 +247,7 @@ export const structure: readonly string[] = [
   'index spi_messages_direction on spi_messages',
   'index spi_messages_in_doubt on spi_messages',
   'index spi_messages_line on spi_messages',
+  'index spi_messages_reask on spi_messages',
   'index spi_messages_requeue on spi_messages',
   'index spi_messages_sent_late on spi_messages',
   'index spi_messages_source on spi_messages',

@@ -392,6 +392,16 @@ holdPageBudgets<readonly Made[]>({
           order by id limit ${waiting}
       ) first cross join lateral (select xml from spi_messages where id = first.id limit 1) message
       order by md5(first.id::text)`
+    // What was sent again and is not due yet, or no longer.
+    await sql`
+      insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, reask_after)
+      select overlay(id::text placing 'b' from 20)::uuid, 'pacs.008', 'OUTBOUND', 'UNKNOWN', 1, 'NOT_CHECKED', xml,
+        now() + case when place % 2 = 0 then interval '1 hour' else interval '-25 hours' end
+      from (
+        select id, row_number() over (order by id desc) as place from made where direction = 'OUTBOUND'
+          order by id desc limit ${2 * listed}
+      ) last cross join lateral (select xml from spi_messages where id = last.id limit 1) message
+      order by md5(last.id::text)`
     // What was sent long after it was made, and is unanswered since before the last day.
     await sql`
       insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, sent_at)

@@ -70,6 +70,7 @@ export const spiMessages = pgTable(
     index('spi_messages_sent_late')
       .on(table.status, table.sentAt)
       .where(sql`sent_at is not null and status in ('SENT', 'UNKNOWN')`),
+    index('spi_messages_reask').on(table.reaskAfter, table.id).where(sql`status = 'UNKNOWN'`),
     index('spi_messages_requeue')
       .on(table.requeueAfter, table.id)
       .where(sql`status = 'QUEUED' and waits_for is null`),

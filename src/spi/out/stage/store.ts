@@ -169,12 +169,13 @@ const overdueOfLate = (sql: Queryable, { from, to, scheduledTo }: Times) => sql`
   and sent_at >= ${from} and sent_at < ${to}
   and (is_scheduled is not true or sent_at < ${scheduledTo})`
 
-/** Those that nobody has asked for lately. */
-const isDue = (sql: Queryable) => sql`(reask_after is null or reask_after <= now())`
-
-/** SENT, or UNKNOWN and due. */
+/** SENT, or UNKNOWN and never sent again so far. */
 const overdueIn = (sql: Queryable, status: 'SENT' | 'UNKNOWN') =>
-  status === 'SENT' ? sql`status = 'SENT'` : sql`status = 'UNKNOWN' and ${isDue(sql)}`
+  status === 'SENT' ? sql`status = 'SENT'` : sql`status = 'UNKNOWN' and reask_after is null`
+
+/** The order of the index that has them. */
+const placeIn = (sql: Queryable, status: 'SENT' | 'UNKNOWN') =>
+  status === 'SENT' ? sql`id` : sql`reask_after, id`
 
 /** Begins a statement whose CTE `message` are messages of a status whose answer is overdue; locks them. */
 const overdueLocked = (
@@ -184,7 +185,7 @@ const overdueLocked = (
 ) => sql`
   with made as materialized (
     select * from spi_messages where ${overdueIn(sql, status)} and ${overdue(sql, times)}
-    order by id limit ${limit} for update skip locked
+    order by ${placeIn(sql, status)} limit ${limit} for update skip locked
   ), late as materialized (
     select * from spi_messages where ${overdueIn(sql, status)} and ${overdueOfLate(sql, times)}
     order by status, sent_at limit ${limit} for update skip locked
@@ -196,7 +197,7 @@ const overdueLocked = (
 const hasOverdue = (sql: Queryable, status: 'SENT' | 'UNKNOWN', times: Times) => sql`
   exists (
     select from spi_messages where ${overdueIn(sql, status)} and ${overdue(sql, times)}
-    order by id limit 1
+    order by ${placeIn(sql, status)} limit 1
   ) or exists (
     select from spi_messages where ${overdueIn(sql, status)} and ${overdueOfLate(sql, times)}
     order by status, sent_at limit 1
@@ -204,15 +205,23 @@ const hasOverdue = (sql: Queryable, status: 'SENT' | 'UNKNOWN', times: Times) =>
 
 type DoubtTimes = Pick<Search, 'from' | 'to'>
 
-/** Selects messages, QUEUED or UNKNOWN and due, whose sending has been in doubt since between two moments. */
-const doubtful = (sql: Queryable, status: 'QUEUED' | 'UNKNOWN', { from, to }: DoubtTimes) => {
+/** Selects messages whose sending has been in doubt since between two moments. */
+const inDoubt = (sql: Queryable, { from, to }: DoubtTimes) => sql`
+  in_doubt_since is not null and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
+
+/** Selects those of them that are QUEUED, or UNKNOWN and never sent again so far. */
+const doubtful = (sql: Queryable, status: 'QUEUED' | 'UNKNOWN', times: DoubtTimes) => {
   // An equality would lead to the index of all that are QUEUED.
   const inStatus =
-    status === 'QUEUED' ? sql`status <> 'UNKNOWN'` : sql`status <> 'QUEUED' and ${isDue(sql)}`
-  return sql`
-    status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null and ${inStatus}
-    and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
+    status === 'QUEUED' ? sql`status <> 'UNKNOWN'` : sql`status <> 'QUEUED' and reask_after is null`
+  return sql`status in ('QUEUED', 'UNKNOWN') and ${inStatus} and ${inDoubt(sql, times)}`
 }
+
+/** Selects UNKNOWN messages that were sent again and are due once more; what is due since before `from` is so no longer. */
+const dueAgain = (sql: Queryable, times: Times) => sql`
+  status = 'UNKNOWN' and reask_after >= ${times.from} and reask_after <= now()
+  and ((${overdue(sql, times)}) or (${overdueOfLate(sql, times)}) or (${inDoubt(sql, times)}))
+  order by reask_after, id`
 
 /** True when {@link lockOverdue} or {@link lockDoubtful} would find one. */
 export const hasToMark = async (
@@ -232,7 +241,7 @@ export const hasToAsk = async (sql: Queryable, times: Times): Promise<boolean> =
   const [row] = await sql<{ found: boolean }[]>`
     select ${hasOverdue(sql, 'UNKNOWN', times)} or exists (
       select from spi_messages where ${doubtful(sql, 'UNKNOWN', times)} order by id limit 1
-    ) as found`
+    ) or exists (select from spi_messages where ${dueAgain(sql, times)} limit 1) as found`
   return row?.found === true
 }
 
@@ -284,21 +293,29 @@ export const takeAskedFor = async (
   return rows.map(unansweredOf)
 }
 
-/** Returns the UNKNOWN messages that are due to be asked for; locks them in the same way. */
+/**
+ * Returns the UNKNOWN messages that are due to be asked for; locks them in the same way. Takes some that were never asked
+ * for, and of the others those that have been due for longest: what stays unanswered waits for its turn behind all others.
+ */
 export const lockUnanswered = async (
   sql: Queryable,
   search: Search,
 ): Promise<readonly Unanswered[]> => {
-  const overdue = await sql<UnansweredRow[]>`
+  const first = await sql<UnansweredRow[]>`
     ${overdueLocked(sql, 'UNKNOWN', search)}
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
-  const inDoubt = await sql<UnansweredRow[]>`
+  const firstInDoubt = await sql<UnansweredRow[]>`
     with message as materialized (
       select * from spi_messages where ${doubtful(sql, 'UNKNOWN', search)}
       order by id limit ${search.limit} for update skip locked
     )
     select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
-  const rows = new Map([...overdue, ...inDoubt].map((row) => [row.id, row]))
+  const again = await sql<UnansweredRow[]>`
+    with message as materialized (
+      select * from spi_messages where ${dueAgain(sql, search)} limit ${search.limit} for update skip locked
+    )
+    select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
+  const rows = new Map([...first, ...firstInDoubt, ...again].map((row) => [row.id, row]))
   return [...rows.values()].map(unansweredOf)
 }
 

@@ -55,8 +55,9 @@ export type WatchTimes = {
 const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
 /** While none is, the time between two looks grows to so many times that. */
 const restFactor = 2
-/** Messages sent again in one round. */
+/** Messages of one kind that are sent again at once, and how often one round does so while there are more. */
 const reaskedMax = 100
+const reasksMax = 5
 /** Messages that one transaction marks, and transactions of one round. */
 export const markedMax = 500
 export const marksMax = 20
@@ -89,10 +90,17 @@ export const createWatch = (deps: WatchDeps): Pick<Job, 'start' | 'stop'> => {
     })
 
   // Mostly there is nothing: one statement says so, without a transaction.
-  const asking = job('watch of unanswered messages', async ({ advance }) => {
+  const asking = job('watch of unanswered messages', async ({ advance, signal }) => {
     const search = overdueAt(Date.now())
     if (!(await hasToAsk(sql, search))) return nothingFound
-    return ask((tx) => lockUnanswered(tx, { ...search, limit: reaskedMax }), advance)
+    for (let asks = 0; asks < reasksMax && !signal.aborted; asks++) {
+      const { count, isTurnedAway } = await ask(
+        (tx) => lockUnanswered(tx, { ...search, limit: reaskedMax }),
+        advance,
+      )
+      if (count < reaskedMax || isTurnedAway) break
+    }
+    return undefined
   })
   const resending = job('resends that were asked for', async ({ advance }) => {
     if (!(await hasAskedFor(sql))) return nothingFound
@@ -132,14 +140,20 @@ export const createWatch = (deps: WatchDeps): Pick<Job, 'start' | 'stop'> => {
   }
 }
 
+type Asked = {
+  readonly noted: RepetitionOutcome
+  /** The channel takes no more for now. */
+  readonly isTurnedAway?: boolean
+}
+
 /** Sends messages again, and keeps the whole fleet from doing so before each is due. */
 const createAsking = (deps: WatchDeps, times: WatchTimes) => {
   const { sql, logger } = deps
 
-  const ask = async (message: ToAsk, onProgress: () => void): Promise<RepetitionOutcome> => {
+  const ask = async (message: ToAsk, onProgress: () => void): Promise<Asked> => {
     const { id, type, channel, repetition, reasks } = message
     const bytes = bytesOf(message, logger)
-    if (bytes === undefined) return { id, repetition, detail: sentIsLost }
+    if (bytes === undefined) return { noted: { id, repetition, detail: sentIsLost } }
     const parent = message.traceparent ?? undefined
     const outcome = await inSpan(`send again ${type}`, { parent }, () =>
       deps.transport({ id, type, channel, bytes, onProgress }),
@@ -147,7 +161,7 @@ const createAsking = (deps: WatchDeps, times: WatchTimes) => {
     if (outcome.kind === 'unreachable' && !outcome.isDown) {
       // Nothing went out: it comes again when the channel takes it, and does not count.
       await takeBackReask(sql, { id, reasks, pauseMs: outcome.retryAfterMs ?? 0 })
-      return { id, repetition, detail: repetitionText(outcome) }
+      return { noted: { id, repetition, detail: repetitionText(outcome) }, isTurnedAway: true }
     }
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
@@ -157,19 +171,23 @@ const createAsking = (deps: WatchDeps, times: WatchTimes) => {
       { id, type, biz_msg_idr: message.bizMsgIdr, repetition, outcome: outcome.kind },
       'nobody has answered: the same message was sent again',
     )
-    return { id, repetition, detail: repetitionText(outcome) }
+    return { noted: { id, repetition, detail: repetitionText(outcome) } }
   }
 
   return async (
     lock: (tx: Transaction) => Promise<readonly Unanswered[]>,
     onProgress: () => void,
-  ): Promise<void> => {
+  ): Promise<{ readonly count: number; readonly isTurnedAway: boolean }> => {
     const messages = await sql.begin(async (tx) => noteAsked(tx, await lock(tx), times))
     const asked = await Promise.allSettled(messages.map((message) => ask(message, onProgress)))
     const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    await setRepetitionOutcomes(sql, outcomes)
+    await setRepetitionOutcomes(
+      sql,
+      outcomes.map(({ noted }) => noted),
+    )
     const failed = asked.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
+    return { count: messages.length, isTurnedAway: outcomes.some((one) => one.isTurnedAway) }
   }
 }
 

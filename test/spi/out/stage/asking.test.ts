@@ -1,10 +1,13 @@
 /** Who asks for what nobody has answered, and what does not wait for that. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { createResend } from '#src/spi/index.ts'
+import { insertMessages } from '#src/spi/messages/index.ts'
+import { hasToAsk, lockUnanswered, noteReasks } from '#src/spi/out/stage/store.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { until } from '../../../support/until.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
+import { message } from '../../messages/support.ts'
 import { ispb, rigOn, runningOn } from './support.ts'
 
 const database = await createTestDatabase(10)
@@ -141,4 +144,50 @@ test('the next is due after a while, and what a channel turned away does not cou
     from spi_messages cross join (select max(at) as at from spi_history where repetition is not null) asked`
   expect(turnedAway).toBe(2)
   expect(next).toEqual({ reasks: 1, isInTime: true })
+}, 30_000)
+
+/** Payments of an hour ago that nobody has answered. */
+const unanswered = async (count: number): Promise<readonly string[]> => {
+  const hourAgoMs = Date.now() - 3_600_000
+  const made = Array.from({ length: count }, (_, at) =>
+    message(
+      { type: 'pacs.008', direction: 'OUTBOUND', status: 'UNKNOWN' },
+      new Date(hourAgoMs + at),
+    ),
+  )
+  await insertMessages(sql, made)
+  return made.map(({ id }) => id)
+}
+
+test('what stays unanswered waits for its turn behind all others', async () => {
+  const ids = await unanswered(5)
+  const now = Date.now()
+  const [from, to] = [new Date(now - 86_400_000), new Date(now - 60_000)]
+  const turns: number[][] = []
+  for (let turn = 0; turn < 5; turn++) {
+    const asked = await sql.begin(async (tx) => {
+      const found = await lockUnanswered(tx, { from, to, scheduledTo: from, limit: 1 })
+      const reasks = found.map((one) => ({ id: one.id, reasks: one.reasks + 1, pauseMs: 0 }))
+      await noteReasks(tx, reasks)
+      return found
+    })
+    turns.push(asked.map(({ id }) => ids.indexOf(id)).sort())
+    // All that were asked for are due again.
+    expect(await hasToAsk(sql, { from, to, scheduledTo: from })).toBe(true)
+  }
+  // One that was never asked for, and the one that has been due for longest: of two, the elder.
+  expect(turns).toEqual([[0], [0, 1], [0, 2], [1, 3], [0, 4]])
+})
+
+test('one round asks for more than go out at once', async () => {
+  const count = 230
+  const ids = await unanswered(count)
+  const one = processOf({ hold: () => false })
+  const watchTimes = { ...parts.watchTimes, everyMs: 60_000 }
+  const asked = async () =>
+    (await sql`select from spi_messages where id = any(${ids}::uuid[]) and reasks = 1`).length
+  await running(() => until(async () => (await asked()) === count), one.client, {
+    ...parts,
+    watchTimes,
+  })
 }, 30_000)
