@@ -84,4 +84,6 @@ export type EmitWithin = {
   readonly ctes: (sql: Queryable, rows: Fragment) => Fragment
   /** Beside them the types that somebody takes, as one text with blanks between; a value. */
   readonly taken: (sql: Queryable) => Fragment
+  /** Where somebody takes any, so that it is sent soon: acts once this has committed. */
+  readonly tell: (sql: Queryable) => void
 }

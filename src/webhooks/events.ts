@@ -1,7 +1,8 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import { type Queryable, textArray, textRows } from '#src/platform/database/index.ts'
+import { afterCommit, type Queryable, textArray, textRows } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
+import { tellOfEvents } from './hints.ts'
 import type { webhookEvents } from './schema.ts'
 
 /**
@@ -25,9 +26,6 @@ type Fragment = ReturnType<EmitWithin['ctes']>
 /** What decides who takes it. */
 type Kind = Pick<WebhookEvent, 'type' | 'topic'>
 
-/** PostgreSQL notifies listeners at commit. */
-export const eventsChannel = 'webhook_events'
-
 /**
  * The types that nobody took when we last looked. A hint, for less work: whether an event is written, the statement that
  * writes it decides.
@@ -49,7 +47,10 @@ export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[])
     with ${emitWithin.ctes(tx, tx`select value from json_array_elements(${rows}::text::json)`)}
     select distinct type from event_rows`
   learned(wanted, new Set(written.map(({ type }) => type)))
+  if (written.length > 0) tell(tx)
 }
+
+const tell: EmitWithin['tell'] = (sql) => afterCommit(sql, tellOfEvents)
 
 const learned: EmitWithin['learned'] = (events, taken) => {
   for (const { type } of events) {
@@ -103,6 +104,7 @@ export const emitWithin: EmitWithin = {
   ctes: (sql, rows) =>
     ctes(sql, rows, sql`where patterns in (${takenKinds(sql, sql`event_given`)})`),
   taken: (sql) => sql`(select string_agg(distinct type, ' ') from event_rows)`,
+  tell,
 }
 
 /** The same in a database without endpoints: a relay takes the events from there. */
@@ -113,6 +115,7 @@ export const emitElsewhere: EmitWithin = {
   rowOf: emitWithin.rowOf,
   ctes: (sql, rows) => ctes(sql, rows, sql``),
   taken: (sql) => sql`null`,
+  tell: () => undefined,
 }
 
 const takenOf = async <E extends Kind>(
@@ -166,7 +169,6 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
     select id, type, patterns, subject, account, (lasts ->> subject)::bigint - turns + turn, data, "full",
       traceparent
     from event_rows, event_counts order by place
-    returning pg_notify(${eventsChannel}, '')
   )`
 
 /** The bytes that we send: the same on every attempt. */

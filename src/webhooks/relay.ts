@@ -7,7 +7,7 @@ import {
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { createJob, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { eventsChannel } from './events.ts'
+import { eventsChannel } from './hints.ts'
 import { createWholeLooks, lowOf } from './lows.ts'
 import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './outbox.ts'
 

@@ -73,6 +73,7 @@ export const writeTransactions = async (
   }
   if (telling !== undefined && untaken === undefined) {
     telling.learned(events, new Set(written.taken?.split(' ')))
+    if (written.taken !== null) telling.tell(sql)
   }
   return { inserted, changed: steps?.read(written.changed) ?? [] }
 }

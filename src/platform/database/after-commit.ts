@@ -1,6 +1,7 @@
 import type { Client, Queryable, Transaction } from './database.ts'
 
-type Act = () => void
+/** @param client whose transaction it was; undefined if that is not known */
+type Act = (client: Client | undefined) => void
 type Work = (tx: Transaction) => unknown
 
 /** On the transaction itself, where wrappers of it are seen through. */
@@ -14,7 +15,7 @@ const due = Symbol('after the commit')
  */
 export const afterCommit = (sql: Queryable, act: Act): void => {
   const acts: Act[] | undefined = Reflect.get(sql, due)
-  if (acts === undefined) act()
+  if (acts === undefined) act('begin' in sql ? sql : undefined)
   else acts.push(act)
 }
 
@@ -25,7 +26,7 @@ export const tellingOfCommits = (sql: Client): Client => {
     const acts: Act[] = []
     const work = args.pop() as Work
     const result = await begin(...args, (tx: Transaction) => work(noting(tx, acts)))
-    for (const act of acts) act()
+    for (const act of acts) act(sql)
     return result
   }
   return Object.assign(sql, { begin: telling as Client['begin'] })

@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, hint } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { laneOf } from './lanes.ts'
 
@@ -48,7 +48,7 @@ export const createNotifier = (
   let isHearing = true
 
   const notify = (payload: string): void => {
-    sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
+    void hint(sql, channel, payload)
   }
   const listen = async () => {
     try {
