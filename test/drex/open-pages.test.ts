@@ -1,4 +1,5 @@
 /** What lists read where more transfers wait than there are in them. */
+import { trackedOfWallet } from '../../src/drex/contracts/store.ts'
 import { countHeld, listHeld } from '../../src/drex/engine/held-store.ts'
 import { listTransfers } from '../../src/drex/transfers/store.ts'
 import { anyTransfer, listed } from '../support/list-filters.ts'
@@ -33,6 +34,7 @@ holdPageBudgets<undefined>({
     await listTransfers(sql, ofTime, seen)
     await listHeld(sql, { afterId: undefined, limit: listed })
     await countHeld(sql)
+    await trackedOfWallet(sql, { address: '0xb', account: 'a' }, undefined, listed)
     await listTransfers(sql, { ...ofTime, to: at(0.1) }, seen)
     // Fewer than a page holds: the walk ends where the time begins.
     const from = at(0.9)

@@ -166,6 +166,22 @@ describe('a wallet is its account’s', () => {
     expect((await other.call('POST', '/v1/contracts/deploy', asset)).status).toBe(404)
   })
 
+  test('what one account sends to a wallet of another is not in its list', async () => {
+    const other = caller({ account: 'other' })
+    const address = '0x00000000000000000000000000000000000a11ce'
+    const watched = await other.call('POST', '/v1/wallets', {
+      type: 'external',
+      label: 'watched',
+      address,
+    })
+    expect(watched.status).toBe(201)
+    const pay = { from_wallet: ana, to_wallet: address, amount: '1.00' }
+    expect((await bench.call('POST', '/v1/drex/transfers', pay)).status).toBe(202)
+    const { wallet_id } = watched.json as { wallet_id: string }
+    const { json } = await other.call('GET', `/v1/wallets/${wallet_id}/transactions`)
+    expect(json as object).toEqual({ transactions: [], next_cursor: null })
+  })
+
   test('transfers, contracts and calls of one account do not exist for another', async () => {
     const pay = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
     const { json } = await bench.call('POST', '/v1/drex/transfers', pay)

@@ -9,6 +9,7 @@ import {
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
+import { opaque } from '../transfers/store.ts'
 
 /** No account has this name. Everybody sees what is under it. */
 export const gatewayAccount = 'gateway:'
@@ -168,10 +169,13 @@ export const trackedById = async (sql: Queryable, id: string): Promise<TrackedRo
   return row && readTracked(row)
 }
 
-/** Sent by a wallet, or moving currency to it; newest first. */
+/**
+ * Sent by a wallet, or by its account for a transfer to it; newest first. What another account sends to it is the other's
+ * until it has come in, of which the statement tells.
+ */
 export const trackedOfWallet = async (
   sql: Client,
-  address: Hex,
+  { address, account }: { readonly address: Hex; readonly account: string },
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly TrackedRow[]> => {
@@ -184,9 +188,10 @@ export const trackedOfWallet = async (
       union
       (select ${trackedColumns(sql)} from (
           select transaction_id from drex_transfers
-          where to_wallet = ${address} ${before(sql`transaction_id`)}
+          where to_wallet = ${address} and ${opaque(sql, sql`account = ${account}`)}
+            ${before(sql`transaction_id`)}
           order by transaction_id desc limit ${rowCount(sql, limit)}
-        ) f join drex_transactions t on t.id = f.transaction_id)
+        ) f cross join lateral (select * from drex_transactions where id = f.transaction_id limit 1) t)
     ) t order by id desc limit ${rowCount(sql, limit)}`
   return rows.map(readTracked)
 }

@@ -137,7 +137,9 @@ const documents = {
     at: 'GET /v1/wallets/{id}/transactions',
     scope: 'wallets:read',
     operation: 'listWalletTransactions',
-    summary: 'What a wallet sent, and the transfers to it, newest first',
+    summary: 'What a wallet sent, and its account’s transfers to it, newest first',
+    description:
+      'What another account sent to it is in its statement once it has come in, and nowhere before.',
     params: idParams,
     exampleFrom: anyWallet,
     query: pageOnly,
@@ -185,7 +187,7 @@ export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] =>
   ),
   route(documents.listWalletTransactions, async ({ params, query: { cursor, limit }, caller }) => {
     const wallet = await wallets.get(params.id, caller)
-    const found = await trackedOfWallet(sql, wallet.address, cursor, limit + 1)
+    const found = await trackedOfWallet(sql, wallet, cursor, limit + 1)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),
       direction: each.sender === wallet.address ? 'out' : 'in',
