@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,6 +14,8 @@ import { inSnapshot, limitSilence } from './transactions.ts'
 const blocksMax = 8
 /** How long the disk may take between two statements: the transaction changes nothing that others wait for. */
 const diskWaitMaxMs = 600_000
+/** A file that nobody has written to for so long is one of a process that died. */
+const abandonedMs = 86_400_000
 
 type Archived = { readonly name: string; readonly directory: string; readonly file?: string }
 
@@ -33,7 +36,8 @@ export const archiveTable = async (
 }
 
 /**
- * Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk.
+ * Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk. Where two write it
+ * at once, since one has lost its lease and does not know, the later has it, and the earlier fails.
  *
  * @param round goes on with each piece that is written
  * @throws Error where the round ends before the file does: what was to be archived must stay
@@ -45,19 +49,46 @@ export const archiveLines = async (
   round: Lasting | undefined,
 ): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const path = join(directory, `${file}.jsonl.gz`)
-  const partial = `${path}.partial`
+  await removeAbandoned(directory, file)
+  const path = join(directory, `${file}${suffix}`)
+  const partial = `${path}.${randomUUID()}${partialSuffix}`
   const pieces = Readable.from(withinRound(lines, file, round))
   try {
-    await pipeline(pieces, createGzip(), createWriteStream(partial, { mode: 0o600 }))
-  } catch (error) {
+    const written = createWriteStream(partial, { mode: 0o600, flags: 'wx' })
+    await pipeline(pieces, createGzip(), written)
+    await putOnDisk(partial)
+    await rename(partial, path)
+  } finally {
     await rm(partial, { force: true })
-    throw error
   }
-  const handle = await open(partial)
-  await handle.sync()
-  await handle.close()
-  await rename(partial, path)
+  await putOnDisk(directory)
+}
+
+const suffix = '.jsonl.gz'
+const partialSuffix = '.partial'
+
+/** Whoever still writes to one that is removed fails at its end, and drops nothing. */
+const removeAbandoned = async (directory: string, file: string): Promise<void> => {
+  const oldMs = Date.now() - abandonedMs
+  for (const name of await readdir(directory)) {
+    if (!name.includes(`${suffix}.`) || !name.endsWith(partialSuffix)) continue
+    const path = join(directory, name)
+    const isOfFile = name.startsWith(`${file}${suffix}.`)
+    // Undefined: another has removed it before us.
+    const about = await stat(path).catch(() => undefined)
+    if (about === undefined || (about.mtimeMs > oldMs && !isOfFile)) continue
+    await rm(path, { force: true })
+  }
+}
+
+/** For a directory, the names in it. */
+const putOnDisk = async (path: string): Promise<void> => {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 async function* withinRound(
