@@ -67,7 +67,7 @@ export const dictErrors = defineErrors({
     status: 409,
     title: 'Not in this state',
     meaning:
-      'Its state does not allow what is asked, or something else is asked of it that the directory has not answered yet; dispute_status says which.',
+      'Its state does not allow what is asked, it was closed with another outcome, or something else is asked of it that the directory has not answered yet; dispute_status says which, and result how it was closed.',
     remedy: 'Look it up, and repeat the request once its state allows it.',
   },
   dict_return_impossible: {

@@ -7,6 +7,7 @@ import {
   type IdempotencyKey,
   runOnce,
 } from '#src/platform/http/index.ts'
+import { dictErrors } from './errors.ts'
 
 /**
  * Stores what is wanted once per Idempotency-Key, and then has the directory told. What comes of that is the answer that
@@ -26,11 +27,35 @@ export const askOnce = async (
     body: JSON.stringify(await write(tx)),
   }))
   const id = JSON.parse(kept.body) as unknown
+  if (kept.status === refusedStatus) throw refusalOf(id as KeptRefusal)
   if (typeof id !== 'string') return kept
-  const answer = await tell(id)
-  if (key !== undefined) await answerKey(sql, key, answer)
-  return { ...answer, isReplay: kept.isReplay }
+  const keep = async (answer: Answer): Promise<void> => {
+    if (key !== undefined) await answerKey(sql, key, answer)
+  }
+  try {
+    const answer = await tell(id)
+    await keep(answer)
+    return { ...answer, isReplay: kept.isReplay }
+  } catch (error) {
+    // What is asked for later may come about, and would be told as done in its place.
+    if (isRefusal(error)) {
+      const { message, details } = error
+      await keep({ status: refusedStatus, body: JSON.stringify({ message, details }) })
+    }
+    throw error
+  }
 }
+
+/** What is kept of a refusal; each repetition is told of it in its own language. */
+type KeptRefusal = Pick<ApiError, 'message' | 'details'>
+
+const refusedStatus = dictErrors.dict_refused.status
+
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.definition === dictErrors.dict_refused
+
+const refusalOf = ({ message, details }: KeptRefusal): ApiError =>
+  new ApiError(dictErrors.dict_refused, message, { details })
 
 /** What the directory refused stands in what it was told of. */
 export const unlessRefused = async (told: Promise<unknown>): Promise<void> => {

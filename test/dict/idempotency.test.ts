@@ -1,6 +1,6 @@
 /** What is asked of the directory under an Idempotency-Key is asked once, and told again byte for byte. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { other, startDisputes } from './disputes-support.ts'
+import { ispb, other, startDisputes } from './disputes-support.ts'
 import type { Json } from './support.ts'
 
 const disputes = await startDisputes()
@@ -157,6 +157,44 @@ describe('a repetition', () => {
     expect(await refused()).toEqual([422, 'InfractionReportOperationInvalid'])
     expect(await refused()).toEqual([422, 'InfractionReportOperationInvalid'])
     expect((await find(path)).status).toBe('cancelled')
+  })
+
+  test('of what was refused stays refused, whatever has come about since', async () => {
+    const path = await reported()
+    expect((await post(`${path}/acknowledge`, {}, 'known')).status).toBe(200)
+    const there = infractions.find((await find(path)).directory_id, ispb)
+    infractions.put({ ...there, status: 'OPEN' })
+    const agree = () =>
+      post(`${path}/close`, { result: 'AGREED', fraud_type: 'MULE_ACCOUNT' }, 'agree')
+    const { status, text } = await agree()
+    expect([status, JSON.parse(text).directory_code]).toEqual([
+      ...[422, 'InfractionReportOperationInvalid'],
+    ])
+    infractions.put(there)
+    expect((await post(`${path}/close`, { result: 'DISAGREED' }, 'disagree')).status).toBe(200)
+    const { detail, directory_code } = JSON.parse((await agree()).text)
+    expect([detail, directory_code]).toEqual([
+      ...[JSON.parse(text).detail, 'InfractionReportOperationInvalid'],
+    ])
+  })
+
+  test('of a claim’s act that was refused stays refused, whatever has come about since', async () => {
+    const path = await against()
+    const { claim_id: id } = await find(path)
+    directory.claims.cancel(id, other, 'USER_REQUESTED')
+    expect((await post(`${path}/confirm`, {}, 'too late')).status).toBe(422)
+    expect((await post(`${path}/cancel`, { reason: 'FRAUD' }, 'over')).status).toBe(200)
+    const { status, text } = await post(`${path}/confirm`, {}, 'too late')
+    expect([status, JSON.parse(text).directory_code]).toEqual([422, 'ClaimOperationInvalid'])
+    // Nobody was told to, and nobody refused: it is the claim that does not allow it.
+    await sql`update dict_claims set refusal = null where claim_id = ${id}`
+    await sql`
+      update idempotency_keys set status = 202, body = convert_to(${JSON.stringify(path.split('/')[1])}, 'UTF8')
+      where status = 422 and body like convert_to('%ClaimOperationInvalid%', 'UTF8')`
+    const forgotten = await post(`${path}/confirm`, {}, 'too late')
+    expect([forgotten.status, JSON.parse(forgotten.text).code]).toEqual([
+      ...[409, 'dict_claim_not_possible'],
+    ])
   })
 
   test('of a claim’s act that was refused is refused again', async () => {

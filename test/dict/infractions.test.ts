@@ -239,6 +239,38 @@ describe('a report against us', () => {
     expect((await close()).status).toBe(200)
   })
 
+  test('that is closed is not closed otherwise, also where that is asked by nobody here', async () => {
+    const { here } = await reported()
+    await act(here, 'acknowledge')
+    const agreed = { result: 'AGREED', fraud_type: 'MULE_ACCOUNT' }
+    expect((await act(here, 'close', agreed)).status).toBe(200)
+    expect((await act(here, 'close', agreed)).status).toBe(200)
+    for (const body of [{ result: 'DISAGREED' }, { ...agreed, fraud_type: 'SCAMMER_ACCOUNT' }]) {
+      const { status, json } = await act(here, 'close', body)
+      expect([status, json]).toMatchObject([
+        409,
+        { code: 'dict_dispute_state', dispute_status: 'closed', result: 'AGREED' },
+      ])
+    }
+    const pending = await reported()
+    await act(pending.here, 'acknowledge')
+    setFaults([{ kind: 'unavailable', operation: 'write', times: 1 }])
+    expect((await act(pending.here, 'close', agreed)).status).toBe(202)
+    infractions.close(pending.there, ispb, {
+      result: 'DISAGREED',
+      fraudType: undefined,
+      analysis: undefined,
+    })
+    await disputes.retry()
+    const refusal = 'InfractionReportOperationInvalid'
+    expect(await find(pending.here)).toMatchObject({
+      status: 'closed',
+      result: 'DISAGREED',
+      pending: null,
+      refusal,
+    })
+  })
+
   test('that was cancelled there meanwhile is shown so, and not closed', async () => {
     const { there, here } = await reported()
     await act(here, 'acknowledge')
@@ -257,7 +289,7 @@ test('reports are listed page by page, by role and status', async () => {
     listed.push(...json.infraction_reports.map(({ id }: Json) => id))
     cursor = json.next_cursor === null ? '' : `&cursor=${json.next_cursor}`
   } while (cursor !== '')
-  expect(new Set(listed).size).toBe(4)
+  expect(new Set(listed).size).toBe(6)
   const { json } = await call('GET', `${base}?role=asked&status=cancelled`)
   expect(json.infraction_reports).toHaveLength(1)
 })

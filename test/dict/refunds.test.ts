@@ -128,6 +128,16 @@ describe('a request against us', () => {
       returnId,
       analysis: 'Saldo menor',
     })
+    const again = (more: object) => act(here, 'close', { ...body, ...more })
+    expect((await again({})).status).toBe(200)
+    expect((await again({ amount: 300 })).json.code).toBe('dict_return_impossible')
+    const rejected = { result: 'REJECTED', amount: undefined, rejection_reason: 'NO_BALANCE' }
+    for (const other of [rejected, { result: 'TOTALLY_ACCEPTED', amount: undefined }]) {
+      const { status, json } = await again(other)
+      expect([status, json.code, json.result]).toEqual([
+        ...[409, 'dict_dispute_state', 'PARTIALLY_ACCEPTED'],
+      ])
+    }
   })
 
   test('that is rejected moves nothing', async () => {

@@ -133,8 +133,7 @@ const wantingOf = (before: OwnClaim, wish: Wish, now: Date): OwnClaim => {
     throw impossible(before, `The directory has not answered yet: ${wanted.act}.`)
   }
   const from = possibleFrom(before, wish)
-  if (from === null)
-    throw impossible(before, `The claim is ${before.status}, and we are its ${before.role}.`)
+  if (from === null) throw notOf(before)
   if (wish.act === 'confirm' || wish.act === 'cancel') {
     const reasons = reasonsFor(before, wish.act)
     if (!reasons.includes(wish.reason)) {
@@ -156,6 +155,10 @@ const impossible = ({ status, role, wanted }: OwnClaim, message: string, from?: 
     },
   })
 
+/** Its state, or our side, does not allow it. */
+const notOf = (claim: OwnClaim): ApiError =>
+  impossible(claim, `The claim is ${claim.status}, and we are its ${claim.role}.`)
+
 /** @throws ApiError if the directory refused, whoever told it */
 const answered = (
   { claim, isDone: isOver, refused: by }: Advanced,
@@ -163,6 +166,8 @@ const answered = (
   status: 200 | 201,
 ): Answer => {
   if (by !== undefined) throw refused(by.code, by.status)
-  if (isOver && !isDone(wish, claim.status)) throw refused(claim.refusal ?? '')
+  if (isOver && !isDone(wish, claim.status)) {
+    throw claim.refusal === null ? notOf(claim) : refused(claim.refusal)
+  }
   return answerOf(claimView(claim), isOver, status)
 }

@@ -47,14 +47,33 @@ export type Seen<Content> = {
   readonly modifiedAt: Date
 }
 
+type Outcome = { readonly result: string | null } & Readonly<Record<string, string | null>>
+
 export type Kind<Content> = {
   readonly kind: DisputeKind
   readonly machine: Machine
   readonly acts: Readonly<Record<string, Act>>
   /** The directory's name for an act that the state does not allow. */
   readonly refusalOfLost: string
+  /** How it ended; null: the directory does not show that. */
+  readonly outcomeOf: (content: Content) => Outcome
+  /** How an act is to end it; undefined: it has one way alone. */
+  outcomeWanted(wanted: Wanted): Outcome | undefined
   /** Whether what must never change is the same. */
   readonly isSameMatter: (one: Content, other: Content) => boolean
+}
+
+/** Whether an act has come about, and with the outcome that was wanted, as far as it is shown. */
+export const isAsWanted = <C>(
+  { acts, outcomeOf, outcomeWanted }: Kind<C>,
+  { status, content }: Pick<Dispute<C>, 'status' | 'content'>,
+  wanted: Wanted,
+): boolean => {
+  const shown = outcomeOf(content)
+  const isOutcome = Object.entries(outcomeWanted(wanted) ?? {}).every(
+    ([name, value]) => (shown[name] ?? value) === value,
+  )
+  return status === acts[wanted.act]?.to && isOutcome
 }
 
 /**
@@ -63,10 +82,11 @@ export type Kind<Content> = {
  * @returns the dispute as it was: nothing is new. Undefined: it cannot be true, and changes nothing
  */
 export const shownAs = <C>(
-  { machine, acts, refusalOfLost, isSameMatter }: Kind<C>,
+  kind: Kind<C>,
   before: Dispute<C>,
   seen: Seen<C>,
 ): Dispute<C> | undefined => {
+  const { machine, acts, refusalOfLost, isSameMatter } = kind
   const isSame =
     before.transactionId === seen.transactionId &&
     before.reason === seen.reason &&
@@ -81,9 +101,10 @@ export const shownAs = <C>(
     // What a list tells late was true once.
     return isOld ? before : undefined
   }
-  const act = before.wanted === null ? undefined : acts[before.wanted.act]
+  const { wanted } = before
+  const act = wanted === null ? undefined : acts[wanted.act]
   const isMoot = act !== undefined && !act.from.includes(seen.status)
-  const isLost = isMoot && act.to !== seen.status
+  const isLost = isMoot && wanted !== null && !isAsWanted(kind, seen, wanted)
   return {
     ...before,
     directoryId: seen.directoryId,
@@ -92,7 +113,7 @@ export const shownAs = <C>(
     content: seen.content,
     modifiedAt: seen.modifiedAt,
     returnId: before.role === 'asked' ? before.returnId : seen.returnId,
-    wanted: isMoot ? null : before.wanted,
+    wanted: isMoot ? null : wanted,
     refusal: isLost ? refusalOfLost : before.status === seen.status ? before.refusal : null,
   }
 }

@@ -24,6 +24,7 @@ import {
   type Dispute,
   type DisputeFilter,
   type DisputeKind,
+  isAsWanted,
   type Kind,
   type Seen,
   unansweredStatuses,
@@ -58,6 +59,8 @@ type Beside<C, W extends Wanted> = {
     wanted: W,
     actor: Actor,
   ) => Promise<Dispute<C, W>>
+  /** Demands that what is wanted again is what was stored beside it. @throws ApiError */
+  readonly demandSame?: (tx: Queryable, dispute: Dispute<C, W>, wanted: W) => Promise<void>
   /** Always ready when absent. */
   readonly readiness?: (dispute: Dispute<C, W>, wanted: W) => Promise<Readiness>
 }
@@ -143,8 +146,10 @@ export const createDisputeService = <
         async () => {
           const { dispute, isDone } = await advance(id)
           // It says why what was asked last did not come about, which may have been something else.
-          const isIt = dispute.status === form.kind.acts[wanted.act]?.to
-          if (isDone && !isIt && dispute.refusal !== null) throw refused(dispute.refusal)
+          if (isDone && !isAsWanted(form.kind, dispute, wanted)) {
+            if (dispute.refusal !== null) throw refused(dispute.refusal)
+            if (dispute.status === form.kind.acts[wanted.act]?.to) throw otherwise(deps, dispute)
+          }
           return answerOf(view(dispute), isDone, 200)
         },
       ),
@@ -212,7 +217,10 @@ const wish = async <C, W extends Wanted>(
 ): Promise<string> => {
   const { kind } = deps.kind
   const before = (await lockDispute<Dispute<C, W>>(tx, kind, id)) ?? throwNone()
-  if (!isWish(deps, before, wanted)) return id
+  if (!isWish(deps, before, wanted)) {
+    await deps.demandSame?.(tx, before, wanted)
+    return id
+  }
   const prepared = (await deps.prepare?.(tx, before, wanted, actor)) ?? before
   await changeDispute(tx, { ...prepared, wanted: prepared.wanted ?? wanted, refusal: null })
   await writeAudit(tx, { actor, action: `dict.${kind}`, object: id, outcome: wanted.act })
@@ -221,10 +229,12 @@ const wish = async <C, W extends Wanted>(
 
 /** False: it is done, or asked for already. @throws ApiError */
 const isWish = <C, W extends Wanted>(
-  { kind }: DisputeDeps<C, W>,
-  { role, status, wanted }: Dispute<C, W>,
+  deps: DisputeDeps<C, W>,
+  before: Dispute<C, W>,
   wish: W,
 ): boolean => {
+  const { kind } = deps
+  const { role, status, wanted } = before
   const act = kind.acts[wish.act]
   if (act === undefined) throw new Error(`no act ${wish.act}`)
   if (act.by !== role) {
@@ -232,7 +242,10 @@ const isWish = <C, W extends Wanted>(
       details: { role },
     })
   }
-  if (status === act.to) return false
+  if (status === act.to) {
+    if (!isAsWanted(kind, before, wish)) throw otherwise(deps, before)
+    return false
+  }
   if (wanted !== null && JSON.stringify(wanted) !== JSON.stringify(wish)) {
     throw notNow(`The directory has not answered ${wanted.act} yet.`, status)
   }
@@ -242,6 +255,17 @@ const isWish = <C, W extends Wanted>(
 
 const notNow = (message: string, status: string): ApiError =>
   new ApiError(dictErrors.dict_dispute_state, message, { details: { dispute_status: status } })
+
+const otherwise = <C, W extends Wanted>(
+  { kind }: DisputeDeps<C, W>,
+  { status, content }: Dispute<C, W>,
+): ApiError => {
+  const { result } = kind.outcomeOf(content)
+  const details = { dispute_status: status, result }
+  return new ApiError(dictErrors.dict_dispute_state, 'It was closed with another outcome.', {
+    details,
+  })
+}
 
 const throwNone = (): never => {
   throw new ApiError(httpErrors.not_found, 'No such dispute.')
@@ -353,7 +377,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
       if (found === undefined) return later(id)
       if (found.kind === 'seen') await store(found.seen)
       const now = await find(id)
-      const isDone = now.status === deps.kind.acts[wanted.act]?.to
+      const isDone = isAsWanted(deps.kind, now, wanted)
       if (!isDone) return giveUp({ ...before, status: now.status }, { refusal: answer.code })
     }
     const dispute = await find(id)

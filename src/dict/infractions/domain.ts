@@ -57,6 +57,11 @@ export const reports: Kind<ReportContent> = {
     cancel: { by: 'asking', from: ['open', 'acknowledged', 'closed'], to: 'cancelled' },
   },
   refusalOfLost: 'InfractionReportOperationInvalid',
+  outcomeOf: ({ result, fraudType }) => ({ result, fraudType }),
+  outcomeWanted: (wanted: ReportWanted) =>
+    wanted.act === 'close'
+      ? { result: wanted.closing.result, fraudType: wanted.closing.fraudType ?? null }
+      : undefined,
   // Situation, details and contact may be changed by whoever made the report.
   isSameMatter: () => true,
 }

@@ -44,6 +44,11 @@ export const refunds: Kind<RefundContent> = {
     cancel: { by: 'asking', from: ['open'], to: 'cancelled' },
   },
   refusalOfLost: 'RefundOperationInvalid',
+  outcomeOf: ({ result, rejectionReason }) => ({ result, rejectionReason }),
+  outcomeWanted: (wanted: RefundWanted) =>
+    wanted.act === 'close'
+      ? { result: wanted.analysis.result, rejectionReason: wanted.analysis.rejectionReason }
+      : undefined,
   isSameMatter: (one, other) => one.amountCents === other.amountCents,
 }
 

@@ -110,6 +110,17 @@ const sameReturn = async (
   )
 }
 
+/** Demands that what is answered again gives back what the first answer gave. @throws ApiError */
+export const demandReturn = async (
+  tx: Queryable,
+  refund: Refund,
+  analysis: Analysis,
+  returns: Returns,
+): Promise<void> => {
+  if (refund.returnId === null) return
+  await sameReturn(tx, refund, checkedCents(refund, analysis), returns)
+}
+
 /** The return that answers it, as far as we know of one. */
 export const returnOf = async (
   sql: Queryable,

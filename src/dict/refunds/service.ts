@@ -16,7 +16,14 @@ import {
   refunds,
   seenRefund,
 } from './domain.ts'
-import { giveBack, matchReturn, type PaymentReturn, readinessOn, returnOf } from './returns.ts'
+import {
+  demandReturn,
+  giveBack,
+  matchReturn,
+  type PaymentReturn,
+  readinessOn,
+  returnOf,
+} from './returns.ts'
 import { refundEvent, refundView } from './view.ts'
 
 export type RefundService = DisputeService<RefundContent, RefundWanted> & {
@@ -33,6 +40,9 @@ export const createRefundService = (deps: DisputingDeps): RefundService => {
   const service = createDisputeService(refundForm, deps, {
     prepare: async (tx, refund, wanted, actor) =>
       wanted.act === 'close' ? giveBack(tx, refund, wanted.analysis, actor, returns) : refund,
+    demandSame: async (tx, refund, wanted) => {
+      if (wanted.act === 'close') await demandReturn(tx, refund, wanted.analysis, returns)
+    },
     readiness: readinessOn(sql, returns),
   })
   return {
