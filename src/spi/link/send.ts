@@ -111,21 +111,17 @@ const requestOf = (
   messages: readonly Uint8Array[],
   signal: AbortSignal | undefined,
 ): ExchangeRequest => {
-  const [single] = messages
   const boundary = `trilho-${Bun.randomUUIDv7()}`
-  const isSingle = messages.length === 1 && single !== undefined
-  const plain = isSingle
-    ? new Uint8Array(single)
-    : encodeMultipart(
-        messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
-        boundary,
-      )
+  const plain = encodeMultipart(
+    messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
+    boundary,
+  )
   const isGzip = isWanted || channel === 'SECONDARY'
   return {
     method: 'POST',
     url,
     accept: '*/*',
-    contentType: isSingle ? xmlType : multipartContentType(boundary),
+    contentType: multipartContentType(boundary),
     body: isGzip ? Bun.gzipSync(plain, { level: gzipLevel }) : plain,
     isGzip,
     timeoutMs,

@@ -14,7 +14,14 @@ import {
   rotationOf,
   startPeer,
 } from '../../support/rotation.ts'
-import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
+import {
+  answer,
+  interfaceClient,
+  ispb,
+  type RawAnswer,
+  type RawRequest,
+  rawServer,
+} from './support.ts'
 
 const one = new TextEncoder().encode('<a>1</a>')
 const two = new TextEncoder().encode('<a>2</a>')
@@ -32,11 +39,18 @@ const against = async (
   return { outcome, requests: server.requests }
 }
 
+const typeOf = (request: RawRequest | undefined): string =>
+  /^Content-Type: (.*)$/m.exec(request?.lines.join('\n') ?? '')?.[1] ?? ''
+
+const partsOf = (request: RawRequest | undefined) =>
+  decodeMultipart(gunzipSync(request?.body ?? ''), boundaryOf(typeOf(request)))
+
 describe('on the wire', () => {
-  test('one message: only headers the interface knows, Host without port, gzip over the body', async () => {
+  test('one message, multipart too: only headers the interface knows, Host without port, gzip over the body', async () => {
     const { outcome, requests } = await against(() => accepted('id-1'))
     expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['id-1'] })
     const [request] = requests
+    const type = typeOf(request)
     expect([...(request?.lines ?? [])].sort()).toEqual(
       [
         `POST /api/v1/in/${ispb}/msgs HTTP/1.1`,
@@ -45,22 +59,19 @@ describe('on the wire', () => {
         'Connection: keep-alive',
         'Content-Encoding: gzip',
         `Content-Length: ${request?.body.length}`,
-        'Content-Type: application/xml; charset=utf-8',
+        `Content-Type: ${type}`,
         'Host: 127.0.0.1',
         'User-Agent: Trilho',
       ].sort(),
     )
-    expect(gunzipSync(request?.body ?? '')).toEqual(Buffer.from(one))
+    expect(type).toStartWith('multipart/mixed; boundary=')
+    expect(partsOf(request).map(({ body }) => Buffer.from(body))).toEqual([Buffer.from(one)])
   })
 
   test('several: one multipart body, its parts in order', async () => {
     const { outcome, requests } = await against(() => accepted('a, b'), [one, two])
     expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['a', 'b'] })
-    const type = requests[0]?.lines.find((line) => line.startsWith('Content-Type: ')) ?? ''
-    const parts = decodeMultipart(
-      gunzipSync(requests[0]?.body ?? ''),
-      boundaryOf(type.slice('Content-Type: '.length)),
-    )
+    const parts = partsOf(requests[0])
     expect(parts.map(({ body }) => Buffer.from(body).toString())).toEqual(['<a>1</a>', '<a>2</a>'])
     expect(parts[0]?.headers.get('content-type')).toBe('application/xml; charset=utf-8')
   })

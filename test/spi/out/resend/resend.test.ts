@@ -99,7 +99,7 @@ describe('a message of unknown outcome', () => {
       ({ body }) =>
         Buffer.from(Bun.gunzipSync(new Uint8Array(body)))
           .toString()
-          .match(/<Envelope[\s\S]*/)?.[0],
+          .match(/<Envelope[\s\S]*<\/Envelope>/)?.[0],
     )
     expect(first).toBeDefined()
     expect(new Set(others)).toEqual(new Set([first]))

@@ -228,7 +228,12 @@ test('what the interface refuses is queued, refused there with the same bytes, a
   await stage.drain?.()
   await stage.stop?.()
   const [first, ...others] = new Set(
-    strict.requests.map(({ body }) => Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()),
+    strict.requests.map(
+      ({ body }) =>
+        Buffer.from(Bun.gunzipSync(new Uint8Array(body)))
+          .toString()
+          .match(/<Envelope[\s\S]*<\/Envelope>/)?.[0],
+    ),
   )
   expect([first?.includes('SignatureValue'), others]).toEqual([true, []])
   expect(strict.requests.length).toBeGreaterThanOrEqual(2)
