@@ -12,7 +12,7 @@ import {
   type RouteDocument,
   text,
 } from '#src/platform/http/index.ts'
-import { subscriptions } from './domain.ts'
+import { attemptsToldMax, subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
 import { isDecodable, isKeyLong, keyBytesMax, keyBytesMin, secretCharactersMax } from './signing.ts'
 
@@ -161,7 +161,10 @@ const attempted = delivery.extend({
     description:
       'Where it goes, and the very body that is sent. The body is null for keys for some merchants or wallets and, where it holds personal data (`include: full`), for keys that may not manage webhooks.',
   }),
-  attempt_log: z.array(attempt),
+  attempt_log: z
+    .array(attempt)
+    .max(attemptsToldMax)
+    .meta({ description: `The newest ${attemptsToldMax} attempts, the oldest of them first.` }),
 })
 const tested = z.object({
   delivered: z.boolean(),

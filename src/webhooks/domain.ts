@@ -27,6 +27,8 @@ export const retryDelaysMs: readonly number[] = [
 ]
 
 export const attemptsMax = retryDelaysMs.length
+/** So many attempts of a delivery are told, the newest: each replay adds as many as ten, with 4 KiB of answer. */
+export const attemptsToldMax = 100
 export const retryAfterMaxMs = 24 * 3_600_000
 /** We disable an endpoint that has failed for so long. */
 const failingDaysMax = 5

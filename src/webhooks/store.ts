@@ -5,7 +5,7 @@ import {
   textArray,
   textRows,
 } from '#src/platform/database/index.ts'
-import { deliveryStatuses } from './domain.ts'
+import { attemptsToldMax, deliveryStatuses } from './domain.ts'
 import type { SentEvent } from './events.ts'
 import { retryElsewhere } from './queue.ts'
 import type { Visible } from './rights.ts'
@@ -291,6 +291,7 @@ const deliveryRows = (sql: Queryable) => ({
     return { rows, end: events.length > page.limit ? ids.at(-1) : undefined }
   },
 
+  /** With its newest attempts, the oldest of them first. */
   delivery: async (
     id: string,
   ): Promise<
@@ -309,11 +310,13 @@ const deliveryRows = (sql: Queryable) => ({
       select id, type, sequence, data, data_full as "dataFull", created_at as "createdAt"
       from webhook_events where id = ${delivery.eventId}`
     if (event === undefined) return undefined
+    // By the index of deliveries, whose rows are few: that of ids, which has the order, holds those of all others.
     const attempts = await sql<AttemptRow[]>`
       select at, status_code as "statusCode", duration_ms as "durationMs", answer,
         error_class as "errorClass", next_attempt_at as "nextAttemptAt"
-      from webhook_attempts where delivery_id = ${id} order by id`
-    return { delivery, event, attempts }
+      from (select * from webhook_attempts where delivery_id = ${id} offset 0) a
+      order by a.id desc limit ${rowCount(sql, attemptsToldMax)}`
+    return { delivery, event, attempts: attempts.toReversed() }
   },
 
   /** Makes deliveries due again at once, with a full schedule; past attempts stay in the log. */

@@ -4,6 +4,7 @@ import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
 import { ownedMax } from '../../src/webhooks/documents.ts'
+import { attemptsToldMax } from '../../src/webhooks/domain.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
@@ -243,6 +244,18 @@ describe('what an operator asks of an endpoint', () => {
     expect(request).toEqual({ url: receiver.url, body: receiver.received[0]?.body })
     expect(request.body).toContain('"name":"Ana"')
     expect(attempt_log[0]).toMatchObject({ status_code: 500, answer: 'come <b>later</b>' })
+  })
+
+  test('the newest attempts are told, however many were made', async () => {
+    const [one] = await listed()
+    await database.sql`
+      insert into webhook_attempts (delivery_id, at, duration_ms, status_code)
+      select ${one?.id ?? ''}, '2026-01-01', n, 500 from generate_series(1, ${attemptsToldMax + 2}) n`
+    const { attempt_log } = await json(hooks.call('GET', `/deliveries/${one?.id}`))
+    expect(attempt_log.map((each: { duration_ms: number }) => each.duration_ms)).toEqual(
+      Array.from({ length: attemptsToldMax }, (_, index) => index + 3),
+    )
+    await database.sql`delete from webhook_attempts where at = '2026-01-01'`
   })
 
   test('personal data of a full delivery is not for keys that could not subscribe to it', async () => {
