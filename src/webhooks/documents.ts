@@ -148,10 +148,10 @@ const attempt = z.object({
   at: z.string(),
   status_code: z.int().nullable(),
   duration_ms: z.int(),
-  answer: z
-    .string()
-    .nullable()
-    .meta({ description: 'The first 4 KiB; empty where it is compressed.' }),
+  answer: z.string().nullable().meta({
+    description:
+      'The first 4 KiB; empty where it is compressed. Null where there was none, or the body of the request is null.',
+  }),
   error_class: z.string().nullable(),
   next_attempt_at: z.string().nullable(),
 })

@@ -227,14 +227,16 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     route(documents.delivery, async (asked) => {
       const { delivery, attempts, event, endpoint } = await findDelivery(asked)
+      const body = shownBody(asked.c, endpoint, event)
       return Response.json({
         ...viewOfDelivery(delivery),
-        request: { url: targetOf(endpoint), body: shownBody(asked.c, endpoint, event) },
+        request: { url: targetOf(endpoint), body },
         attempt_log: attempts.map((attempt) => ({
           at: attempt.at.toISOString(),
           status_code: attempt.statusCode,
           duration_ms: attempt.durationMs,
-          answer: attempt.answer,
+          // A receiver may say again what it was sent.
+          answer: body === null ? null : attempt.answer,
           error_class: attempt.errorClass,
           next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
         })),

@@ -262,8 +262,11 @@ describe('what an operator asks of an endpoint', () => {
     const [one] = await listed()
     const { key, record } = testKey('webhooks:read')
     const { call } = testApp(hooks.feature.routes ?? [], { keys: [record] })
-    const { request } = await json(call('GET', `/v1/webhook-deliveries/${one?.id}`, { key }))
+    const path = `/v1/webhook-deliveries/${one?.id}`
+    const { request, attempt_log } = await json(call('GET', path, { key }))
     expect(request).toEqual({ url: receiver.url, body: null })
+    // A receiver may say again what it was sent.
+    expect(attempt_log).toMatchObject([{ status_code: 500, answer: null }])
   })
 
   test('what was delivered of one payment is found by its subject, and only where the account is told', async () => {
