@@ -147,6 +147,8 @@ import m143 from './0143_pix_token_secrets.sql' with { type: 'text' }
 import m144 from './0144_card_unmatched_resolved.sql' with { type: 'text' }
 import m145 from './0145_spi_partial_recurrences.sql' with { type: 'text' }
 import m146 from './0146_spi_reask_turns.sql' with { type: 'text' }
+import m147 from './0147_card_waiting_indexes.sql' with { type: 'text' }
+import m148 from './0148_card_waiting_indexes_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -296,4 +298,6 @@ export const migrations: readonly Migration[] = [
   { name: '0144_card_unmatched_resolved', sql: m144 },
   { name: '0145_spi_partial_recurrences', sql: m145 },
   { name: '0146_spi_reask_turns', sql: m146 },
+  { name: '0147_card_waiting_indexes', sql: m147 },
+  { name: '0148_card_waiting_indexes_replaced', sql: m148 },
 ]

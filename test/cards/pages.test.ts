@@ -5,6 +5,7 @@ import {
   lateAnswersAfter,
   lateAnswersEndedBefore,
 } from '../../src/cards/transactions/late-answers.ts'
+import { hasAbandoned, lockAbandoned } from '../../src/cards/transactions/sweeps.ts'
 import { unmatchedAdvices } from '../../src/cards/transactions/unmatched.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
@@ -20,9 +21,9 @@ const ofDay = { network: 'neta', day: '2026-01-02', currency: 'BRL' } as const
 const pageRows = 10
 /** Advices that nobody has seen to: as many as are taken, after those that somebody has. */
 const unseen = 10_000
-/** Reversals that no network has confirmed yet, and what looking at all of them may read. */
+/** What a network that is away has not heard of yet, and which is not to be given up. */
 const waiting = stored / 5
-const pagesMaxOfWaiting = waiting / 25
+const abandonedMs = 45_000
 const limits = { expirySeconds: 86_400, attemptsMax: 1_000 } as const
 
 /** The comparison of a day, up to which movement we have uploaded, and up to which late answer we have decided. */
@@ -38,9 +39,10 @@ holdPageBudgets<Cursors>({
     await sql.unsafe(`
       set local statement_timeout = 0;
       insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency, merchant_id,
-        installments, stan, rrn, transmission, created_by, created_at, updated_at)
+        installments, stan, rrn, transmission, created_by, created_at, updated_at, operation, touched_at)
       select ${idOf}, 'captured', 'neta', 'visa', 'tok', 100, 'BRL', 'm', 1, lpad((n % 1000000)::text, 6, '0'),
-        lpad(n::text, 12, '0'), '0102120000', 'k', now(), now()
+        lpad(n::text, 12, '0'), '0102120000', 'k', now(), now(), case when n > ${stored - waiting} then
+        case when n % 2 = 0 then 'reversing_void' else 'advising_refund' end end, now() - interval '20 hours'
       from generate_series(1, ${stored}) n;
       insert into card_events (transaction_id, type, data, at)
       select ${idOf}, type, '{"mti": "0210", "stan": "000001", "response_code": "00"}', now() - interval '2 days'
@@ -53,9 +55,11 @@ holdPageBudgets<Cursors>({
       from generate_series(1, ${stored}) n
       cross join (values ('2026-01-02', 'debit'), ('2026-01-03', 'credit')) as t(day, kind);
       insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency, original_mti,
-        original_stan, original_transmission, rrn, merchant_id, status, ended_at)
+        original_stan, original_transmission, rrn, merchant_id, status, ended_at, attempts, first_attempt_at,
+        expiry_hours, created_at)
       select ${idOf}, 'neta', 'authorization', 'tok', 100, 'BRL', '0100', '000001', '0102120000', '1', 'm',
-        case when n > ${stored - waiting} then 'pending' else 'confirmed' end, now()
+        case when n > ${stored - waiting} then 'pending' else 'confirmed' end, now(), 5, now(),
+        case when n % 2 = 0 then 72 end, now() - case when n % 2 = 0 then interval '30 hours' else interval '20 hours' end
       from generate_series(1, ${stored}) n;
       insert into card_unmatched_advices (network, mti, stan, transmission, rrn, resolved_at)
       select 'neta', '0120', lpad((n % 1000000)::text, 6, '0'), '0102120000', lpad(n::text, 12, '0'),
@@ -84,13 +88,13 @@ holdPageBudgets<Cursors>({
     await standingAfter(sql, { ...ofDay, uploadedTo: null })
     await standingAfter(sql, { ...ofDay, uploadedTo })
     await findOver(sql, limits, 100)
+    await hasAbandoned(sql, abandonedMs)
+    await lockAbandoned(sql, abandonedMs, pageRows)
     await unmatchedAdvices(sql, undefined, pageRows)
     await unmatchedAdvices(sql, '7', pageRows)
     await movementsOf(sql, comparison, undefined, pageRows)
     await movementsOf(sql, comparison, String(uploadedTo), pageRows)
   },
-  isTooDear: ({ text, pagesPerCall }) => {
-    if (/order by id desc/.test(text)) return pagesPerCall > pagesMaxAtFirst
-    return pagesPerCall > (/order by created_at/.test(text) ? pagesMaxOfWaiting : pagesMax)
-  },
+  isTooDear: ({ text, pagesPerCall }) =>
+    pagesPerCall > (/order by id desc/.test(text) ? pagesMaxAtFirst : pagesMax),
 })

@@ -100,7 +100,15 @@ export const cardReversals = pgTable(
     index('card_reversals_due')
       .on(table.network, table.nextAttemptAt)
       .where(sql`status = 'pending'`),
-    index('card_reversals_age').on(table.createdAt).where(sql`status = 'pending'`),
+    index('card_reversals_by_age')
+      .on(table.createdAt)
+      .where(sql`status = 'pending' and expiry_hours is null`),
+    index('card_reversals_by_expiry')
+      .on(sql`((created_at at time zone 'UTC') + make_interval(hours => expiry_hours))`)
+      .where(sql`status = 'pending' and expiry_hours is not null`),
+    index('card_reversals_by_attempts')
+      .on(table.attempts)
+      .where(sql`status = 'pending' and first_attempt_at is not null`),
     index('card_reversals_transaction').on(table.transactionId, table.id),
     index('card_reversals_message')
       .on(table.network, table.stan, table.transmission)

@@ -181,16 +181,31 @@ const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
     and ((attempts >= ${attemptsMax} and first_attempt_at is not null) or created_at <= now()
       - coalesce(make_interval(hours => expiry_hours), make_interval(secs => ${expirySeconds})))`
 
-/** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. Reads what waits, by its index of ages. */
+/**
+ * Reversals that may no longer be tried and that nobody works on, at most `limit` past each of their limits. Each has an
+ * index of its own, so that what waits within them is not read.
+ */
 export const findOver = async (
   sql: Client,
-  limits: Limits,
+  { expirySeconds, attemptsMax }: Limits,
   limit: number,
 ): Promise<readonly Reversal[]> => {
-  const rows = await sql<Reversal[]>`
-    select ${sql(texts.selected)} from card_reversals r where ${isOver(sql, limits)}
-    order by created_at, id limit ${rowCount(sql, limit)}`
-  return rows.map(recordOf)
+  const givenUpAt = sql`((created_at at time zone 'UTC') + make_interval(hours => expiry_hours))`
+  const ways = [
+    sql`expiry_hours is null and created_at <= now() - make_interval(secs => ${expirySeconds})
+      order by created_at`,
+    sql`expiry_hours is not null and ${givenUpAt} <= (now() at time zone 'UTC') order by ${givenUpAt}`,
+    sql`first_attempt_at is not null and attempts >= ${attemptsMax} order by attempts`,
+  ]
+  const found: Reversal[] = []
+  for (const way of ways) {
+    const rows = await sql<Reversal[]>`
+      select ${sql(texts.selected)} from card_reversals r
+      where status = 'pending' and (lease_until is null or lease_until <= now()) and ${way}
+      limit ${rowCount(sql, limit)}`
+    found.push(...rows.map(recordOf))
+  }
+  return found
 }
 
 /** Ends a reversal that is still over its limits; undefined if it is not, or another process is ending it. */

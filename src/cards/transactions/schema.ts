@@ -119,8 +119,12 @@ export const cardTransactions = pgTable(
       .on(table.account, table.id)
       .where(sql`status = 'authorized'`),
     index('card_transactions_attention').on(table.account, table.id).where(sql`needs_attention`),
-    index('card_transactions_open')
-      .on(table.touchedAt)
+    // What is on the wire comes first, as a network that is away leaves any number of others.
+    index('card_transactions_under_way')
+      .on(
+        sql`(case when operation like 'reversing%' or operation like 'advising%' then 1 else 0 end)`,
+        table.touchedAt,
+      )
       .where(sql`status = 'pending' or operation is not null`),
   ],
 )

@@ -30,8 +30,8 @@ export const hasAbandoned = async (sql: Queryable, ageMs: number): Promise<boole
 
 const abandoned = (sql: Queryable, ageMs: number) => sql`
   (status = 'pending' or operation is not null)
-  and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
-  and coalesce(operation, '') not like 'reversing%' and coalesce(operation, '') not like 'advising%'`
+  and (case when operation like 'reversing%' or operation like 'advising%' then 1 else 0 end) = 0
+  and touched_at < now() - make_interval(secs => ${ageMs / 1_000})`
 
 /**
  * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under

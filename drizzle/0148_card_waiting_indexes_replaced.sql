@@ -1,0 +1,3 @@
+-- expand
+DROP INDEX "card_reversals_age";
+DROP INDEX "card_transactions_open";
