@@ -3,7 +3,7 @@ import { defineSettings, kind, setting } from '../config/index.ts'
 /** The relational database of instant payments, digital currency and the shared endpoints. */
 export const databaseSettings = defineSettings({
   dsn: setting('DATABASE_DSN', kind.databaseUrl(), {
-    doc: 'PostgreSQL connection string, of one host or several; needed by message query and webhook endpoints.',
+    doc: 'PostgreSQL connection string, of one host or several; needed by sending, by queries, webhooks and all else that is stored, by the stages `WORKER` and `OUTBOUND_SEND`, and without `BROKER_ADDRESSES` by `INBOUND_PULL`.',
   }),
   migrateOnStart: setting('TRILHO_MIGRATE_ON_START', kind.boolean(), {
     default: 'true',
