@@ -25,21 +25,11 @@ export const eventsOf = async (
           steps.map(({ subject }) => subject),
         )
       : []
-  const contracts = ended.filter(({ kind }) => kind === 'deploy' || kind === 'call')
-  const accounts = await accountsOf(
-    sql,
-    contracts.map(({ id }) => id),
-  )
   const operations = await operationsById(sql, operationIds(ended))
   return [
     ...transfers.filter((each) => ids.has(each.transactionId)).flatMap(transferEvent),
     ...operations.filter((each) => ids.has(each.transactionId)).map(operationEvent),
-    ...contracts.flatMap((each) =>
-      [...contractEvent(each), ...callEvent(each)].map((event) => ({
-        ...event,
-        account: accounts.get(each.id),
-      })),
-    ),
+    ...(await contractEvents(sql, ended)),
   ]
 }
 
@@ -69,7 +59,7 @@ export const correctionsOf = async (
     const { id: subject, account } = transfer
     return [{ type: 'drex.transfer.corrected', subject, account, data }]
   })
-  return [...ofTransfers, ...changed.map(operationEvent)]
+  return [...ofTransfers, ...changed.map(operationEvent), ...(await contractEvents(sql, corrected))]
 }
 
 /** Makes events of what waits for a decision. */
@@ -147,21 +137,41 @@ const described = (transfer: Transfer) =>
     reference: transfer.reference ?? null,
   }) as const
 
-const contractEvent = (ended: Ended): readonly AppEvent[] => {
-  if (ended.kind !== 'deploy' || !ended.subject.startsWith('ctr_')) return []
-  return [
-    {
-      type: ended.status === 'confirmed' ? 'drex.contract.deployed' : 'drex.contract.failed',
-      subject: ended.subject,
-      data: { contract_id: ended.subject, status: ended.status, tx_hash: ended.hash ?? null },
-    },
-  ]
+/** The ends of deployments and calls, or that the chain took them back. */
+const contractEvents = async (
+  sql: Transaction,
+  all: readonly (Ended | Corrected)[],
+): Promise<readonly AppEvent[]> => {
+  // Currency for trials is issued by calls, too, which are no contract's.
+  const own = all.filter(({ subject }) => subject.startsWith('ctr_'))
+  const told = own.flatMap((each) =>
+    [...deploymentEvent(each), ...callEvent(each)].map((event) => ({ id: each.id, event })),
+  )
+  const accounts = await accountsOf(
+    sql,
+    told.map(({ id }) => id),
+  )
+  return told.map(({ id, event }) => ({ ...event, account: accounts.get(id) }))
 }
 
-/** Currency for trials is issued by calls, too, which are no contract's. */
-const callEvent = (ended: Ended): readonly AppEvent[] => {
-  const { id, kind, status, subject, hash } = ended
-  if (kind !== 'call' || !subject.startsWith('ctr_') || !isFinal(status)) return []
+const deploymentEvent = ({
+  kind,
+  status,
+  subject,
+  hash,
+}: Ended | Corrected): readonly AppEvent[] => {
+  if (kind !== 'deploy') return []
+  const data = { contract_id: subject, status, tx_hash: hash ?? null }
+  return [{ type: `drex.contract.${deploymentEnd(status)}`, subject, data }]
+}
+
+const deploymentEnd = (status: TransactionStatus) => {
+  if (status === 'confirmed') return 'deployed'
+  return isFinal(status) ? 'failed' : 'corrected'
+}
+
+const callEvent = ({ id, kind, status, subject, hash }: Ended | Corrected): readonly AppEvent[] => {
+  if (kind !== 'call' || !(isFinal(status) || status === 'broadcast')) return []
   const data = { transaction_id: id, contract_id: subject, status, tx_hash: hash ?? null }
   return [{ type: 'drex.contract.called', subject: id, data }]
 }

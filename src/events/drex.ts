@@ -85,7 +85,9 @@ const contractCall = z
   .strictObject({
     transaction_id: z.string(),
     contract_id: z.string(),
-    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled', 'broadcast']).meta({
+      description: '`broadcast`: the chain has taken the end back, and it is sent again.',
+    }),
     tx_hash: text,
   })
   .meta({ id: 'ContractCallEvent' })
@@ -219,12 +221,17 @@ export const digitalCurrencyEvents = {
     types: {
       'drex.contract.deployed': 'A contract is on the chain.',
       'drex.contract.failed': 'A contract could not be deployed.',
+      'drex.contract.corrected':
+        'The chain has taken back the end of a deployment that was told; it is sent again.',
     },
   },
   calls: {
     payload: contractCall,
     subject: 'transaction_id',
-    types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
+    types: {
+      'drex.contract.called':
+        'A call of a contract has ended, or the chain has taken its end back: `status` says which.',
+    },
   },
   operations: {
     payload: operation,

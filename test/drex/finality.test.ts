@@ -48,6 +48,53 @@ const takenBack = async (id: string): Promise<void> => {
   expect((await read(id)).corrections).toMatchObject([{ from: 'confirmed', code: 'REORGANISED' }])
 }
 
+test('a call and a deployment that were told are taken back, and told to be so', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
+  const { token } = bench.admin
+  const called = await bench.call('POST', `/v1/contracts/${token}/call`, {
+    function: 'approve',
+    params: { spender: bia, amount: '5' },
+    signer_wallet: ana,
+  })
+  const deployed = await bench.call('POST', '/v1/contracts/deploy', {
+    template: 'tokenized_asset',
+    params: { name: 'Asset', symbol: 'AST', total_supply: '1', decimals: 0, owner: ana },
+    signer_wallet: ana,
+  })
+  const { transaction_id: id } = called.json as { readonly transaction_id: string }
+  const { contract_id } = deployed.json as { readonly contract_id: string }
+  const told = (subject: string) =>
+    bench.events.flatMap((each) => {
+      if (each.subject !== subject) return []
+      return [[each.type, (each.data as { status: string }).status, each.account]]
+    })
+  const isTold = (count: number) => async () => {
+    await bench.chain.mine()
+    return told(id).length === count && told(contract_id).length === count
+  }
+  await bench.until(isTold(1))
+  await bench.chain.request('evm_revert', [snapshot.result])
+  await bench.chain.request('evm_increaseTime', [1])
+  await bench.until(isTold(3))
+  const account = 'default'
+  expect(told(id)).toEqual([
+    ['drex.contract.called', 'confirmed', account],
+    ['drex.contract.called', 'broadcast', account],
+    ['drex.contract.called', 'confirmed', account],
+  ])
+  expect(told(contract_id)).toEqual([
+    ['drex.contract.deployed', 'confirmed', account],
+    ['drex.contract.corrected', 'broadcast', account],
+    ['drex.contract.deployed', 'confirmed', account],
+  ])
+  const { json } = await bench.call('GET', `/v1/contracts/${token}/calls/${id}`)
+  expect((json as { corrections: object[] }).corrections).toMatchObject([
+    { from: 'confirmed', to: 'broadcast', code: 'REORGANISED' },
+  ])
+}, 60_000)
+
 /** How often one question is asked until its answer is the chain's: more often than others than the watch ask it. */
 const liesMax = 12
 

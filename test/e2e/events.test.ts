@@ -493,6 +493,14 @@ const digitalCurrency = async () => {
   )
   chain.faults.set([])
   await chain.markFork()
+  const { contract_id } = await deploy()
+  await until('deployed', () =>
+    delivered().some(
+      ({ type, data }) =>
+        type === 'drex.contract.deployed' &&
+        (data as { contract_id?: string }).contract_id === contract_id,
+    ),
+  )
   const late = await pay('1.00')
   await until('confirmed', async () => (await statusOf(late)) === 'confirmed')
   // The ledger reads apart from the transfers: what it has not told yet, it does not take back.
@@ -508,6 +516,7 @@ const digitalCurrency = async () => {
   )
   await chain.reorg()
   await until('taken back', () => have().has('drex.transfer.corrected'))
+  await until('taken back, the deployment', () => have().has('drex.contract.corrected'))
   await until('taken back from who had it', () => have().has('drex.transfer.reversed'))
   await until('taken back by the stream', () => have().has('drex.contract.event_removed'))
 }

@@ -85,7 +85,7 @@ export const createContracts = (deps: ServiceDeps) => {
       if (call?.recipient !== address) return undefined
       if ((await deps.wallets.find(call.sender))?.account !== caller.owner) return undefined
       requireWallet(caller, call.sender)
-      return call
+      return { call, corrections: await store.correctionsOf(sql, id) }
     },
     /** Makes the currency of a network callable by everybody, with the ABI that is known of it. */
     registerCurrency: (chain: Chain) => registerCurrency(sql, chain),

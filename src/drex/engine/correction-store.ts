@@ -21,7 +21,7 @@ export type Corrected = {
   readonly kind: TransactionKind
   readonly subject: string
   readonly previous: TransactionStatus
-  readonly status: TransactionStatus
+  readonly status: 'broadcast'
   readonly hash: Hex | undefined
   readonly reason: TransactionError
 }

@@ -33,6 +33,7 @@ import {
 } from './shared.ts'
 import { templatesRoute } from './templates.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
+import { correctionsSchema, showCorrection } from './transfer-form.ts'
 
 const bodyBytesMax = 1_048_576
 const abiEntriesMax = 1_000
@@ -86,6 +87,8 @@ const contractSchema = z
     abi: z.array(z.unknown()).optional(),
   })
   .meta({ id: 'Contract' })
+
+const trackedCallSchema = trackedSchema.extend({ corrections: correctionsSchema })
 
 const callResultSchema = z.union([
   z.object({ function: z.string(), result: z.unknown() }),
@@ -190,7 +193,7 @@ const documents = {
     summary: 'Where a call is',
     params: callParams,
     exampleFrom: { ...anyContract, id: 'callContract#/transaction_id' },
-    responses: { 200: { description: 'The call', schema: trackedSchema } },
+    responses: { 200: { description: 'The call', schema: trackedCallSchema } },
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 
@@ -272,11 +275,12 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     return Response.json({ ...show(contract), abi: contract.abi })
   }),
   route(documents.getContractCall, async ({ params: { address, id: callId }, caller }) => {
-    const call = await contracts.tracked(address, callId, caller)
-    if (call === undefined) {
+    const tracked = await contracts.tracked(address, callId, caller)
+    if (tracked === undefined) {
       throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
     }
-    return Response.json(showTracked(call))
+    const { call, corrections } = tracked
+    return Response.json({ ...showTracked(call), corrections: corrections.map(showCorrection) })
   }),
 ]
 

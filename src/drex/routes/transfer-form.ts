@@ -99,14 +99,18 @@ export const createdSchema = z.object({
   attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again' }),
 })
 
-const correctionSchema = z.object({
-  at: z.iso.datetime(),
-  from: z.enum(transactionStatuses),
-  to: z.enum(transactionStatuses),
-  code: z.string(),
-  message: z.string(),
-  tx_hash: z.string().nullable(),
-})
+export const correctionsSchema = z
+  .array(
+    z.object({
+      at: z.iso.datetime(),
+      from: z.enum(transactionStatuses),
+      to: z.enum(transactionStatuses),
+      code: z.string(),
+      message: z.string(),
+      tx_hash: z.string().nullable(),
+    }),
+  )
+  .meta({ description: 'Ends that the chain took back, and nonces that others used.' })
 
 export const transferSchema = createdSchema
   .extend({
@@ -130,10 +134,7 @@ export const transferSchema = createdSchema
       )
       .optional()
       .meta({ description: 'Each ends as its last step does.' }),
-    corrections: z
-      .array(correctionSchema)
-      .optional()
-      .meta({ description: 'Ends that the chain took back, and nonces that others used.' }),
+    corrections: correctionsSchema.optional(),
   })
   .meta({ id: 'Transfer' })
 
