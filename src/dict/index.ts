@@ -151,8 +151,6 @@ const jobsOf = (
   const { sql, logger, quietMs } = claims
   const pollMs = settings.pollSeconds * 1_000
   const retryMs = Math.min(quietMs, retryEveryMsMax)
-  // For so long it is left to whoever tells the directory now.
-  const quiet = () => new Date(Date.now() - quietMs)
   const job = (name: string, everyMs: number, run: (round: Round) => Promise<unknown>): Job =>
     createJob({ name, everyMs, fleet: { sql }, logger, run })
   return [
@@ -162,14 +160,14 @@ const jobsOf = (
       forgetComparisons(sql, settings.comparisonRetentionDays, round),
     ),
     job('unanswered directory entries', retryMs, (round) =>
-      retryEntries(claims, entries.retry, quiet(), round),
+      retryEntries(claims, entries.retry, quietMs, round),
     ),
     job('directory claims', pollMs, (round) => pollClaims(claims, advance, round)),
     job('due directory claims', lookEveryMs, (round) => doDueClaims(claims, advance, round)),
     ...[disputing.infractions, disputing.refunds].flatMap((one) => [
       job(`directory ${one.kind}s`, pollMs, one.poll),
       job(`unanswered directory ${one.kind}s`, retryMs, (round) =>
-        retryDisputes(claims, one, quiet(), round),
+        retryDisputes(claims, one, quietMs, round),
       ),
     ]),
   ]

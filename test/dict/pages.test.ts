@@ -165,7 +165,7 @@ const read = async (sql: Client, { id, key, place }: Made): Promise<void> => {
   await hasOther(sql, { key, entryId: id, theirs: { requestId: id } })
   await ownOf(sql, [{ requestId: id }])
   await findEntry(sql, id)
-  await openEntries(sql, now, listed)
+  await openEntries(sql, 1_000, listed)
   await findClaim(sql, id)
   await findKnown(sql, id, 'claimer')
   await findOpening(sql, key)
@@ -199,7 +199,7 @@ const readDisputes = async (sql: Client, made: Made): Promise<void> => {
       }
     }
     await findDispute(sql, kind, id)
-    await openDisputes(sql, kind, new Date(), listed)
+    await openDisputes(sql, kind, 1_000, listed)
     await isDisputed(sql, kind, { id, transactionId }, ['closed'], ['asking'])
     await wasTriedBefore(sql, id, 1_000)
   }

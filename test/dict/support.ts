@@ -60,6 +60,9 @@ const participant = {
 
 const neverAborted = new AbortController().signal
 
+/** What was tried before a minute from now: all. */
+const laterMs = -60_000
+
 /** Rounds of what runs for the whole fleet. */
 const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => {
   const { sql, ispb, wire, now } = deps
@@ -74,7 +77,6 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
     entries: createEntryService({ sql, client, logger: quietLogger, now }),
   })
   const { infractions, refunds } = createDisputing({ ...deps, logger: quietLogger })
-  const later = () => new Date(Date.now() + 60_000)
   const retrying = { sql, logger: quietLogger }
   return {
     compare: (round: Round = { ...createLoop('comparisons').begin(), signal: neverAborted }) =>
@@ -84,8 +86,8 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
       await refunds.poll()
     },
     retry: async () => {
-      await retryDisputes(retrying, infractions, later())
-      await retryDisputes(retrying, refunds, later())
+      await retryDisputes(retrying, infractions, laterMs)
+      await retryDisputes(retrying, refunds, laterMs)
     },
   }
 }
@@ -189,7 +191,7 @@ export const startDict = async (
     const wire = wireOfOwn()
     const directoryClient = createDirectoryClient(wire.lane(), ispb)
     const service = createEntryService({ sql, client: directoryClient, logger: quietLogger, now })
-    return retryEntries({ sql, logger: quietLogger }, service.retry, new Date(Date.now() + 60_000))
+    return retryEntries({ sql, logger: quietLogger }, service.retry, laterMs)
   }
   const read = createOutsideReader(loaded.values.outside, 'test')
   const qrcodes = createQrcodes({ read, open: joseFeature(noKeys, outside).openPayload })

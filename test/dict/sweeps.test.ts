@@ -19,6 +19,8 @@ const database = await createTestDatabase()
 afterAll(database.close)
 const { sql } = database
 const now = (): Date => new Date()
+/** What was tried before a minute from now: all. */
+const laterMs = -60_000
 const later = (): Date => new Date(Date.now() + 60_000)
 const content = {
   owner: { taxIdNumber: '98765432100', name: 'Ana' },
@@ -136,9 +138,23 @@ test('of unanswered entries', async () => {
     await addEntry(sql, newEntry(entry, 'k', new Date(at)))
   }
   const { done, work } = failing()
-  await retryEntries({ sql, logger }, work, later())
+  await retryEntries({ sql, logger }, work, laterMs)
   expect(done).toEqual(ids.slice(1))
-  expect((await openEntries(sql, later(), 10)).map(({ id }) => id)).toEqual(ids.toReversed())
+  expect((await openEntries(sql, laterMs, 10)).map(({ id }) => id)).toEqual(ids.toReversed())
+})
+
+test('of unanswered entries goes by the clock of the database, whatever that of who asked says', async () => {
+  const hourMs = 3_600_000
+  const ids: string[] = []
+  for (const aheadMs of [hourMs, -hourMs]) {
+    const id = randomUUID()
+    ids.push(id)
+    const entry = { id, keyType: 'EMAIL', key: `${id}@example.com`, content } as const
+    await addEntry(sql, newEntry(entry, 'k', new Date(Date.now() + aheadMs)))
+  }
+  const open = async (quietMs: number): Promise<readonly string[]> =>
+    (await openEntries(sql, quietMs, 100)).map(({ id }) => id).filter((id) => ids.includes(id))
+  expect([await open(15_000), await open(laterMs)]).toEqual([[], ids])
 })
 
 test('of unanswered disputes', async () => {
@@ -163,9 +179,9 @@ test('of unanswered disputes', async () => {
     })
   }
   const { done, work } = failing()
-  await retryDisputes({ sql, logger }, { kind: 'infraction', retry: work }, later())
+  await retryDisputes({ sql, logger }, { kind: 'infraction', retry: work }, laterMs)
   expect(done).toEqual(ids.slice(1))
-  const open = await openDisputes(sql, 'infraction', later(), 10)
+  const open = await openDisputes(sql, 'infraction', laterMs, 10)
   expect(open.map(({ id }) => id)).toEqual(ids.toReversed())
 })
 

@@ -177,15 +177,15 @@ const retriedMax = 100
 /**
  * Tells the directory again what it has not answered.
  *
- * @param before those that were tried since then are left alone
+ * @param quietMs those that were tried so recently are left to whoever tells the directory now
  */
 export const retryDisputes = async (
   { sql, logger }: Pick<DisputingDeps, 'sql' | 'logger'>,
   { kind, retry }: Pick<DisputeService<never, never>, 'kind' | 'retry'>,
-  before: Date,
+  quietMs: number,
   round?: Round,
 ): Promise<void> =>
-  eachAlone(await openDisputes(sql, kind, before, retriedMax), ({ id }) => retry(id, round), {
+  eachAlone(await openDisputes(sql, kind, quietMs, retriedMax), ({ id }) => retry(id, round), {
     round,
     logger,
     idsOf: ({ id }) => ({ dispute: id }),

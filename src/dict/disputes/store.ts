@@ -130,15 +130,15 @@ const ofPayment = (sql: Queryable, transactionId: string) => sql`(
 const waiting = (sql: Queryable) => sql`
   wanted is null and role = 'asked' and status in (${constants(sql, unansweredStatuses)})`
 
-/** Some that wait for the directory, or for money, and were not tried for a while. */
+/** Some that wait for the directory, or for money, and were not tried for so long. */
 export const openDisputes = async (
   sql: Client,
   kind: DisputeKind,
-  before: Date,
+  quietMs: number,
   limit: number,
 ): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
   select id from dict_disputes
-  where kind = ${kind} and tried_at < ${before}
+  where kind = ${kind} and tried_at < now() - make_interval(secs => ${quietMs / 1_000})
     and (status = 'requested' or wanted is not null
       or (role = 'asking' and return_id is not null and returned_at is null
         and modified_at > now() - interval '30 days'))

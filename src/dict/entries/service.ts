@@ -136,15 +136,15 @@ const retriedMax = 100
 /**
  * Tells the directory again what it has not answered.
  *
- * @param before entries that were tried since then are left alone
+ * @param quietMs entries that were tried so recently are left to whoever tells the directory now
  */
 export const retryEntries = async (
   { sql, logger }: Pick<EntryServiceDeps, 'sql' | 'logger'>,
   retry: EntryService['retry'],
-  before: Date,
+  quietMs: number,
   round?: Round,
 ): Promise<void> =>
-  eachAlone(await openEntries(sql, before, retriedMax), ({ id }) => retry(id), {
+  eachAlone(await openEntries(sql, quietMs, retriedMax), ({ id }) => retry(id), {
     round,
     logger,
     idsOf: ({ id }) => ({ entry: id }),

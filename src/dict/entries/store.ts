@@ -21,7 +21,7 @@ export const addEntry = async (tx: Queryable, made: OwnEntry): Promise<boolean> 
     insert into dict_entries (id, created_by, key_type, key, status, content, cid, owned_since,
       created_at, changed_at)
     values (${id}, ${createdBy}, ${keyType}, ${key}, ${status}, ${JSON.stringify(content)}, ${cid},
-      ${ownedSince}, ${createdAt}, ${createdAt})
+      ${ownedSince}, ${createdAt}, clock_timestamp())
     on conflict do nothing`
   return count > 0
 }
@@ -91,14 +91,15 @@ export type EntryFilter = {
   readonly after: Place | undefined
 }
 
-/** Some that wait for the directory, and were not tried for a while. */
+/** Some that wait for the directory, and were not tried for so long. */
 export const openEntries = async (
   sql: Client,
-  before: Date,
+  quietMs: number,
   limit: number,
 ): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
   select id from dict_entries
-  where status in ('registering', 'changing', 'removing') and changed_at < ${before}
+  where status in ('registering', 'changing', 'removing')
+    and changed_at < now() - make_interval(secs => ${quietMs / 1_000})
   order by changed_at limit ${limit}`
 
 /** It was tried now. */
