@@ -1,6 +1,6 @@
 /** Exchanged keys as the database has them, sealed: every process on the network's links has the same, and a restart. */
 import { createHash } from 'node:crypto'
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Client, hint, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import {
@@ -133,12 +133,13 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
             returning id`
           if (row !== undefined) ids.set(use, BigInt(row.id))
         }
-        await tell(tx, network)
       })
+      void hint(sql, channel, network)
       return ids
     },
     use: async (ids) => {
-      await sql.begin((tx) => putInUse(tx, network, ids))
+      const isNew = await sql.begin((tx) => putInUse(tx, network, ids))
+      if (isNew) void hint(sql, channel, network)
     },
     read: async (originOf) => {
       const rows = await sql<(Row & { readonly usedForMs: number | null })[]>`
@@ -189,12 +190,17 @@ const createListening = (sql: Client, logger: Logger): Pick<LinkKeyStores, 'star
   }
 }
 
-const putInUse = async (tx: Queryable, network: string, ids: readonly bigint[]): Promise<void> => {
+/** @returns whether any of them was not in use */
+const putInUse = async (
+  tx: Queryable,
+  network: string,
+  ids: readonly bigint[],
+): Promise<boolean> => {
   const taken = await tx<{ use: KeyUse }[]>`
     update card_link_keys set used_since = clock_timestamp()
     where id = any(${textArray(ids.map(String))}::text::bigint[]) and used_since is null
     returning use`
-  if (taken.length === 0) return
+  if (taken.length === 0) return false
   // For each use, this key and the one before it stay, and so do later ones.
   await tx`
     delete from card_link_keys old
@@ -206,11 +212,8 @@ const putInUse = async (tx: Queryable, network: string, ids: readonly bigint[]):
           order by id desc limit 2
         ) kept
       )`
-  await tell(tx, network)
+  return true
 }
-
-const tell = (tx: Queryable, network: string): Promise<unknown> =>
-  tx`select pg_notify(${channel}, ${network})`
 
 /** All of them: a handful for each network. */
 async function* pagesOf(sql: Client): AsyncGenerator<readonly SealedRecord[]> {
