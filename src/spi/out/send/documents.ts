@@ -17,7 +17,7 @@ export const sendBody = z.strictObject({
   }),
   channel: z.enum(['PRIMARY', 'SECONDARY']).optional().meta({
     description:
-      'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), for a PACS002 the channel on which the payment was received, PRIMARY for everything else.',
+      'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), for a PACS002 the channel on which the payment was received, PRIMARY for everything else. A PACS004, and a PACS002 that answers a return (`original_instruction_id` begins with D), take PRIMARY only.',
   }),
   params: z.record(z.string(), z.unknown()).meta({
     description: 'Depends on message_type; see the tables above and the examples.',
@@ -26,6 +26,7 @@ export const sendBody = z.strictObject({
 })
 
 const { version, channel } = sendBody.shape
+const primary = z.enum(['PRIMARY']).optional().meta({ description: 'Returns go by no other.' })
 
 const newDocumentedBody = (): ZodType =>
   z.union(
@@ -33,7 +34,7 @@ const newDocumentedBody = (): ZodType =>
       z.strictObject({
         message_type: z.literal(messageType),
         version,
-        channel,
+        channel: messageType === 'PACS004' ? primary : channel,
         params: paramsSchemaOf(messageType),
       }),
     ),

@@ -11,14 +11,22 @@ export const isScheduled = (messageType: string, params: unknown): boolean => {
   return 'service_level' in params && params.service_level === 'PAGAGD'
 }
 
+/** True for returns, and for a status report that answers one: they go by the primary channel only. */
+export const isOfReturns = (messageType: string, params: unknown): boolean =>
+  messageType === 'PACS004' ||
+  (messageType === 'PACS002' &&
+    partsOf(params).some(({ original_instruction_id: id }) => String(id ?? '').startsWith('D')))
+
 /** EndToEndId of the payment that a status report answers; undefined for a report on a return, or no report. */
 export const answeredPayment = (messageType: string, params: unknown): string | undefined => {
-  if (messageType !== 'PACS002') return undefined
+  if (messageType !== 'PACS002' || isOfReturns(messageType, params)) return undefined
+  const endToEndId = partsOf(params)[0]?.['original_end_to_end_id']
+  return typeof endToEndId === 'string' ? endToEndId : undefined
+}
+
+const partsOf = (params: unknown): readonly Readonly<Record<string, unknown>>[] => {
   const { transactions, ...alone } = recordOf(params)
-  const first = Array.isArray(transactions) ? recordOf(transactions[0]) : alone
-  const { original_end_to_end_id: endToEndId, original_instruction_id: instructionId } = first
-  const isReturn = instructionId !== undefined && instructionId !== endToEndId
-  return typeof endToEndId === 'string' && !isReturn ? endToEndId : undefined
+  return Array.isArray(transactions) ? transactions.map(recordOf) : [alone]
 }
 
 /**

@@ -1,6 +1,5 @@
-import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
+import { type BuildableMessage, buildableVersions } from '#codecs/iso20022'
 import {
-  type ApiError,
   type RequestContext,
   type Route,
   readJson,
@@ -16,12 +15,12 @@ const decoder = new TextDecoder()
 export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
   route(sendDocument, async (asked) => {
     const outcome = await send(await requestOf(asked.c), asked.caller)
-    if (!outcome.ok) throw refused(outcome.problems)
+    if (!outcome.ok) throw refusedValue(outcome.problems)
     return respond(outcome.answered)
   }),
   route(buildDocument, async ({ c }) => {
     const outcome = await build(await requestOf(c))
-    if (!outcome.ok) throw refused(outcome.problems)
+    if (!outcome.ok) throw refusedValue(outcome.problems)
     const { messageType, endToEndIds, message } = outcome.built
     return Response.json({
       message_type: messageType,
@@ -47,6 +46,3 @@ const requireVersion = (messageType: BuildableMessage, version: string | undefin
   const expected = versions.join(' | ')
   throw refusedValue([{ pointer: '/version', rule: 'version', message, expected }])
 }
-
-const refused = (problems: readonly BuildProblem[]): ApiError =>
-  refusedValue(problems.map((problem) => ({ ...problem, pointer: `/params${problem.pointer}` })))

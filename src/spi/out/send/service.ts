@@ -15,7 +15,7 @@ import { random } from '../../random.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
-import { answeredPayment, channelOf, isScheduled, withParties } from './domain.ts'
+import { answeredPayment, channelOf, isOfReturns, isScheduled, withParties } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 import { outboundOf } from './outbound.ts'
 import { brokenRules } from './rules.ts'
@@ -30,6 +30,7 @@ type SendRequest = {
   readonly params: unknown
 }
 
+/** What is wrong with the request, each with its place in the body. */
 type Refused = { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
 type SendOutcome = { readonly ok: true; readonly answered: Answered } | Refused
@@ -84,14 +85,15 @@ export const createSendService = (deps: SendDeps): SendService => {
         ...(version === undefined ? {} : { version }),
       })
     const first = buildOf(asked.params)
-    if (!first.ok) return first
+    if (!first.ok) return refused(first.problems)
     const request = messageType === 'PACS004' ? await completed(sql, asked, first.message) : asked
     const made = request === asked ? first : buildOf(request.params)
-    if (!made.ok) return made
-    const problems = [
+    if (!made.ok) return refused(made.problems)
+    const broken = refused([
       ...brokenRules(messageType, request.params, { ispb, nowMs }),
       ...(messageType === 'PAIN013' ? await attemptsIn(deps, made.message) : []),
-    ]
+    ])
+    const problems = [...broken.problems, ...brokenByChannel(request)]
     if (problems.length > 0) return { ok: false, problems }
     const channel = request.channel ?? (await defaultChannel(sql, request))
     return { ok: true, built: builtOf(made.message, { ...request, channel }, ispb) }
@@ -114,6 +116,23 @@ export const createSendService = (deps: SendDeps): SendService => {
     },
   }
 }
+
+const refused = (problems: readonly BuildProblem[]): Refused => ({
+  ok: false,
+  problems: problems.map((one) => ({ ...one, pointer: `/params${one.pointer}` })),
+})
+
+const brokenByChannel = ({ messageType, channel, params }: SendRequest): readonly BuildProblem[] =>
+  channel === 'SECONDARY' && isOfReturns(messageType, params)
+    ? [
+        {
+          pointer: '/channel',
+          rule: 'channel',
+          message: 'is not for returns and their answers, which go by the primary channel only',
+          expected: 'PRIMARY or no channel',
+        },
+      ]
+    : []
 
 type BuiltSuccess = Extract<Build, { readonly ok: true }>['message']
 

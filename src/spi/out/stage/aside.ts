@@ -3,9 +3,15 @@ import type { ChannelHealth } from './channel-health.ts'
 import type { QueuedOutbound } from './store.ts'
 import type { MessageOutcome } from './transport.ts'
 
+/** A message in hand. */
+export type InHand = QueuedOutbound & {
+  /** It goes by its own channel only. */
+  readonly isBound: boolean
+}
+
 export type AsideDeps = {
   /** The channels that a message may take. */
-  readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
+  readonly ways: (message: Pick<InHand, 'channel' | 'isBound'>) => readonly Channel[]
   /** All configured channels. */
   readonly channels: readonly Channel[]
   readonly health: Pick<ChannelHealth, 'isUp' | 'hasAnsweredSince'>
@@ -24,7 +30,7 @@ export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** How long the queue goes on without it; undefined when it is tried again at once. */
 export const asideMs = (
-  stored: QueuedOutbound,
+  stored: InHand,
   outcome: MessageOutcome,
   isAlone: boolean,
   deps: AsideDeps,
@@ -43,7 +49,7 @@ export const asideMs = (
  * may take another channel is tried on until its own is passed over, unless that has answered others meanwhile.
  */
 const isToBlame = (
-  stored: QueuedOutbound,
+  stored: InHand,
   way: Channel | undefined,
   { ways, health }: AsideDeps,
 ): boolean => {
@@ -54,5 +60,5 @@ const isToBlame = (
 }
 
 /** True when it waits for one channel while messages behind it in the queue may take another. */
-const isBound = (stored: QueuedOutbound, { ways, channels }: AsideDeps): boolean =>
+const isBound = (stored: InHand, { ways, channels }: AsideDeps): boolean =>
   ways(stored).length < channels.length

@@ -8,7 +8,7 @@ export const outboundSettings = defineSettings({
   }),
   channelFailover: setting('SPI_CHANNEL_FAILOVER', kind.boolean(), {
     default: 'true',
-    doc: 'Sends over the other channel, with the same bytes, while the chosen one cannot be reached. A pacs.004 stays on its channel.',
+    doc: 'Sends over the other channel, with the same bytes, while the chosen one cannot be reached. A pacs.004, and a pacs.002 that answers one, stays on its channel.',
   }),
   settlementLimitSeconds: setting('SPI_SETTLEMENT_LIMIT', kind.integer(10, 86_400), {
     default: '60',

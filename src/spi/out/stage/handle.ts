@@ -29,7 +29,7 @@ import {
   unsignedMessageOf,
 } from '../../messages/index.ts'
 import { SigningError } from '../signing/index.ts'
-import { type AsideDeps, asideMs, isTurnedAway } from './aside.ts'
+import { type AsideDeps, asideMs, type InHand, isTurnedAway } from './aside.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import { setAside } from './entries.ts'
 import { type IsLate, sentLateAt } from './limits.ts'
@@ -38,7 +38,7 @@ import { refusalText, refusedCode, repetitionText } from './outcome-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
-import type { MessageOutcome, Transport } from './transport.ts'
+import { isBoundToChannel, type MessageOutcome, type Transport } from './transport.ts'
 import { createTurns, type Told, type Turns, type TurnsDeps, untold } from './turns.ts'
 
 export const group = readers[topics.outbound]
@@ -119,7 +119,7 @@ export const createHandler = (deps: HandleDeps) => {
       const isAlone = batch.length === 1
       const given = batch.map((delivery) => ({
         delivery,
-        stored: known.get(messageIdOf(delivery)),
+        stored: inHand(known.get(messageIdOf(delivery)), delivery),
       }))
       const told = turns.tell(given.filter(isStored))
       const going = { isAlone, onProgress }
@@ -136,9 +136,12 @@ export const createHandler = (deps: HandleDeps) => {
   }
 }
 
-type Given = { readonly delivery: Delivery; readonly stored: QueuedOutbound | undefined }
+const inHand = (stored: QueuedOutbound | undefined, { value }: Delivery): InHand | undefined =>
+  stored && { ...stored, isBound: isBoundToChannel(stored.type, value) }
 
-const isStored = (one: Given): one is Given & { readonly stored: QueuedOutbound } =>
+type Given = { readonly delivery: Delivery; readonly stored: InHand | undefined }
+
+const isStored = (one: Given): one is Given & { readonly stored: InHand } =>
   one.stored !== undefined
 
 /** Waits for all, so that none still runs when one fails. */
@@ -175,7 +178,9 @@ const sendOne = async (
   parts: Parts,
 ): Promise<void> => {
   const stored =
-    found !== undefined && isRetried(delivery, found) ? await reopen(found, parts) : found
+    found !== undefined && isRetried(delivery, found)
+      ? inHand(await reopen(found, parts), delivery)
+      : found
   // A decided message has no bytes any more. The watch asks for one whose outcome is UNKNOWN.
   if (stored !== undefined && stored.status !== 'QUEUED') return
   const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
@@ -221,7 +226,7 @@ const sendOne = async (
  * of it. Returns undefined when we set it aside.
  */
 const transmit = async (
-  stored: QueuedOutbound,
+  stored: InHand,
   { bytes, unsigned }: Ready,
   { isAlone, paidOn, onProgress }: Going,
   parts: Parts,

@@ -52,8 +52,15 @@ export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
 
 /** Messages that wait for a request; we refuse any more, and the caller tries them again later. */
 const waitingMax = 5_000
-/** Returns go by their own channel only, whatever its state. */
-const boundToChannel = new Set(['pacs.004'])
+
+/** Returns and their answers go by their own channel only, whatever its state. */
+export const isBoundToChannel = (type: string, bytes: Uint8Array): boolean =>
+  type === 'pacs.004' ||
+  (type === 'pacs.002' &&
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(answersReturn))
+
+/** In canonical form, as all that we send. */
+const answersReturn = '<OrgnlInstrId>D'
 
 type Unpaid = Readonly<Pick<Row, 'bytes' | 'comesAgain'>>
 
@@ -68,11 +75,11 @@ type Row = {
 
 /** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
 export const waysOf = (
-  { type, channel }: Pick<OutgoingBytes, 'type' | 'channel'>,
+  { channel, isBound }: Pick<OutgoingBytes, 'channel'> & { readonly isBound: boolean },
   channels: readonly Channel[],
   isFailover: boolean,
 ): readonly Channel[] => {
-  const others = boundToChannel.has(type) || !isFailover ? [] : channels
+  const others = isBound || !isFailover ? [] : channels
   return [channel, ...others.filter((one) => one !== channel)].filter((one) =>
     channels.includes(one),
   )
@@ -163,7 +170,8 @@ export const createTransport = (options: {
     const { id, type, channel, bytes, comesAgain = false, paidOn } = message
     const trace = currentTraceparent()
     let last: MessageOutcome = downOf(`${channel} is not configured`)
-    for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
+    const isBound = isBoundToChannel(type, bytes)
+    for (const way of waysOf({ channel, isBound }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
       const turnedAway = way === paidOn ? undefined : await lane.pay({ bytes, comesAgain })

@@ -3,7 +3,7 @@ import { type Client, createGatherer, isRowFault } from '#src/platform/database/
 import type { Logger } from '#src/platform/observe/index.ts'
 import { costOf, type InterfaceClient, type Line, lineOf } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
-import { type AsideDeps, mayWaitOn } from './aside.ts'
+import { type AsideDeps, type InHand, mayWaitOn } from './aside.ts'
 import { isLineLeft, joinLines } from './entries.ts'
 import type { QueuedOutbound } from './store.ts'
 
@@ -17,7 +17,7 @@ export type TurnsDeps = Pick<AsideDeps, 'ways'> & {
 
 type Asked = {
   readonly delivery: Delivery
-  readonly stored: QueuedOutbound
+  readonly stored: InHand
 }
 
 /** What a batch is told before any of it is signed; who is in neither list asks the channel when it goes out. */
@@ -54,7 +54,7 @@ export const createTurns = ({ sql, client, ways, wayOfLines, logger }: TurnsDeps
     isRowFault,
   })
   /** True when it may stand in a line. */
-  const mayWait = (message: Pick<QueuedOutbound, 'type' | 'channel'>) =>
+  const mayWait = (message: Pick<InHand, 'channel' | 'isBound'>) =>
     mayWaitOn(message.channel) || ways(message)[0] === 'SECONDARY'
 
   /** Returns those whose tokens are taken. */

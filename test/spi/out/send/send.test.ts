@@ -174,6 +174,23 @@ test('the answer to a payment takes the channel on which that came, the answer t
   const returnId = `D87654321${minute}00000000071`
   const ofReturn = { ...accept(first), original_instruction_id: returnId }
   expect(await channelFor(ofReturn)).toBe('PRIMARY')
+  expect(await channelFor({ transactions: [accept(first), ofReturn] })).toBe('PRIMARY')
+  // Nor does anybody choose another for it, or for the return itself.
+  const giveBack = { ...accept(first), amount: 1, return_reason: 'MD06' }
+  const { status: _, ...returned } = giveBack
+  for (const [messageType, params] of [
+    ['PACS002', ofReturn],
+    ['PACS002', { transactions: [accept(first), ofReturn] }],
+    ['PACS004', { ...returned, receiving_ispb: '87654321' }],
+  ] as const) {
+    const body = { message_type: messageType, channel: 'SECONDARY', params }
+    const response = await send(body)
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { errors: object[] }).errors).toMatchObject([
+      { pointer: '/channel', rule: 'channel', expected: 'PRIMARY or no channel' },
+    ])
+    expect((await send({ ...body, channel: 'PRIMARY' })).status).toBe(202)
+  }
 })
 
 test('a repetition under the key is the first answer; another body is refused', async () => {

@@ -149,9 +149,12 @@ describe('dead letters', () => {
       receiving_ispb: accepting,
     }
     // A return has one channel; a payment may take another.
-    await rig.pay(1, { message_type: 'PACS004', channel: 'SECONDARY', params: giveBack })
-    await rig.pay(1, { channel: 'SECONDARY' })
-    await running(() => rig.until('SENT', 1), onlyPrimary)
+    await rig.pay(1, { message_type: 'PACS004', params: giveBack })
+    await rig.pay(1)
+    await running(
+      () => rig.until('SENT', 1),
+      interfaceClient({ SECONDARY: bank.secondaryUrl }, {}, ispb),
+    )
     expect(await codes()).toEqual([
       ['pacs.004', none],
       ['pacs.008', null],
@@ -300,15 +303,15 @@ describe('dead letters', () => {
     ],
   ])('no clock throws away the letter of %s that FAILED', async (_, body) => {
     await sql`truncate broker_dead_letters`
-    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const onlySecondary = interfaceClient({ SECONDARY: bank.secondaryUrl }, {}, ispb)
     const letters = openDeadLetters(
       sql,
       false,
       createLetterSubjects(emitEvents, undefined, undefined),
     )
-    await rig.pay(1, { channel: 'SECONDARY', ...body })
+    await rig.pay(1, body)
     const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
-    await running(() => rig.until('FAILED', 1), onlyPrimary, { settings })
+    await running(() => rig.until('FAILED', 1), onlySecondary, { settings })
     await sql`update broker_dead_letters set published_at = now() - interval '8 days'`
     expect(await letters.dropOld(7)).toEqual({ dropped: 0, held: 1 })
     expect(await letters.countHeld(7)).toBe(1)

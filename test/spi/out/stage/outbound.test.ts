@@ -215,7 +215,18 @@ describe('sending', () => {
         receiving_ispb: accepting,
       },
     })
-    for (let index = 0; index < 20; index++) await rig.pay(1, giveBack(index))
+    const minute = new Date().toISOString().replace(/\D/g, '').slice(0, 12)
+    const answerReturn = (index: number) => ({
+      message_type: 'PACS002',
+      params: {
+        original_end_to_end_id: endToEndId(index),
+        original_instruction_id: `D${accepting}${minute}${String(index).padStart(11, '0')}`,
+        status: 'ACSP',
+      },
+    })
+    for (let index = 0; index < 20; index++) {
+      await rig.pay(1, index < 10 ? giveBack(index) : answerReturn(index))
+    }
     const notSent = async () => {
       const rows = await sql<{ type: string; status: string; count: number }[]>`
         select type, status, count(*)::int as count from spi_messages group by 1, 2 order by 1`
@@ -228,14 +239,18 @@ describe('sending', () => {
         }
         await rig.pay(30)
         await rig.until('SENT', 30)
-        expect(await notSent()).toEqual(['20 pacs.004 QUEUED', '30 pacs.008 SENT'])
+        expect(await notSent()).toEqual([
+          '10 pacs.002 QUEUED',
+          '10 pacs.004 QUEUED',
+          '30 pacs.008 SENT',
+        ])
       },
       half,
       { requeueEveryMs: 200 },
     )
     const before = bank.statistics().received['pacs.004'] ?? 0
     await running(() => rig.until('SENT', 50), client, { requeueEveryMs: 50 })
-    expect((bank.statistics().received['pacs.004'] ?? 0) - before).toBe(20)
+    expect((bank.statistics().received['pacs.004'] ?? 0) - before).toBe(10)
   })
 
   test('what the secondary channel asks to wait for holds up no payment of the primary, and goes out after', async () => {

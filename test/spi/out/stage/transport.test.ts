@@ -64,8 +64,8 @@ const transportOver = (
   return {
     answers,
     health,
-    sendText: (text: string) =>
-      send({ id: text, type: 'pacs.008', channel: 'PRIMARY', bytes: Buffer.from(text) }),
+    sendText: (text: string, type = 'pacs.008') =>
+      send({ id: text, type, channel: 'PRIMARY', bytes: Buffer.from(text) }),
     requests,
     clock,
     send: (type = 'pacs.008', channel: Channel = 'PRIMARY', isPaid = false) =>
@@ -193,6 +193,17 @@ describe('the other channel', () => {
     }
   })
 
+  test('is not used by the answer to a return, as it is by that to a payment', async () => {
+    for (const [id, ways] of [
+      [`D${'1'.repeat(31)}`, ['PRIMARY']],
+      [`E${'1'.repeat(31)}`, ['PRIMARY', 'SECONDARY']],
+    ] as const) {
+      const over = transportOver({ PRIMARY: down })
+      await over.sendText(`<OrgnlInstrId>${id}</OrgnlInstrId>`, 'pacs.002')
+      expect(over.ways()).toEqual([...ways])
+    }
+  })
+
   test('is not used by a return, nor where that is switched off, nor where there is none', async () => {
     const bound = transportOver({ PRIMARY: down })
     expect(await bound.send('pacs.004')).toMatchObject({ kind: 'unreachable' })
@@ -233,7 +244,7 @@ describe('refused access', () => {
       SECONDARY: badRefused,
     })
     const expected = texts.map((text) => (text === 'bad' ? 'unreachable' : 'accepted'))
-    const outcomes = await Promise.all(texts.map(sendText))
+    const outcomes = await Promise.all(texts.map((text) => sendText(text)))
     expect(outcomes.map(({ kind }) => kind)).toEqual(expected)
     ways()
     for (let count = 0; count < 3; count++) {
