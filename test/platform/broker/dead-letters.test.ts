@@ -67,3 +67,28 @@ test('one without any header is shown, judged and dropped as any other', async (
   expect(await letters.drop(id, commandActor())).toBe(true)
   expect(await letters.dropOld(7)).toEqual({ dropped: 2, held: 0 })
 })
+
+test('what did not get out of the outbox goes to its topic once there is no broker outside', async () => {
+  await sql`truncate broker_dead_letters`
+  await sql`delete from broker_queue where id > 0`
+  await sql`
+    insert into broker_dead_letters (key, headers, value)
+    values
+      ('k', '{"dlq-topic": "outbox", "outbox-topic": "spi.outbound", "own": "h"}', 'x'),
+      ('k', '{"dlq-topic": "outbox"}', 'x')`
+  const letters = openDeadLetters(sql)
+  const [id = 0n, ...others] = await letters.ids(10)
+  expect(others).toEqual([])
+  expect(await letters.retry(id, commandActor())).toBe(true)
+  const queued = await sql`
+    select topic, headers - array['dlq-retried', 'kept-as'] as headers
+    from broker_queue where key = 'k'`
+  expect([...queued]).toEqual([{ topic: 'spi.outbound', headers: { own: 'h' } }])
+  // What does not say its topic has none in either case.
+  const [left] = await letters.list(1)
+  expect(left).toMatchObject({ stays: 'no_topic' })
+  for (const isRelayed of [false, true]) {
+    const retried = openDeadLetters(sql, isRelayed).retry(left?.id ?? 0n, commandActor())
+    await expect(retried).rejects.toThrow('which topic it came from')
+  }
+})

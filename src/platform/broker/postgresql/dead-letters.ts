@@ -8,7 +8,7 @@ import {
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
 import { codesOfNoMessage, deadLetterHeaders } from '../dead-letter.ts'
-import { addressed, outboxTopic } from '../outbox-message.ts'
+import { addressed, destinationHeader, outboxTopic, unaddressed } from '../outbox-message.ts'
 import { createLanes } from './lanes.ts'
 import { insertMessages } from './publish.ts'
 
@@ -108,6 +108,8 @@ type StayReason = keyof typeof stayTexts
 const stays = (sql: Queryable) => sql`
   case
     when headers ->> ${deadLetterHeaders.topic} is null then 'no_topic'
+    when headers ->> ${deadLetterHeaders.topic} = ${outboxTopic}
+      and headers ->> ${destinationHeader} is null then 'no_topic'
     when headers ->> ${deadLetterHeaders.cutFrom} is not null then 'cut'
     when split_part(headers ->> ${deadLetterHeaders.errorCode}, ':', 1)
       = any(${textArray(codesOfNoMessage)}::text::text[]) then 'no_message'
@@ -149,13 +151,16 @@ export const openDeadLetters = (
     if (letter === undefined) return false
     const origin = originOf(letter)
     await subjects.reopen(tx, letter)
-    const { key, value } = letter
+    const { value, publishedAt } = letter
+    const key = letter.key ?? undefined
     const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
     const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
-    const message = { topic: origin, key: key ?? undefined, value, headers }
     // A message that did not get out of the outbox carries its destination.
-    const isForOutbox = isRelayed && origin !== outboxTopic
-    await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
+    const message =
+      origin === outboxTopic
+        ? unaddressed({ key, value, headers, publishedAt })
+        : { topic: origin, key, value, headers }
+    await insertMessages(tx, lanes, [isRelayed ? addressed(message) : message])
     const object = String(id)
     await writeAudit(tx, { actor, action: 'dead_letters.retry', object, outcome: 'retried' })
     return true
