@@ -244,9 +244,9 @@ const isAlive = (record: KeyRecord, nowMs: number): boolean =>
   record.revokedAt === undefined &&
   (record.expiresAt === undefined || record.expiresAt.getTime() > nowMs)
 
-/** The scheme is case-insensitive (RFC 9110 section 11.1). */
+/** The scheme is case-insensitive, and one space or more follows it (RFC 9110 sections 11.1 and 11.4). */
 const bearerToken = (header: string | null | undefined): string | undefined => {
   if (header === null || header === undefined || header.length > 512) return undefined
-  if (header.startsWith('Bearer ')) return header.slice(7)
+  if (header.startsWith('Bearer ') && header[7] !== ' ') return header.slice(7)
   return /^bearer +(\S+)$/i.exec(header)?.[1]
 }

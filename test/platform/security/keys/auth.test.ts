@@ -187,10 +187,15 @@ describe('the authenticator', () => {
     expect(await harness(record).verify(generateKey('live').key)).toBeUndefined()
   })
 
-  test('takes the scheme in any case', async () => {
+  test('takes the scheme in any case, and spaces after it', async () => {
     const { key, record } = recordFor()
     const authenticator = createAuthenticator({ sources: [{ find: async () => record }] })
-    expect(await authenticator.verify(`bearer ${key}`)).toBeDefined()
+    for (const scheme of ['bearer ', 'BEARER  ', 'Bearer  ', 'Bearer    ']) {
+      expect(await authenticator.verify(`${scheme}${key}`)).toBeDefined()
+    }
+    for (const scheme of ['', 'Bearer', 'Bearer\t', 'Bearer Bearer ']) {
+      expect(await authenticator.verify(`${scheme}${key}`)).toBeUndefined()
+    }
     expect(await authenticator.verify(`Token ${key}`)).toBeUndefined()
     expect(await authenticator.verify('x'.repeat(1_000_000))).toBeUndefined()
   })
