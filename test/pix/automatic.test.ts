@@ -80,9 +80,9 @@ describe('a request to a payer', () => {
 
   test('tells the beginning of a receiver\u2019s long name, cut between two characters', async () => {
     const name = `${'a'.repeat(139)}😀 Ltda.`
-    const long = await at(new Date().toISOString(), () =>
-      pix.receiver('long', '12345678000195', { name }),
-    )
+    const long = await at(new Date().toISOString(), () => pix.receiver('long'))
+    // It was named before names had to have a form in ASCII.
+    await pix.sql`update pix_receivers set name = ${name} where account = 'long'`
     const { idRec } = (await call('POST', '/rec', recBody(), long.token)).json
     sent()
     expect((await call('POST', '/solicrec', requestBody(idRec), long.token)).status).toBe(201)
@@ -366,6 +366,29 @@ describe('a payer who reads a code', () => {
     expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
   })
 
+  test('by AUT3 on its last day waits no longer for saying it again afterwards', async () => {
+    const calendario = {
+      dataInicial: '2026-03-20',
+      dataFinal: '2026-04-20',
+      periodicidade: 'MENSAL',
+    }
+    const ativacao = { dadosJornada: { txid: freshTxid() } }
+    const { idRec } = await right('POST', '/rec', recBody({ calendario, ativacao }))
+    const requestId = datedId('IS')
+    const again = (more: object) => answer(idRec, 'pending', { journey: 'AUT3', ...more })
+    await at('2026-04-21T02:30:00Z', () => again({ requestId }))
+    sent()
+    // The same report is not refused and confirmed.
+    expect(await at('2026-04-21T03:20:00Z', () => again({ requestId }))).toEqual([])
+    expect(await at('2026-04-21T03:20:00Z', () => again({}))).toMatchObject([
+      { params: { reason: 'AP07' } },
+    ])
+    await at('2026-04-21T03:30:00Z', pix.sweep)
+    expect(sent()).toMatchObject([{ params: { reason: 'AP08', reference: requestId } }])
+    await at('2026-04-21T03:30:15Z', pix.sweep)
+    expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
   test('by AUT3 finds first day and first charge as they were, until he has not paid', async () => {
     const dadosJornada = { txid: freshTxid() }
     const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada } }))
@@ -466,8 +489,42 @@ describe('a recurrence that nobody has authorised', () => {
       encerramento: { cancelamento: { solicitante: 'PSP_RECEBEDOR' } },
     })
     expect(await recOf(agreed)).toMatchObject({ status: 'APROVADA' })
-    expect(await answer(idRec, 'pending', { journey: 'AUT2' })).toEqual([])
+    await at('2026-03-21T03:00:01Z', async () => {
+      for (const [event, said] of [
+        ['pending', { journey: 'AUT2' }],
+        ['confirmed', { reference: idSolicRec }],
+      ] as const) {
+        expect(await answer(idRec, event, said)).toMatchObject([{ params: { reason: 'AP07' } }])
+      }
+    })
     expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
+  test('is authorised and asked for no more after its last day, also where nobody has noted that', async () => {
+    const calendario = {
+      dataInicial: '2026-03-20',
+      dataFinal: '2026-03-20',
+      periodicidade: 'ANUAL',
+    }
+    const late = { calendario: { dataExpiracaoSolicitacao: '2026-03-30T12:00:00Z' } }
+    const { idRec } = await right('POST', '/rec', recBody({ calendario }))
+    const { idSolicRec } = await right('POST', '/solicrec', requestBody(idRec, late))
+    const unasked = (await right('POST', '/rec', recBody({ calendario }))).idRec
+    await at('2026-03-21T03:00:00Z', async () => {
+      for (const [id, event, said] of [
+        [idRec, 'confirmed', { reference: idSolicRec }],
+        ...['AUT2', 'AUT3', 'AUT4'].map((journey) => [unasked, 'pending', { journey }] as const),
+      ] as const) {
+        expect(await answer(id, event, said)).toMatchObject([
+          { type: 'pain.012', params: { reason: 'AP07' } },
+        ])
+        expect(await recOf(id)).toMatchObject({ status: 'CRIADA' })
+      }
+      const asked = await call('POST', '/solicrec', requestBody(unasked, late))
+      expect(violated(asked)).toEqual([400, 'SolicRecOperacaoInvalida', 'solicrec.idRec'])
+      await pix.sweep()
+      expect(await recOf(unasked)).toMatchObject({ status: 'EXPIRADA' })
+    })
   })
 })
 

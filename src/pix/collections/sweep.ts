@@ -3,7 +3,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { addDays, dayAt, startOfDay } from '#src/platform/runtime/index.ts'
 import { lockCharge } from '../charges/store.ts'
 import { pendingOf } from '../received/pending.ts'
-import { movedTo } from '../recurrences/domain.ts'
+import { isOutlived, movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
 import {
   lockRecurrences,
@@ -124,9 +124,7 @@ const expireRecurrence = ({ sql, emit, now }: CollectionServiceDeps, id: string)
   sql.begin(async (tx) => {
     const [recurrence] = await lockRecurrences(tx, [id])
     const at = now()
-    const { endsOn } = recurrence?.terms ?? {}
-    const isOver = endsOn !== undefined && endsOn < dayAt(at)
-    if (recurrence?.status !== 'CRIADA' || !isOver) return
+    if (recurrence?.status !== 'CRIADA' || !isOutlived(recurrence, at)) return
     // Its payer has authorised it, and is answered first.
     if (recurrence.payer?.waiting !== undefined) return
     const expired = movedTo(recurrence, 'EXPIRADA', at)

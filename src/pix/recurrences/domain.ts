@@ -107,6 +107,10 @@ export type Recurrence = {
   readonly createdAt: Date
 }
 
+/** Whether its last day is past, whenever it becomes EXPIRADA. */
+export const isOutlived = ({ terms: { endsOn } }: Recurrence, at: Date): boolean =>
+  endsOn !== undefined && endsOn < dayAt(at)
+
 export type RecurrenceLocation = {
   readonly id: bigint
   readonly token: string

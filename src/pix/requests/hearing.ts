@@ -3,6 +3,7 @@ import { ispbForm, taxIdForm } from '#codecs/taxpayer'
 import {
   type Ending,
   endedStatuses,
+  isOutlived,
   type Journey,
   journeys,
   movedTo,
@@ -116,6 +117,10 @@ const isAsked = ({ recipient }: RecurrenceRequest, { mandate }: MandateFact): bo
 const isJourney = (code: string | null | undefined): code is keyof typeof journeys =>
   typeof code === 'string' && Object.hasOwn(journeys, code)
 
+/** Whether nobody may authorise it any more, for its last day. */
+const isOver = (recurrence: Recurrence, at: Date): boolean =>
+  recurrence.status === 'EXPIRADA' || (recurrence.status === 'CRIADA' && isOutlived(recurrence, at))
+
 /** The payer's institution has the request, or its payer has read a code and waits for us. */
 const pending = (
   { recurrence, request }: Agreement,
@@ -130,8 +135,15 @@ const pending = (
       : undefined
   }
   const payer = payerIn(fact)
-  if (recurrence.status !== 'CRIADA' || payer === undefined) return undefined
+  if (payer === undefined) return undefined
   const report = { reference: answeredBy(fact), ispb, at }
+  if (isOver(recurrence, at)) {
+    // What waits for its first payment is answered by what becomes of that.
+    if (recurrence.payer?.waiting?.reference === report.reference) return undefined
+    const refusal = reportDraft(recurrence, payer, { reason: 'AP07', ...report })
+    return { recurrence, request, drafts: [refusal] }
+  }
+  if (recurrence.status !== 'CRIADA') return undefined
   if (code === 'AUT3' && !isBegun) {
     // His payment may come after his authorisation.
     const waiting = { reference: report.reference, since: at.toISOString() }
@@ -189,10 +201,12 @@ const confirmed = (
   fact: MandateFact,
   { ispb, at }: Circumstances,
 ): Heard | undefined => {
-  if (recurrence.status !== 'CRIADA' || request === undefined) return undefined
+  const isPastEnd = isOver(recurrence, at)
+  if ((recurrence.status !== 'CRIADA' && !isPastEnd) || request === undefined) return undefined
   const payer = payerIn(fact)
   if (payer === undefined) return undefined
-  const refusal = refusalOfConfirmation(request, payer, fact, at)
+  const refusal =
+    refusalOfConfirmation(request, payer, fact, at) ?? (isPastEnd ? 'AP07' : undefined)
   if (refusal !== undefined) {
     const refused = { reason: refusal, reference: answeredBy(fact), ispb, at }
     return { recurrence, request, drafts: [reportDraft(recurrence, payer, refused)] }

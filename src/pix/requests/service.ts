@@ -3,7 +3,7 @@ import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { addDays, dayAt } from '#src/platform/runtime/index.ts'
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
-import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'
+import { freshDatedId, isOutlived, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import {
   cancellationDraft,
   type Draft,
@@ -96,6 +96,10 @@ const agreed = async (
   if (recurrence === undefined) throw noRecurrence()
   if (recurrence.status !== 'CRIADA') {
     const razao = `A recorrência encontra-se com o status ${recurrence.status}.`
+    throw refuseRequest({ razao, propriedade: 'solicrec.idRec', valor: recurrenceId })
+  }
+  if (isOutlived(recurrence, at)) {
+    const razao = 'A dataFinal da recorrência já passou.'
     throw refuseRequest({ razao, propriedade: 'solicrec.idRec', valor: recurrenceId })
   }
   const propriedade = 'solicrec.calendario.dataExpiracaoSolicitacao'
