@@ -4,16 +4,18 @@ import { gatewayAccount } from '../contracts/store.ts'
 import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Checkpoint, Identity } from '../rpc/node.ts'
-import { before, type MinedRow, minedColumns, minedValues } from './store.ts'
+import { before, type MinedIn, type MinedRow, minedColumns, minedValues } from './store.ts'
 import { type Ended, errorColumn, type TransactionError } from './transaction.ts'
 
-export type Settlement = {
-  readonly id: string
+export type Settlement = MinedIn & {
   readonly event: 'settled_success' | 'settled_mismatch' | 'settled_revert' | 'settled_cancel'
   readonly error?: TransactionError | undefined
 }
 
-/** @returns those mined before and settled by this very call */
+/**
+ * Another process may have found it in another block since it was judged: that is judged for itself.
+ * @returns those mined before and settled by this very call
+ */
 export const settle = async (
   sql: Transaction,
   rows: readonly Settlement[],
@@ -23,9 +25,12 @@ export const settle = async (
     from unnest(
       ${rows.map((row) => row.id)}::text[],
       ${rows.map((row) => transition('mined', row.event)!)}::text[],
-      ${rows.map((row) => errorColumn(row.error))}::text[]
-    ) as v(id, status, error)
-    where t.id = v.id and t.status in (${before(sql, 'settled_success')})
+      ${rows.map((row) => errorColumn(row.error))}::text[],
+      ${rows.map((row) => row.blockHash ?? null)}::text[],
+      ${rows.map((row) => row.minedHash ?? null)}::text[]
+    ) as v(id, status, error, block_hash, mined_hash)
+    where t.id = v.id and t.block_hash = v.block_hash and t.mined_hash = v.mined_hash
+      and t.status in (${before(sql, 'settled_success')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
   return settled.map(valueOfRow<Ended>)
 }

@@ -241,13 +241,13 @@ const settlePage = async (
     context,
     new Set(mined.map((each) => each.blockNumber).filter((number) => number !== undefined)),
   )
-  const gone: string[] = []
+  const gone: OpenTransaction[] = []
   const done: OpenTransaction[] = []
   for (const transaction of mined) {
     const hash = canonical.get(transaction.blockNumber!)
     if (hash === undefined) continue
     if (hash === transaction.blockHash) done.push(transaction)
-    else gone.push(transaction.id)
+    else gone.push(transaction)
   }
   const { logger, network, sql } = context
   if (gone.length > 0) {
@@ -262,7 +262,7 @@ const settlePage = async (
       { network: network.id, transactions: ids.slice(0, 8), count: ids.length },
       'a receipt is not what a node or the block tells',
     )
-    await store.unmine(sql, ids)
+    await store.unmine(sql, disputed)
   }
   if (agreed.length > 0) await settle(context, agreed)
   return { count: agreed.length + gone.length, waiting }
@@ -276,14 +276,15 @@ const settle = async (context: EngineContext, done: readonly OpenTransaction[]):
     done.filter((each) => !isCancel(each) && each.succeeded !== true),
   )
   const rows = done.map((transaction): endings.Settlement => {
-    const { id } = transaction
-    if (isCancel(transaction)) return { id, event: 'settled_cancel' }
+    const { id, blockHash, minedHash } = transaction
+    const judged = { id, blockHash, minedHash }
+    if (isCancel(transaction)) return { ...judged, event: 'settled_cancel' }
     if (transaction.mismatch !== undefined) {
       const error = { code: 'TRANSFER_MISMATCH', message: transaction.mismatch } as const
-      return { id, event: 'settled_mismatch', error }
+      return { ...judged, event: 'settled_mismatch', error }
     }
-    if (transaction.succeeded === true) return { id, event: 'settled_success' }
-    return { id, event: 'settled_revert', error: reverts.get(id) }
+    if (transaction.succeeded === true) return { ...judged, event: 'settled_success' }
+    return { ...judged, event: 'settled_revert', error: reverts.get(id) }
   })
   await storeEnds(context, rows, endings.settle)
 }

@@ -3,6 +3,7 @@ import type { Row } from 'postgres'
 import {
   type Client,
   constants,
+  looksLikeOne,
   optionalBigint,
   optionalNumber,
   type Queryable,
@@ -307,13 +308,22 @@ export const minedUpTo = async (
   return rows.map(read)
 }
 
-/** Back to the pool: their block is gone. */
-export const unmine = async (sql: Client, ids: readonly string[]): Promise<void> => {
+/** What was judged: a transaction as it was mined in a block. */
+export type MinedIn = Pick<OpenTransaction, 'id' | 'blockHash' | 'minedHash'>
+
+const inBlock = ({ id, blockHash, minedHash }: MinedIn): MinedIn => ({ id, blockHash, minedHash })
+
+/** Back to the pool: their block is gone. What another process has found in another since stays there. */
+export const unmine = async (sql: Client, rows: readonly MinedIn[]): Promise<void> => {
   await sql`
-    update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
+    update drex_transactions t set status = 'broadcast', block_number = null, block_hash = null,
       mined_hash = null, succeeded = null, gas_used = null, mismatch = null, mined_at = null,
       due_at = now()
-    where id = any(${[...ids]}::text[]) and status in (${before(sql, 'reorganised')})`
+    from json_to_recordset(${JSON.stringify(rows.map(inBlock))}::text::json)
+      as v(id text, "blockHash" text, "minedHash" text, nothing text)
+    where ${looksLikeOne(sql)} and t.id = v.id and t.block_hash = v."blockHash"
+      and t.mined_hash = v."minedHash"
+      and t.status in (${before(sql, 'reorganised')})`
 }
 
 /** In flight and due for another look, or all in flight if `all`, as after a crash. */
