@@ -23,9 +23,9 @@ import {
   type PayeePorts,
   type Receivables,
   type Recurrences,
-  type SendNow,
   signingMaterial,
   spiStages,
+  waitingAway,
 } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
 import { interfaceMaterial } from './material.ts'
@@ -71,9 +71,7 @@ export const createPipeline = (
   const outbound = openOutbound(values, stores, client, deps)
   const now = spi.syncEnabled ? outbound?.sendNow : undefined
   const away = deps.rooms?.spi.away
-  // The message interface's time says nothing about how much there is to do here.
-  const sendNow: SendNow | undefined =
-    now && away ? { ...now, send: (ready) => away(now.send(ready)) } : now
+  const sendNow = now && away ? waitingAway(now, away) : now
   const { revision, learning } = schemas
   const sql = database?.sql
   const stages: Feature[] = [

@@ -45,7 +45,7 @@ export {
   createRefusals,
   type OutboundFeature,
   outboundSettings,
-  type SendNow,
+  waitingAway,
 } from './out/stage/index.ts'
 export { createPayments, createRefunds, type PayeePorts } from './payments/index.ts'
 export { createRecurring, rebuildRecurring } from './recurring/index.ts'

@@ -20,7 +20,7 @@ export const outboundSettings = defineSettings({
   }),
   syncTimeoutSeconds: setting('SPI_SYNC_TIMEOUT', kind.integer(1, 30), {
     default: '5',
-    doc: 'Seconds that a send request waits for the message interface when SPI_SYNC_ENABLED is true; afterwards the queue sends the same message.',
+    doc: 'Seconds that a send request waits for the message interface when SPI_SYNC_ENABLED is true, and before that for the signature; afterwards the queue sends the same message.',
   }),
 })
 

@@ -29,7 +29,7 @@ import { createWatch, type WatchTimes } from './watch.ts'
 
 export { outboundSettings } from './config.ts'
 export { createLetterSubjects, createRefusals } from './dead-letters.ts'
-export type { ReadyMessage, SendNow } from './send-now.ts'
+export { type ReadyMessage, type SendNow, waitingAway } from './send-now.ts'
 
 export type OutboundDeps = {
   readonly sql: Client
@@ -94,8 +94,9 @@ export const createOutbound = (given: OutboundDeps): OutboundFeature => {
   const isLate = createIsLate(limits)
   const timeoutMs = settings.syncTimeoutSeconds * 1000
   const parts = { sign, transport, metrics, isLate, health }
+  const isSignedElsewhere = own === undefined
   const told = { emitEvents, recurrences, receivables }
-  const sendNow = createSendNow({ ...parts, ...told, outbox: broker, timeoutMs })
+  const sendNow = createSendNow({ ...parts, ...told, isSignedElsewhere, outbox: broker, timeoutMs })
   const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
   return {
     name: 'outbound',

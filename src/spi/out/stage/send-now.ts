@@ -34,6 +34,8 @@ const leaseMarginMs = 5_000
 export const createSendNow = (
   deps: LateDeps & {
     readonly sign: Sign
+    /** Who signs is another process: its time says nothing about how much there is to do here. */
+    readonly isSignedElsewhere: boolean
     readonly transport: Transport
     readonly outbox: Pick<TransactionalBroker, 'publishIn'>
     readonly metrics: OutboundMetrics
@@ -41,15 +43,18 @@ export const createSendNow = (
     readonly timeoutMs: number
   },
 ) => {
-  const { sign, transport, outbox, metrics, timeoutMs } = deps
+  const { sign, isSignedElsewhere, transport, outbox, metrics, timeoutMs } = deps
   const leaseMs = timeoutMs + leaseMarginMs
   return {
-    /** How long `send` waits. */
+    /** How long `prepare` and `send` wait, each. */
     timeoutMs,
+    isSignedElsewhere,
     /** How long the queue leaves a message alone. */
     leaseMs,
+    /** @throws Error when the signature does not come in time */
     prepare: async (message: OutboundMessage): Promise<ReadyMessage> => {
-      const bytes = await sign(message.envelope)
+      const bytes = await inTimeOr(sign(message.envelope), timeoutMs, undefined)
+      if (bytes === undefined) throw new Error('no signature in time')
       return { message, bytes, requeueAfter: new Date(Date.now() + leaseMs) }
     },
     /** False when we know its BizMsgIdr already. */
@@ -76,6 +81,19 @@ export const createSendNow = (
     },
   }
 }
+
+/** The same, whose waits for others count as none of the work here. */
+export const waitingAway = (
+  sendNow: SendNow,
+  away: <T>(wait: Promise<T>) => Promise<T>,
+): SendNow => ({
+  ...sendNow,
+  prepare: (message) => {
+    const ready = sendNow.prepare(message)
+    return sendNow.isSignedElsewhere ? away(ready) : ready
+  },
+  send: (ready) => away(sendNow.send(ready)),
+})
 
 /** Returns the outcome, or `unknown` if we wait too long. The request itself goes on: others may be in it. */
 const within = (ms: number, sending: Promise<MessageOutcome>): Promise<MessageOutcome> => {

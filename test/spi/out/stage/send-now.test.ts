@@ -5,7 +5,7 @@ import type { OutboundMessage } from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createIsLate } from '../../../../src/spi/out/stage/limits.ts'
 import { createOutboundMetrics } from '../../../../src/spi/out/stage/metrics.ts'
-import { createSendNow } from '../../../../src/spi/out/stage/send-now.ts'
+import { createSendNow, waitingAway } from '../../../../src/spi/out/stage/send-now.ts'
 import { random } from '../../../../src/spi/random.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
@@ -34,16 +34,44 @@ const outbound = (): OutboundMessage => {
   }
 }
 
+const unused = () => Promise.reject(new Error('nothing is sent here'))
+const parts = {
+  transport: unused,
+  outbox: { publishIn: unused },
+  emitEvents,
+  isLate: createIsLate({ settlementLimitMs: 60_000, scheduledLimitMs: 60_000 }),
+}
+
+test.each([true, false])(
+  'waiting for who signs elsewhere (%p) is no work of the process, and has an end',
+  async (isSignedElsewhere) => {
+    const metrics = createMetrics({ version: 'test', withProcess: false })
+    const sendNow = createSendNow({
+      ...parts,
+      sign: () => Promise.withResolvers<Uint8Array>().promise,
+      isSignedElsewhere,
+      metrics: createOutboundMetrics(metrics, async () => 0),
+      timeoutMs: 20,
+    })
+    let waits = 0
+    const away = <T>(wait: Promise<T>): Promise<T> => {
+      waits++
+      return wait
+    }
+    await expect(waitingAway(sendNow, away).prepare(outbound())).rejects.toThrow(
+      'no signature in time',
+    )
+    expect(waits).toBe(isSignedElsewhere ? 1 : 0)
+  },
+)
+
 test('a message counts as sent once that is committed, and not before', async () => {
   const metrics = createMetrics({ version: 'test', withProcess: false })
-  const unused = () => Promise.reject(new Error('nothing is sent here'))
   const sendNow = createSendNow({
+    ...parts,
     sign: async ({ bytes }) => bytes,
-    transport: unused,
-    outbox: { publishIn: unused },
-    emitEvents,
+    isSignedElsewhere: false,
     metrics: createOutboundMetrics(metrics, async () => 0),
-    isLate: createIsLate({ settlementLimitMs: 60_000, scheduledLimitMs: 60_000 }),
     timeoutMs: 1_000,
   })
   const counted = async () =>
