@@ -167,6 +167,19 @@ describe('a node that cannot now', () => {
   })
 })
 
+test('of a wallet of which more is frozen than it has, nothing is available', async () => {
+  bench = await createBench({ isLying: true })
+  const ana = await bench.wallet(10n)
+  const asked = currencyAbi.encodeFunctionData('frozenBalanceOf', [ana])
+  bench.node.lie(({ params }) =>
+    (params[0] as { data?: string } | undefined)?.data === asked
+      ? { result: `0x${'f'.padStart(64, '0')}` }
+      : undefined,
+  )
+  const { json } = await bench.call('GET', `/v1/drex/balance/${ana}`)
+  expect(json as object).toMatchObject({ total: '0.10', frozen: '0.15', available: '0.00' })
+})
+
 describe('one malformed answer', () => {
   test('an odd head at the start: the engine goes on when it is told again', async () => {
     bench = await createBench({ isLying: true, engine: false })

@@ -27,7 +27,7 @@ const balanceSchema = z.object({
   network: networkSchema,
   total: decimal,
   frozen: decimal,
-  available: decimal,
+  available: decimal.meta({ description: 'Nothing where more is frozen than there is' }),
   authorised: z
     .boolean()
     .nullable()
@@ -119,7 +119,7 @@ const balanceOf = async (chain: Chain, tokens: Tokens, wallet: Hex) => {
     network: network.id,
     total: formatUnits(total, decimals),
     frozen: formatUnits(frozen, decimals),
-    available: formatUnits(total - frozen, decimals),
+    available: formatUnits(total > frozen ? total - frozen : 0n, decimals),
     authorised: authorised === undefined ? null : word(network.id, authorised) !== 0n,
   }
 }
