@@ -149,6 +149,7 @@ import m145 from './0145_spi_partial_recurrences.sql' with { type: 'text' }
 import m146 from './0146_spi_reask_turns.sql' with { type: 'text' }
 import m147 from './0147_card_waiting_indexes.sql' with { type: 'text' }
 import m148 from './0148_card_waiting_indexes_replaced.sql' with { type: 'text' }
+import m149 from './0149_dispute_told.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -300,4 +301,5 @@ export const migrations: readonly Migration[] = [
   { name: '0146_spi_reask_turns', sql: m146 },
   { name: '0147_card_waiting_indexes', sql: m147 },
   { name: '0148_card_waiting_indexes_replaced', sql: m148 },
+  { name: '0149_dispute_told', sql: m149 },
 ]

@@ -7,4 +7,6 @@ export type EntryRow = Readonly<Omit<typeof dictEntries.$inferSelect, 'changedAt
 export type ClaimRow = Readonly<Omit<typeof dictClaims.$inferSelect, 'dueAt'>>
 /** A comparison, as its row has it. */
 export type Comparison = Readonly<typeof dictComparisons.$inferSelect>
-export type DisputeRow = Readonly<Omit<typeof dictDisputes.$inferSelect, 'kind' | 'triedAt'>>
+export type DisputeRow = Readonly<
+  Omit<typeof dictDisputes.$inferSelect, 'kind' | 'toldAt' | 'triedAt'>
+>

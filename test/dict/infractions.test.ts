@@ -1,5 +1,6 @@
 /** Infraction reports, on the simulated directory, which plays the other institution. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openDisputes } from '../../src/dict/disputes/store.ts'
 import { ispb, other, startDisputes } from './disputes-support.ts'
 import type { Json } from './support.ts'
 
@@ -44,6 +45,11 @@ const reported = async (): Promise<{ readonly there: string; readonly here: stri
   const { json } = await call('GET', `${base}?transaction_id=${transactionId}`)
   return { there, here: json.infraction_reports[0].id }
 }
+/** Nobody has asked for it for so long that the list shows what came of that. */
+const longAgo = (id: string) => sql`
+  update dict_disputes
+  set tried_at = tried_at - interval '11 minutes', told_at = told_at - interval '11 minutes'
+  where id = ${id}`
 const eventTypes = async (id: string) =>
   (await disputes.eventsOf(id)).map(({ type, status }: Json) => `${type} ${status}`)
 
@@ -133,6 +139,23 @@ describe('a report of ours', () => {
     await disputes.retry()
     expect(await find(json.id)).toMatchObject({ status: 'open', refusal: null })
     await sql`delete from dict_disputes where id = ${former.id}`
+  })
+
+  test('is not refused for the one that was made by a process that died before it heard so', async () => {
+    const transactionId = await disputes.paid()
+    setFaults([{ kind: 'unavailable', operation: 'write', times: 1 }])
+    const { json } = await call('POST', base, bodyOf(transactionId))
+    await longAgo(json.id)
+    setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    await disputes.retry()
+    // What is written after the request was sent is not.
+    await sql`
+      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    await disputes.poll()
+    expect(await find(json.id)).toMatchObject({ status: 'open', refusal: null })
+    expect(infractions.all().filter((one) => one.transactionId === transactionId)).toHaveLength(1)
   })
 
   test('that nobody answered is found by the list alone, as the same one', async () => {
@@ -336,8 +359,7 @@ describe('a report of ours about a payment that the other institution has report
     expect([status, json.status]).toEqual([202, 'requested'])
     await disputes.retry()
     expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
-    await sql`
-      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    await longAgo(json.id)
     await disputes.retry()
     expect(await find(json.id)).toMatchObject({ status: 'refused', refusal: code })
   })
@@ -345,12 +367,23 @@ describe('a report of ours about a payment that the other institution has report
   test('waits for the list after a try that nobody answered, however old it is', async () => {
     const transactionId = await theirs()
     const { json } = await ours(transactionId)
-    await sql`
-      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    await longAgo(json.id)
     setFaults([{ kind: 'unavailable', operation: 'write', times: 1 }])
     await disputes.retry()
     await disputes.retry()
     expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+  })
+
+  test('goes behind others each time that it is refused', async () => {
+    const { json } = await ours(await theirs())
+    await sql`
+      update dict_disputes set tried_at = tried_at - interval '11 minutes' where id = ${json.id}`
+    const turns = async () =>
+      (await openDisputes(sql, 'infraction', 60_000, 100)).map(({ id }) => id)
+    expect(await turns()).toContain(json.id)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    expect(await turns()).not.toContain(json.id)
   })
 })
 

@@ -30,9 +30,11 @@ import {
   listDisputes,
   lockDispute,
   lockShown,
+  noteTelling,
   openDisputes,
   touchDispute,
-  wasTriedBefore,
+  undoTelling,
+  wasToldBefore,
 } from '../../src/dict/disputes/store.ts'
 import type { OwnEntry } from '../../src/dict/entries/domain.ts'
 import {
@@ -201,7 +203,7 @@ const readDisputes = async (sql: Client, made: Made): Promise<void> => {
     await findDispute(sql, kind, id)
     await openDisputes(sql, kind, 1_000, listed)
     await isDisputed(sql, kind, { id, transactionId }, ['closed'], ['asking'])
-    await wasTriedBefore(sql, id, 1_000)
+    await wasToldBefore(sql, id, 1_000)
   }
 }
 
@@ -220,6 +222,8 @@ const change = async (tx: Transaction, { id, key, transactionId }: Made): Promis
   await changeDispute(tx, dispute)
   await lockDispute(tx, 'refund', id)
   await touchDispute(tx, fresh)
+  await noteTelling(tx, fresh)
+  await undoTelling(tx, fresh, { at: new Date(), before: new Date(), isFirst: true })
   const seen = { transactionId, reason: 'FRAUD', role: 'asking', createdAt: new Date() } as const
   for (const directoryId of [id, crypto.randomUUID()]) {
     await lockShown(tx, 'refund', { ...seen, directoryId })

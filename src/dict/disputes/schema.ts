@@ -35,6 +35,9 @@ export const dictDisputes = pgTable(
     createdAt: instant('created_at').notNull(),
     /** By the directory's clock. */
     modifiedAt: instant('modified_at'),
+    /** The last request that may have made it; null: none is noted. */
+    toldAt: instant('told_at'),
+    /** Its turn among those that wait for the directory. */
     triedAt: instant('tried_at').notNull(),
   },
   (table) => [

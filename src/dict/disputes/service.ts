@@ -39,9 +39,11 @@ import {
   isDisputed,
   listDisputes,
   lockDispute,
+  noteTelling,
   openDisputes,
   touchDispute,
-  wasTriedBefore,
+  undoTelling,
+  wasToldBefore,
 } from './store.ts'
 
 /** Why what is wanted does not come about. @property returnId null: the return is none, and its sum is free again */
@@ -290,23 +292,29 @@ const repeatedBy: Readonly<Record<string, readonly Dispute['status'][]>> = {
   AlreadyProcessedForTransaction: ['closed'],
 }
 
-/** Whoever is refused sooner asks for the first time: nothing was made before. */
+/** One that is older, and of which no request is noted, may have been asked for by a version that noted none. */
 const firstMs = 1_000
 
 /**
  * Whether what the directory refuses to make may have been made all the same, by a request whose answer was lost. What
  * its list shows of that is stored.
+ *
+ * @param isFirst nobody has asked before
  */
 const createMayBeMade =
   <C, W extends Wanted>(
-    { sql, kind: { kind }, calls, now }: DisputeDeps<C, W>,
+    { sql, kind: { kind }, calls }: DisputeDeps<C, W>,
     store: (seen: Seen<C>) => Promise<void>,
   ) =>
-  async (before: Dispute<C, W>, { code }: Refused, round?: Round): Promise<boolean> => {
+  async (
+    before: Dispute<C, W>,
+    { code }: Refused,
+    isFirst: boolean,
+    round?: Round,
+  ): Promise<boolean> => {
     const { id, createdAt, transactionId } = before
-    const ageMs = now().getTime() - createdAt.getTime()
     const states = Object.entries(repeatedBy).find(([end]) => code.endsWith(end))?.[1]
-    if (states === undefined && ageMs < firstMs) return false
+    if (states === undefined && isFirst) return false
     const since = new Date(createdAt.getTime() - clocksMs)
     const asked = await orAway(calls.asked(since, round))
     if (asked instanceof DirectoryAwayError) return true
@@ -315,8 +323,8 @@ const createMayBeMade =
     if (!asked.isWhole || (await findDispute(sql, kind, id))?.status !== 'requested') return true
     if (states === undefined) return false
     // Nor does one that may be late, unless we know of another one that the directory can mean.
-    if (await wasTriedBefore(sql, id, overlapMs)) return false
-    const roles = ageMs < firstMs ? disputeRoles : (['asking'] as const)
+    if (await wasToldBefore(sql, id, overlapMs)) return false
+    const roles = isFirst ? disputeRoles : (['asking'] as const)
     return !(await isDisputed(sql, kind, before, states, roles))
   }
 
@@ -351,16 +359,21 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<
   }
 
   const create = async (before: Dispute<C, W>, round?: Round): Promise<Advanced<C, W>> => {
+    const { id, createdAt } = before
+    const isYoung = deps.now().getTime() - createdAt.getTime() < firstMs
+    const telling = await noteTelling(sql, id)
+    if (telling === undefined) return { dispute: await find(id), isDone: true }
     const answer = await known(calls.create(before))
-    if (answer === undefined) return later(before.id)
+    if (answer === undefined) return later(id)
     if (answer.kind === 'seen') await store(answer.seen)
-    else if (!(await mayBeMade(before, answer, round))) {
-      return giveUp(before, { refusal: answer.code })
+    else {
+      await undoTelling(sql, id, telling)
+      if (!(await mayBeMade(before, answer, telling.isFirst && isYoung, round))) {
+        return giveUp(before, { refusal: answer.code })
+      }
     }
-    const dispute = await find(before.id)
-    if (dispute.status !== 'requested') return { dispute, isDone: true }
-    // What is refused made nothing: the try before it, whose answer was lost, stays the last that may have.
-    return answer.kind === 'refused' ? { dispute, isDone: false } : later(before.id)
+    const dispute = await find(id)
+    return dispute.status === 'requested' ? later(id) : { dispute, isDone: true }
   }
 
   const carryOut = async (before: Dispute<C, W>, wanted: W): Promise<Advanced<C, W>> => {

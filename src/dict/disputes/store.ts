@@ -159,11 +159,36 @@ export const isDisputed = async (
   return rows.length > 0
 }
 
-/** Whether the last try that may have come about was longer ago. */
-export const wasTriedBefore = async (sql: Queryable, id: string, ms: number): Promise<boolean> => {
+/** A request to make one. @property before when the one was sent before it that may have made it, at the latest */
+type Telling = { readonly at: Date; readonly before: Date; readonly isFirst: boolean }
+
+/** Notes that the directory is about to be told. @returns undefined: it is asked for no more */
+export const noteTelling = async (sql: Queryable, id: string): Promise<Telling | undefined> => {
+  const [noted] = await sql<Telling[]>`
+    update dict_disputes d
+    set told_at = date_trunc('milliseconds', clock_timestamp()), tried_at = clock_timestamp()
+    from (select status, told_at, tried_at from dict_disputes where id = ${id}::uuid for update) former
+    where d.id = ${id}::uuid and former.status = 'requested'
+    returning d.told_at as at, coalesce(former.told_at, former.tried_at) as before,
+      former.told_at is null as "isFirst"`
+  return noted
+}
+
+/** It has made nothing: the one before it is the last again that may have, unless another has been sent since. */
+export const undoTelling = async (
+  sql: Queryable,
+  id: string,
+  { at, before }: Telling,
+): Promise<void> => {
+  await sql`
+    update dict_disputes set told_at = ${before} where id = ${id}::uuid and told_at = ${at}`
+}
+
+/** Whether the last request that may have made it was longer ago. */
+export const wasToldBefore = async (sql: Queryable, id: string, ms: number): Promise<boolean> => {
   const rows = await sql`
     select from dict_disputes
-    where id = ${id}::uuid and tried_at < clock_timestamp() - make_interval(secs => ${ms / 1_000})`
+    where id = ${id}::uuid and told_at < clock_timestamp() - make_interval(secs => ${ms / 1_000})`
   return rows.length > 0
 }
 
