@@ -166,6 +166,12 @@ test('other terms, other codes, unknown bonds and too many digits are refused be
   expect(await refused({ amount: '1.001' })).toEqual([400, 'amount'])
   expect(await refused({ unit_price: '1.000000001' })).toEqual([400, 'unit_price'])
   expect(await refused({ amount: '0.01', unit_price: '0.01' })).toEqual([400, 'amount'])
+  const large = '9'.repeat(40)
+  expect(await refused({ amount: large, unit_price: large })).toEqual([400, 'unit_price'])
+  expect(await refused({ bond: { ...ltn, maturity_date: '1969-12-31' } })).toEqual([
+    400,
+    'bond.maturity_date',
+  ])
   expect(await refused({ counterparty: buyer })).toEqual([400, 'counterparty'])
   expect(await allowance(buyer)).toBe(0n)
   const { json } = await bench.call('GET', `${path}?status=commanded`)

@@ -30,6 +30,8 @@ import type { DeliveryTerms } from './terms.ts'
 
 export const bondDecimals = 2
 export const priceDecimals = 8
+/** The contract multiplies before it cuts off. */
+const wordMax = (1n << 256n) - 1n
 
 type DeliveryRequest = {
   readonly contract: Hex
@@ -118,7 +120,9 @@ const termsOf = async (
   if (wallet === counterparty) refuse('counterparty', 'differs', 'must differ from wallet')
   const amount = decimal('amount', request.amount, bondDecimals)
   const unitPrice = decimal('unit_price', request.unitPrice, priceDecimals)
-  const price = (amount * unitPrice) / 10n ** BigInt(priceDecimals)
+  const product = amount * unitPrice
+  if (product > wordMax) refuse('unit_price', 'range', 'comes to more than a contract can count')
+  const price = product / 10n ** BigInt(priceDecimals)
   if (price === 0n) refuse('amount', 'range', 'comes to less than the smallest unit of money')
   const ask = await createViews(chain, 'bond_delivery')
   const [money = '', bond = ''] = (

@@ -7,7 +7,7 @@ import type { Of } from '../agreements/service.ts'
 import { formatUnits } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { quantity } from '../templates/fields.ts'
+import { day, quantity } from '../templates/fields.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { changing, commonFields, readingRoutes, refusals, showCommon } from './agreements.ts'
 import { once } from './once.ts'
@@ -23,7 +23,7 @@ const operationNumber = z
   .string()
   .regex(/^[1-9]\d{0,76}$/, 'must be a number of at most 77 digits, without leading zeros')
 
-const bondFields = { acronym: text(20), code: text(20), maturity_date: z.iso.date() }
+const bondFields = { acronym: text(20), code: text(20), maturity_date: day }
 
 const createSchema = z.strictObject({
   contract: addressSchema.meta({ description: 'One of the template `bond_delivery`' }),

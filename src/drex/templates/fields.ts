@@ -18,6 +18,8 @@ export const symbol = z
 export const instant = moment
   .refine((at) => at.getTime() >= 0, 'must not be before 1970')
   .transform((at) => Math.floor(at.getTime() / 1000))
+/** A day of that chain, which is its midnight of UTC. */
+export const day = z.iso.date().refine((text) => !(Date.parse(text) < 0), 'must not be before 1970')
 export const bps = (max: number) => z.int().min(0).max(max)
 
 /** How many fraction digits there may be depends on the token. */

@@ -43,6 +43,7 @@ const strange = fc.oneof(
     ...['1e5', ' 10 ', 'abc', '1,5', '٣', '', '-1', '1.', '.5', '0x10', '1_0', '9'.repeat(400)],
     ...[
       '2026-02-31',
+      '1969-12-31',
       '1969-12-31T23:59:59Z',
       '+275760-09-13T00:00:00Z',
       '\0',
@@ -73,6 +74,16 @@ test.each(templateNames)('%s: whatever its parameters, they are taken or named',
     }),
     { numRuns: 400 },
   )
+})
+
+test('a day before 1970 is refused: the chain has no such moment', async () => {
+  const template = await loadTemplate('receivables')
+  const { name, symbol, payer, face_value, due_date } = good
+  const params = { name, symbol, payer, face_value, due_date }
+  const asked = (issue_date: string) =>
+    template.constructorArguments({ ...params, issue_date }, place)
+  await expect(asked('1969-12-31')).rejects.toBeInstanceOf(ApiError)
+  expect(await asked('1970-01-01')).toMatchObject([{ issueDate: 0 }])
 })
 
 test('a quantity finer than the asset is refused, and never taken for nothing', async () => {

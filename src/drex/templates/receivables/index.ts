@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
-import { amount, bps, bpsMax, hash, name, symbol } from '../fields.ts'
+import { amount, bps, bpsMax, day, hash, name, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
 
-const date = z.iso.date().transform((text) => Math.floor(Date.parse(`${text}T00:00:00Z`) / 1000))
+const date = day.transform((text) => Date.parse(text) / 1000)
 
 const params = z
   .strictObject({
