@@ -150,7 +150,7 @@ const attempt = z.object({
   duration_ms: z.int(),
   answer: z.string().nullable().meta({
     description:
-      'The first 4 KiB; empty where it is compressed. Null where there was none, or the body of the request is null.',
+      'The first 4 KiB; empty where it is compressed. Null where there was none, where the body of the request is null, or where the event holds personal data that the key could not subscribe to.',
   }),
   error_class: z.string().nullable(),
   next_attempt_at: z.string().nullable(),

@@ -70,18 +70,20 @@ const rightsOf = ({ env: { principal } }: RequestContext): Principal => {
   return principal
 }
 
+/** Whether a key could have an event sent to it with all that the event holds. */
+const mayHaveFull = (rights: Principal, { dataFull }: SentEvent): boolean =>
+  dataFull === null ||
+  (rights.scopes.has('webhooks:manage') && rights.restrictions.readOnly !== true)
+
 /** What a key reads here it could have had sent to it: nothing more. */
 const shownBody = (
-  c: RequestContext,
+  rights: Principal,
   { include, topic }: Endpoint,
   event: SentEvent,
-): string | null => {
-  const rights = rightsOf(c)
-  if (isLimited(rights)) return null
-  const isPersonal = include === 'full' && event.dataFull !== null
-  const maySubscribe = rights.scopes.has('webhooks:manage') && rights.restrictions.readOnly !== true
-  return isPersonal && !maySubscribe ? null : sentBody({ include, isBare: topic !== null }, event)
-}
+): string | null =>
+  isLimited(rights) || (include === 'full' && !mayHaveFull(rights, event))
+    ? null
+    : sentBody({ include, isBare: topic !== null }, event)
 
 const finder =
   ({ service }: WebhookRoutesDeps) =>
@@ -227,7 +229,10 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     route(documents.delivery, async (asked) => {
       const { delivery, attempts, event, endpoint } = await findDelivery(asked)
-      const body = shownBody(asked.c, endpoint, event)
+      const rights = rightsOf(asked.c)
+      const body = shownBody(rights, endpoint, event)
+      // A receiver may say again what it was sent, and it may have been sent more than it would be now.
+      const showsAnswers = body !== null && mayHaveFull(rights, event)
       return Response.json({
         ...viewOfDelivery(delivery),
         request: { url: targetOf(endpoint), body },
@@ -235,8 +240,7 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
           at: attempt.at.toISOString(),
           status_code: attempt.statusCode,
           duration_ms: attempt.durationMs,
-          // A receiver may say again what it was sent.
-          answer: body === null ? null : attempt.answer,
+          answer: showsAnswers ? attempt.answer : null,
           error_class: attempt.errorClass,
           next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
         })),

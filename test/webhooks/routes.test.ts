@@ -267,6 +267,12 @@ describe('what an operator asks of an endpoint', () => {
     expect(request).toEqual({ url: receiver.url, body: null })
     // A receiver may say again what it was sent.
     expect(attempt_log).toMatchObject([{ status_code: 500, answer: null }])
+    // What was sent in full stays so, whatever is sent from now on.
+    expect((await hooks.call('PATCH', `/${endpoint}`, { include: 'thin' })).status).toBe(200)
+    const later = await json(call('GET', path, { key }))
+    expect(later.request.body).toBeString()
+    expect(later.attempt_log).toMatchObject([{ status_code: 500, answer: null }])
+    expect((await hooks.call('PATCH', `/${endpoint}`, { include: 'full' })).status).toBe(200)
   })
 
   test('what was delivered of one payment is found by its subject, and only where the account is told', async () => {
