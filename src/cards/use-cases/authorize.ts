@@ -84,7 +84,6 @@ const first = async (
   caller: Caller,
 ): Promise<Answered> => {
   requireMerchant(caller, request.merchantId)
-  if (request.capture) requireCapture(caller)
   const prepared = await orReplay(context.sql, caller.idempotencyKey, () =>
     open(context, operation, request, caller),
   )
@@ -143,8 +142,10 @@ const open = async (
   context: CardContext,
   operation: FirstOperation,
   request: AuthorizationRequest,
-  { owner, keyId, idempotencyKey }: Caller,
+  caller: Caller,
 ): Promise<Prepared> => {
+  const { owner, keyId, idempotencyKey } = caller
+  if (request.capture) requireCapture(caller)
   if (request.secrets !== undefined) checkIcc(request.secrets)
   const { pan, expiry, cryptogram } = await resolveCard(context, request.cardToken)
   const { networks, stans, merchants, now, away } = context

@@ -179,12 +179,16 @@ describe('capture: true', () => {
     expect(entryOf(record)).toMatchObject({ capturedAmount: 10_000 })
   })
 
-  test('needs the right to capture, without which nothing is sent', async () => {
-    const ask = (capture: boolean) =>
+  test('needs the right to capture, without which nothing is sent; a repetition has its answer', async () => {
+    const ask = (capture: boolean, key = rig.authorizerKey, headers = {}) =>
       rig.app.call('POST', '/v1/transactions/authorize', {
-        key: rig.authorizerKey,
+        key,
+        headers,
         body: authorizationBody('tok_visa_approved', { capture }),
       })
+    const keyed = { 'Idempotency-Key': 'taken before' }
+    const taken = await (await ask(true, rig.key, keyed)).text()
+    expect(await (await ask(true, rig.authorizerKey, keyed)).text()).toBe(taken)
     const refused = await ask(true)
     expect([refused.status, await refused.json()]).toMatchObject([
       403,
