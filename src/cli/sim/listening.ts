@@ -22,8 +22,14 @@ export const listening = async <T>(
   try {
     return await listen()
   } catch (error) {
-    if ((error as { readonly syscall?: unknown }).syscall !== 'listen') throw error
+    if (!isOfListening(error as Failure)) throw error
     const { host = hostDefault, port, option } = placeOf(error)
     throw notListening(error, { host, port }, option)
   }
 }
+
+type Failure = { readonly syscall?: unknown; readonly message?: string }
+
+/** For a host that does not resolve, sockets of the runtime name no call. */
+const isOfListening = ({ syscall, message }: Failure): boolean =>
+  syscall === 'listen' || message?.startsWith('Failed to listen') === true

@@ -33,3 +33,8 @@ test.each(simulators)('a taken port is told: $simulator.name', async ({ simulato
   }
   taken.stop(true)
 })
+
+test.each(simulators)('so is a host that is not there: $simulator.name', async ({ simulator }) => {
+  const said = await start(simulator, { host: 'nohost.invalid' }).catch(String)
+  expect(said).toStartWith('Error: --port: cannot listen on nohost.invalid, port 0: ')
+})
