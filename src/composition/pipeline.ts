@@ -64,7 +64,7 @@ export const createPipeline = (
   const { client, certificates } = openInterface(values, stores, deps)
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
-    ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
+    ...((spi.primaryUrl ?? spi.secondaryUrl) === undefined ? ['SPI_PRIMARY_URL'] : []),
   ]
   const runs = new Set(stagesOf(values))
   const broker = opened?.transactional

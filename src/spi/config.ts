@@ -14,7 +14,7 @@ export const spiSettings = defineSettings({
     doc: 'ISPB of the institution; needed by the stages of instant payments, by the endpoints that send, by `GET /v1/catalog/in` and `/out`, by the directory of keys and by what the API Pix sends.',
   }),
   primaryUrl: setting('SPI_PRIMARY_URL', kind.url('https', 'http'), {
-    doc: 'Message interface, primary channel; needed by the stages `INBOUND_PULL` and `OUTBOUND_SEND` and by `GET /v1/catalog/in` and `/out`. Production refuses plain http to another machine.',
+    doc: 'Message interface, primary channel; this or `SPI_SECONDARY_URL` is needed by the stages `INBOUND_PULL` and `OUTBOUND_SEND` and by `GET /v1/catalog/in` and `/out`. Production refuses plain http to another machine.',
   }),
   secondaryUrl: setting('SPI_SECONDARY_URL', kind.url('https', 'http'), {
     doc: 'Message interface, secondary channel. Production refuses plain http to another machine.',
