@@ -150,6 +150,7 @@ import m146 from './0146_spi_reask_turns.sql' with { type: 'text' }
 import m147 from './0147_card_waiting_indexes.sql' with { type: 'text' }
 import m148 from './0148_card_waiting_indexes_replaced.sql' with { type: 'text' }
 import m149 from './0149_dispute_told.sql' with { type: 'text' }
+import m150 from './0150_pix_batch_turns.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -302,4 +303,5 @@ export const migrations: readonly Migration[] = [
   { name: '0147_card_waiting_indexes', sql: m147 },
   { name: '0148_card_waiting_indexes_replaced', sql: m148 },
   { name: '0149_dispute_told', sql: m149 },
+  { name: '0150_pix_batch_turns', sql: m150 },
 ]

@@ -133,6 +133,8 @@ export const pixBatches = pgTable(
     id: bigint({ mode: 'bigint' }).notNull(),
     description: text().notNull(),
     createdAt: instant('created_at').notNull(),
+    /** Names the change that began last: one before it goes no further. */
+    turn: uuid(),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.id] }),

@@ -112,7 +112,8 @@ export const withoutWaiting = <T>(sql: Client, work: (tx: Transaction) => Promis
     }),
   )
 
-const underWay = (): ApiError =>
+/** Asked again, it may be done. */
+export const underWay = (): ApiError =>
   new ApiError(httpErrors.unavailable, 'Outra requisição ainda ocupa esta cobrança, ou o lote.', {
     headers: { 'Retry-After': '1' },
   })

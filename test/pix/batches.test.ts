@@ -6,7 +6,24 @@ import { sliceMax } from '../../src/pix/batches/service.ts'
 import { freshTxid, type Json, startPix } from './support.ts'
 
 let clock = new Date()
-const pix = await startPix(() => clock)
+/** What happens once after the next transaction. */
+let afterNext: (() => Promise<unknown>) | undefined
+const pix = await startPix(
+  () => clock,
+  (sql) =>
+    new Proxy(sql, {
+      get: (target, name) =>
+        name === 'begin'
+          ? async (...args: Parameters<typeof target.begin>) => {
+              const done = await target.begin(...args)
+              const happens = afterNext
+              afterNext = undefined
+              await happens?.()
+              return done
+            }
+          : Reflect.get(target, name),
+    }),
+)
 afterAll(() => pix.database.close())
 const address = { street: 'Rua 15, 1200', state: 'SP', postal_code: '70800100' }
 const { key, token } = await pix.receiver('ana', undefined, address)
@@ -275,6 +292,37 @@ describe('a batch of charges', () => {
       expect((await call('GET', `/cobv/${txid}`)).json.valor.original).toBe('120.00')
     }
     expect(new Set(await statuses(id))).toEqual(new Set(['CRIADA']))
+  })
+
+  test.each([
+    ['PUT', 'PUT'],
+    ['PUT', 'PATCH'],
+    ['PATCH', 'PUT'],
+    ['PATCH', 'PATCH'],
+  ])('that is there is left to the change that began last: %s, then %s', async (first, last) => {
+    const cobsv = Array.from({ length: 3 * sliceMax }, () => charge())
+    const id = freshId()
+    expect((await put(id, cobsv)).status).toBe(202)
+    const change = (method: string, original: string) => {
+      const changed = cobsv.map((one) => ({ ...one, valor: { original } }))
+      return call(method, `/lotecobv/${id}`, { descricao: original, cobsv: changed })
+    }
+    let answered = 0
+    afterNext = async () => {
+      // What is refused as a whole overtakes nobody.
+      expect((await put(id, [charge()])).status).toBe(400)
+      answered = (await change(last, '222.00')).status
+    }
+    const overtaken = await change(first, '111.00')
+    expect([answered, overtaken.status, overtaken.headers.get('Retry-After')]).toEqual([
+      ...[202, 503, '1'],
+    ])
+    const values = await pix.sql`
+      select distinct original_cents as cents from pix_charges
+      where txid in (select txid from pix_batch_items where account = 'ana' and batch_id = ${id})`
+    expect([...values]).toEqual([{ cents: 22_200n }])
+    expect((await shown(id)).descricao).toBe('222.00')
+    expect((await change(first, '111.00')).status).toBe(202)
   })
 
   test('is revised while a charge of it is paid, which stays CRIADA and may be changed afterwards', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
@@ -7,17 +8,18 @@ import { readDueRevision, readNewDueCharge } from '../due/body.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { isOvertaken, pixErrors, problemOf, violates } from '../errors.ts'
 import { type Asked, parametersOf } from '../pages.ts'
-import { endShortWaits, withoutWaiting } from '../txids.ts'
+import { endShortWaits, underWay, withoutWaiting } from '../txids.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
 import type { Batch, BatchName, ItemEnd } from './domain.ts'
 import {
   addBatch,
+  beginTurn,
   claimTxids,
   endItems,
   findBatch,
   listBatches,
-  lockBatch,
   lockLocationsFor,
+  lockTurn,
   txidsOf,
 } from './store.ts'
 
@@ -46,28 +48,32 @@ export const createBatchService = ({ sql, charges, now, calendar }: BatchService
       return (inner, named) => charges.putWithin(inner, named, charge)
     }
     const txids = cobsv.map(({ txid }) => txid)
+    const turn = turnOf(name, cobsv, step)
     const isNew = await withoutWaiting(sql, async (tx) => {
       if (await addBatch(tx, name, descricao, now())) {
         await claim(tx, name, txids)
         await workOff(tx, name.account, inOrder(cobsv), step)
         return true
       }
-      await lockBatch(tx, name, descricao)
+      await beginTurn(tx, name, turn.id, descricao)
       requireSame(await txidsOf(tx, name), txids)
+      await turn.begin(tx)
       return false
     })
-    if (!isNew) await workOffInSlices(sql, name, cobsv, step)
+    if (!isNew) await turn.end(sql)
   },
   /** Revises some charges of the batch, each by itself. */
   revise: async (name: BatchName, { descricao, cobsv }: BatchRevision) => {
-    await withoutWaiting(sql, async (tx) => {
-      if (!(await lockBatch(tx, name, descricao))) throw noBatch()
-      requireMembers(await txidsOf(tx, name), cobsv)
-    })
-    await workOffInSlices(sql, name, cobsv, (value) => {
+    const turn = turnOf(name, cobsv, (value) => {
       const revision = readDueRevision(value, calendar)
       return (inner, named) => charges.reviseWithin(inner, named, revision)
     })
+    await withoutWaiting(sql, async (tx) => {
+      if (!(await beginTurn(tx, name, turn.id, descricao))) throw noBatch()
+      requireMembers(await txidsOf(tx, name), cobsv)
+      await turn.begin(tx)
+    })
+    await turn.end(sql)
   },
   find: async (name: BatchName) => {
     const batch = await findBatch(sql, name)
@@ -123,19 +129,28 @@ const locationIdIn = (value: unknown): readonly number[] => {
 const inOrder = (items: readonly BatchItemRequest[]): readonly BatchItemRequest[] =>
   items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))
 
-/** Each slice is a transaction: others have their turn between two, with the same batch, too. */
-const workOffInSlices = async (
-  sql: Client,
-  name: BatchName,
-  items: readonly BatchItemRequest[],
-  step: Step,
-): Promise<void> => {
+/**
+ * A change of a batch that is there. Each slice is a transaction: others come between two. Who begins to change the same
+ * batch then ends this turn, since what it wrote afterwards would be older than what is there.
+ */
+const turnOf = (name: BatchName, items: readonly BatchItemRequest[], step: Step) => {
+  const id = randomUUID()
   const ordered = inOrder(items)
-  for (let from = 0; from < ordered.length; from += sliceMax) {
-    await withoutWaiting(sql, async (tx) => {
-      await lockBatch(tx, name, undefined)
-      await workOff(tx, name.account, ordered.slice(from, from + sliceMax), step)
-    })
+  const slice = (tx: Transaction, from: number) =>
+    workOff(tx, name.account, ordered.slice(from, from + sliceMax), step)
+  return {
+    id,
+    /** In the transaction that notes the turn: what is one slice is never overtaken. */
+    begin: (tx: Transaction) => slice(tx, 0),
+    /** @throws ApiError 503 if another has begun */
+    end: async (sql: Client): Promise<void> => {
+      for (let from = sliceMax; from < ordered.length; from += sliceMax) {
+        await withoutWaiting(sql, async (tx) => {
+          if (!(await lockTurn(tx, name, id))) throw underWay()
+          await slice(tx, from)
+        })
+      }
+    },
   }
 }
 

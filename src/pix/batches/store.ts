@@ -17,15 +17,29 @@ export const addBatch = async (
   return added.count === 1
 }
 
-/** Locks the batch until the transaction ends, and says what is new. False: there is none. */
-export const lockBatch = async (
+/** Locks the batch until the transaction ends, and says what is new and whose turn it is. False: there is none. */
+export const beginTurn = async (
   tx: Queryable,
   { account, id }: BatchName,
+  turn: string,
   description: string | undefined,
 ): Promise<boolean> => {
   const locked = await tx`
-    update pix_batches set description = coalesce(${description ?? null}, description)
+    update pix_batches set turn = ${turn},
+      description = coalesce(${description ?? null}, description)
     where account = ${account} and id = ${id}`
+  return locked.count === 1
+}
+
+/** Locks the batch until the transaction ends. False: the turn of another has begun. */
+export const lockTurn = async (
+  tx: Queryable,
+  { account, id }: BatchName,
+  turn: string,
+): Promise<boolean> => {
+  const locked = await tx`
+    select from pix_batches where account = ${account} and id = ${id} and turn = ${turn}
+    for update`
   return locked.count === 1
 }
 

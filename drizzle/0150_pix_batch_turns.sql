@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "pix_batches" ADD COLUMN "turn" uuid;
