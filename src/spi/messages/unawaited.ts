@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { isUnawaited } from './awaited.ts'
 import type { StatusChange } from './domain.ts'
@@ -17,22 +18,33 @@ const walkedMax = 1_000
 /** Before every message. */
 export const firstPlace = '00000000-0000-0000-0000-000000000000'
 
-/** Says of the row `message` that what it asks for was told. A pain.011 is not answered by what its pain.009 is. */
+/** What was told last of one mandate. */
+const answersMax = 100
+
+/** When a message was stored, by the clock of the database: ids are of the clocks of whoever made them. */
+const storedAt = (sql: Queryable, id: PendingQuery<Row[]>) => sql`(
+  select at from spi_history where message_id = ${id} and status <> 'RECEIVED'
+  order by message_id, position limit 1)`
+
+/**
+ * Says of the row `message` that what it asks for was told after it was stored. A pain.011 is not answered by what its
+ * pain.009 is.
+ */
 const isAnswered = (sql: Queryable) => sql`(
   (message.type = 'camt.060' and (
     select answered_by from spi_reports where id = message.id limit 1) is not null)
   or (message.type in ('pain.009', 'pain.011') and (
     select answer.message_id
     from (
-        select recurrence_id, message_id from spi_recurrence_steps
-        where message_id = message.id limit 1
+        select recurrence_id from spi_recurrence_steps where message_id = message.id limit 1
       ) own
       cross join lateral (
         select message_id from spi_recurrence_steps
-        where recurrence_id = own.recurrence_id and message_id > own.message_id
-          and type = 'pain.012' and direction = 'INBOUND'
-          and (message.type = 'pain.009' or status not in ('PDNG', 'CFDB')) limit 1
+        where recurrence_id = own.recurrence_id and type = 'pain.012' and direction = 'INBOUND'
+          and (message.type = 'pain.009' or status not in ('PDNG', 'CFDB'))
+        order by recurrence_id, message_id desc limit ${answersMax}
       ) answer
+    where ${storedAt(sql, sql`answer.message_id`)} > ${storedAt(sql, sql`message.id`)}
     limit 1) is not null))`
 
 type Walked = { readonly id: string; readonly isOver: boolean; readonly isAnswered: boolean }

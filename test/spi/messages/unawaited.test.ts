@@ -61,6 +61,17 @@ const step = (
   insert into spi_recurrence_steps (recurrence_id, message_id, position, type, direction, status)
   values (${recurrenceId}, ${messageId}, 0, ${type}, ${direction}, ${status})`
 
+/** Keys that no message has which the worker has received here. */
+const keysOfOthers = () => ({ bizMsgIdr: undefined, resourceId: fresh.resourceId() })
+
+/** A pain.012 comes in, by a clock that is so far ahead of that of who sends, two minutes ago. */
+const answered = async (recurrenceId: string, status: string, aheadMs = 0): Promise<void> => {
+  const at = new Date(Date.now() - 2 * minuteMs + aheadMs)
+  const answer = message({ type: 'pain.012', ...keysOfOthers() }, at)
+  expect((await insertMessages(sql, [answer])).size).toBe(1)
+  await step(answer.id, recurrenceId, 'pain.012', 'INBOUND', status)
+}
+
 const statusOf = async (id: string): Promise<MessageStatus | undefined> => {
   const [row] = await sql<{ status: MessageStatus }[]>`
     select status from spi_messages where id = ${id}`
@@ -144,8 +155,7 @@ test('what asks of a mandate ends with the pain.012 about it', async () => {
   await step(cancellation.id, 'mandate R1', 'pain.011', 'OUTBOUND')
   await look()
   expect(await statusOf(request.id)).toBe('SENT')
-  const answer = (status: string) =>
-    step(Bun.randomUUIDv7(), 'mandate R1', 'pain.012', 'INBOUND', status)
+  const answer = (status: string) => answered('mandate R1', status)
   await answer('CFDB')
   await look()
   expect(await statusOf(request.id)).toBe('ACCEPTED')
@@ -154,6 +164,24 @@ test('what asks of a mandate ends with the pain.012 about it', async () => {
   await look()
   expect(await statusOf(cancellation.id)).toBe('ACCEPTED')
 })
+
+test.each([
+  ['ahead of', 3_000],
+  ['behind', -3_000],
+])(
+  'an answer counts by when it was stored, where its process has a clock %s ours',
+  async (way, ms) => {
+    const [before, asks] = [`mandate old ${way}`, `mandate new ${way}`]
+    // Told before we asked, it is no answer.
+    await answered(before, 'CCLD', ms)
+    const [old, anew] = [await sent('pain.011', 2), await sent('pain.011', 2)]
+    await step(old.id, before, 'pain.011', 'OUTBOUND')
+    await step(anew.id, asks, 'pain.011', 'OUTBOUND')
+    await answered(asks, 'CCLD', ms)
+    await look()
+    expect([await statusOf(old.id), await statusOf(anew.id)]).toEqual(['SENT', 'ACCEPTED'])
+  },
+)
 
 test('what asks for a report ends once that has come', async () => {
   const { id } = await sent('camt.060', 10)
@@ -177,8 +205,9 @@ test('a reply that accepts and refuses ends with the report on what it accepts',
   expect(await statusOf(id)).toBe('SENT')
   const [, accepted] = transactions
   if (accepted === undefined) throw new Error('there are two')
+  const report = [{ ...accepted, status: 'ACCC' }]
   await insertMessages(sql, [
-    message({ type: 'pacs.002', transactions: [{ ...accepted, status: 'ACCC' }] }),
+    message({ type: 'pacs.002', transactions: report, ...keysOfOthers() }),
   ])
   await applied()
   expect(await statusOf(id)).toBe('ACCEPTED')
