@@ -105,8 +105,15 @@ export const searchList = async <T extends Changed>(
   { from, overlapMs, ...options }: { readonly from: Date; readonly overlapMs: number } & Reading<T>,
 ): Promise<boolean> => {
   let readMs = from.getTime()
+  let isReadable = true
+  const reading: typeof ask = async (query) => {
+    const answer = await ask(query)
+    // What is sought may be what cannot be read.
+    if (answer.kind === 'page' && answer.page.unreadable.length > 0) isReadable = false
+    return answer
+  }
   const read = (since: Date, pagesMax = options.pagesMax): Promise<boolean> =>
-    readChanges(ask, since, {
+    readChanges(reading, since, {
       ...options,
       pagesMax,
       take: (items, until) => {
@@ -114,7 +121,7 @@ export const searchList = async <T extends Changed>(
         return options.take(items, until)
       },
     })
-  if (await read(from)) return true
+  if (await read(from)) return isReadable
   const { until, failing } = (await placeIn(sql, name)) ?? { until: new Date(0), failing: [] }
   const followed = new Date(until.getTime() - overlapMs)
   if (followed <= from) return false
@@ -122,7 +129,7 @@ export const searchList = async <T extends Changed>(
   for (const ms of passed.toSorted((one, other) => one - other)) {
     if (ms >= readMs && ms < followed.getTime()) await read(new Date(ms), 1)
   }
-  return read(followed)
+  return (await read(followed)) && isReadable
 }
 
 type Version = Pick<Failing, 'id' | 'modifiedMs'>

@@ -35,6 +35,7 @@ beforeEach(async () => {
   failing = new Set()
   onReceived = () => undefined
   pageItems = Number.POSITIVE_INFINITY
+  unreadableIn = undefined
   failure = new Error('bad item')
   await sql`delete from dict_lists`
 })
@@ -42,6 +43,7 @@ beforeEach(async () => {
 const plus = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
 
 let pageItems = Number.POSITIVE_INFINITY
+let unreadableIn: string | undefined
 const list: DirectoryList<Item> = {
   name: 'claims_donor',
   ask: async ({ modifiedAfter, cursor = '0' }) => {
@@ -51,7 +53,8 @@ const list: DirectoryList<Item> = {
     const items = all.slice(Number(cursor), end)
     const hasMore = end < all.length
     const next = hasMore ? String(end) : undefined
-    return { kind: 'page', page: { items, unreadable: [], hasMore, cursor: next } }
+    const unreadable = items.some(({ id }) => id === unreadableIn) ? ['x'] : []
+    return { kind: 'page', page: { items, unreadable, hasMore, cursor: next } }
   },
 }
 
@@ -230,4 +233,18 @@ test('a search that its pages end goes on from where the list was followed to, a
     isWhole: true,
     found: ['c1', 'c2', 'c3', 'c3', 'c4', 'c5', 'c9', 'new'],
   })
+})
+
+test('a search that meets what cannot be read proves nothing, wherever that is, and finds the rest', async () => {
+  listed = tenMinutely(10)
+  unreadableIn = 'c2'
+  expect(await search()).toEqual({
+    isWhole: false,
+    found: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9'],
+  })
+  pageItems = 3
+  await follow()
+  expect((await search()).isWhole).toBe(false)
+  unreadableIn = undefined
+  expect((await search()).isWhole).toBe(true)
 })

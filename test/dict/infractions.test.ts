@@ -158,6 +158,24 @@ describe('a report of ours', () => {
     expect(infractions.all().filter((one) => one.transactionId === transactionId)).toHaveLength(1)
   })
 
+  test('is not refused for one that its list has, and that cannot be read', async () => {
+    const transactionId = await disputes.paid()
+    setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    const { json } = await call('POST', base, bodyOf(transactionId))
+    const made = infractions.all().find((one) => one.transactionId === transactionId)
+    if (made === undefined) throw new Error('it was not made')
+    // So long ago that the list has it.
+    const there = { ...made, modifiedMs: made.modifiedMs - 6_000 }
+    infractions.put({ ...there, situation: 'of a later version <x>' })
+    await longAgo(json.id)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'requested', refusal: null })
+    infractions.put(there)
+    await disputes.retry()
+    expect(await find(json.id)).toMatchObject({ status: 'open', refusal: null })
+    expect((await act(json.id, 'cancel')).json.status).toBe('cancelled')
+  })
+
   test('that nobody answered is found by the list alone, as the same one', async () => {
     const transactionId = await disputes.paid()
     setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
