@@ -9,8 +9,10 @@ export const failuresMax = 3
 /** After this time one request tests whether the channel answers again. */
 export const downMs = 5_000
 
-/** So many refusals of access in a row, each of one message, mean that it is us whom the interface refuses. */
+/** So many messages refused access in a row, each alone, mean that it is us whom the interface refuses. */
 export const accessRefusalsMin = 2
+/** How many of them we know by name, so that they keep no other out. Any more of them pause the channel each time. */
+export const refusedMax = 10
 /** How many refused messages we remember, to tell which are to blame themselves. */
 const suspectsMax = 1_000
 
@@ -31,8 +33,8 @@ type State = {
   pausedUntilMs: number
   /** Requests under way that test whether the channel is back. */
   looking: number
-  /** Messages in a row whose request the interface refused access, none of them known to be to blame. */
-  accessRefusals: number
+  /** Messages refused access alone since it last let one in, none of them known to be to blame; {@link refusedMax} at most. */
+  readonly refused: Set<string>
   /** How many requests it has let in. */
   grants: number
   /** Messages refused since they were last let in, each with the number of `grants` when it first was. */
@@ -85,7 +87,8 @@ export const createChannelHealth = ({
       ids: readonly string[],
     ) => {
       const state = stateOf(channel)
-      const isLook = state.failures >= failuresMax || state.pausedUntilMs > 0
+      const isLook =
+        state.failures >= failuresMax || (state.pausedUntilMs > 0 && !isKnown(state, ids))
       if (isLook) state.looking++
       try {
         const startMs = nowMs()
@@ -141,7 +144,11 @@ const suspect = ({ suspects, grants }: State, ids: readonly string[]): void => {
 const isToBlame = ({ suspects, grants }: State, id: string): boolean =>
   (suspects.get(id) ?? grants) < grants
 
-/** A message that is to blame says nothing of others. Any other may be, too, so the first does not stop those behind it. */
+/** True when the refusal of these tells nothing more: they are to blame themselves, or have been refused before. */
+const isKnown = (state: State, ids: readonly string[]): boolean =>
+  ids.every((id) => state.refused.has(id) || isToBlame(state, id))
+
+/** The first one refused may be to blame itself, so it does not stop those behind it, and no message stops them twice. */
 const noteRefusal = (
   state: State,
   { status, problem }: Omit<Refusal, 'kind'>,
@@ -150,11 +157,12 @@ const noteRefusal = (
 ): void => {
   answered(state)
   suspect(state, ids)
-  if (ids.some((id) => isToBlame(state, id))) return
-  state.accessRefusals++
-  if (state.accessRefusals < accessRefusalsMin) return
-  state.pausedUntilMs = lookAtMs
-  state.access.failed(undefined, { status, problem: problem.type })
+  if (!isKnown(state, ids)) {
+    const isRoom = state.refused.size < refusedMax
+    if (isRoom) for (const id of ids) state.refused.add(id)
+    if (state.refused.size >= accessRefusalsMin) state.pausedUntilMs = lookAtMs
+  }
+  if (state.pausedUntilMs > 0) state.access.failed(undefined, { status, problem: problem.type })
 }
 
 const noteOutcome = (
@@ -172,7 +180,7 @@ const noteOutcome = (
   // `noteLate` has counted a late one already.
   else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, lookAtMs)
   if (one?.kind === 'accepted' || one?.kind === 'refused') {
-    state.accessRefusals = 0
+    state.refused.clear()
     state.pausedUntilMs = 0
     state.grants++
     for (const id of ids) state.suspects.delete(id)
@@ -186,9 +194,9 @@ const healthOf = (
 ): HealthCheck => {
   const detail = Object.fromEntries(
     channels.map((channel) => {
-      const { failures, accessRefusals, pausedUntilMs, roundTripMs } = stateOf(channel)
+      const { failures, refused, pausedUntilMs, roundTripMs } = stateOf(channel)
       const up = failures < failuresMax
-      const about = { up, access_refused: pausedUntilMs > 0, refusals: accessRefusals }
+      const about = { up, access_refused: pausedUntilMs > 0, refusals: refused.size }
       return [channel.toLowerCase(), { ...about, round_trip_ms: roundTrip(roundTripMs) }]
     }),
   )
@@ -204,7 +212,7 @@ const newState = (channel: Channel, logger: Logger): State => ({
   answeredAtMs: 0,
   pausedUntilMs: 0,
   looking: 0,
-  accessRefusals: 0,
+  refused: new Set(),
   grants: 0,
   suspects: new Map(),
   roundTripMs: undefined,

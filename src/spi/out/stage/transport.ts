@@ -1,4 +1,4 @@
-import { createGatherer } from '#src/platform/database/index.ts'
+import { createGatherer, Writers } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/observe/index.ts'
 import {
   type InterfaceClient,
@@ -102,19 +102,21 @@ export const createWayOfLines =
   (channels: readonly Channel[], isPassedOver: IsPassedOver) => (): Channel =>
     channels.includes('SECONDARY') && !isPassedOver('SECONDARY') ? 'SECONDARY' : 'PRIMARY'
 
+type TransportOptions = {
+  readonly client: InterfaceClient
+  readonly requestsMax: number
+  readonly isFailover: boolean
+  /** Health of the same channels. */
+  readonly health: ChannelHealth
+}
+
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. We cut a refused request
  * in two until the message to blame stands alone; the others pass. When a channel cannot be reached, or has left
  * several attempts in a row without an answer, we send over the other one: the SPI takes the same bytes for the same
  * message, whichever channel they come by.
  */
-export const createTransport = (options: {
-  readonly client: InterfaceClient
-  readonly requestsMax: number
-  readonly isFailover: boolean
-  /** Health of the same channels. */
-  readonly health: ChannelHealth
-}): Transport => {
+export const createTransport = (options: TransportOptions): Transport => {
   const { client, requestsMax, isFailover, health } = options
   const isPassedOver = createIsPassedOver(client.channels, isFailover, health)
   const closed = (channel: Channel): MessageOutcome | undefined => {
@@ -122,7 +124,7 @@ export const createTransport = (options: {
     return health.isPaused(channel) ? downOf(`${channel} refuses us access`) : undefined
   }
   const waiting = createWaiting()
-  const sendOn = (channel: Channel) =>
+  const sendOn = (channel: Channel, writers: Writers, rowsMax: number) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
         const outcome = closed(channel)
@@ -142,28 +144,21 @@ export const createTransport = (options: {
           )
           .finally(waiting.progress)
       },
-      rowsMax: requestMessagesMax,
+      rowsMax,
       writersMax: requestsMax,
+      writers,
       waitingMax,
       isRowFault: (error) => error instanceof RefusedTogetherError,
     })
-  // Who waits for tokens holds no request: what has them goes out meanwhile.
-  const payOn = (channel: Channel) =>
-    createGatherer<Unpaid, Unreachable | undefined>({
-      write: async (messages) => {
-        if (closed(channel) !== undefined) return messages.map(() => undefined)
-        const all = messages.map(({ bytes }) => bytes)
-        const comesAgain = messages.every((one) => one.comesAgain)
-        const turnedAway = await client.pay(channel, all, comesAgain).finally(waiting.progress)
-        return messages.map(() => turnedAway)
-      },
-      rowsMax: requestMessagesMax,
-      writersMax: requestsMax,
-      waitingMax,
-      isRowFault: () => false,
-    })
   const lanes = new Map(
-    client.channels.map((channel) => [channel, { pay: payOn(channel), send: sendOn(channel) }]),
+    client.channels.map((channel) => {
+      const writers = new Writers()
+      const send = sendOn(channel, writers, requestMessagesMax)
+      const sendAlone = sendOn(channel, writers, 1)
+      const isClosed = () => closed(channel) !== undefined
+      const pay = createPay(options, channel, isClosed, waiting.progress)
+      return [channel, { pay, send, sendAlone }]
+    }),
   )
 
   const transmit = async (message: OutgoingBytes): Promise<MessageOutcome> => {
@@ -176,8 +171,11 @@ export const createTransport = (options: {
       if (lane === undefined) continue
       const turnedAway = way === paidOn ? undefined : await lane.pay({ bytes, comesAgain })
       if (turnedAway !== undefined) return turnedAway
-      last = await lane.send({ id, bytes, trace, comesAgain, isPaid: true })
-      if (last.kind !== 'unreachable' || !last.isDown || health.isToBlame(way, id)) return last
+      // With others it would have their request refused.
+      const send = health.isToBlame(way, id) ? lane.sendAlone : lane.send
+      last = await send({ id, bytes, trace, comesAgain, isPaid: true })
+      if (last.kind !== 'unreachable' || !last.isDown) return last
+      if (last.refusal !== undefined && health.isToBlame(way, id)) return last
     }
     return last
   }
@@ -190,6 +188,27 @@ export const createTransport = (options: {
       return outcome
     })
 }
+
+/** Who waits for tokens holds no request: what has them goes out meanwhile. */
+const createPay = (
+  { client, requestsMax }: Pick<TransportOptions, 'client' | 'requestsMax'>,
+  channel: Channel,
+  isClosed: () => boolean,
+  onProgress: () => void,
+) =>
+  createGatherer<Unpaid, Unreachable | undefined>({
+    write: async (messages) => {
+      if (isClosed()) return messages.map(() => undefined)
+      const all = messages.map(({ bytes }) => bytes)
+      const comesAgain = messages.every((one) => one.comesAgain)
+      const turnedAway = await client.pay(channel, all, comesAgain).finally(onProgress)
+      return messages.map(() => turnedAway)
+    },
+    rowsMax: requestMessagesMax,
+    writersMax: requestsMax,
+    waitingMax,
+    isRowFault: () => false,
+  })
 
 /** Who waits for the interface. A request holds up those behind it, too, so what one brings is progress for all. */
 const createWaiting = () => {

@@ -7,6 +7,7 @@ import {
   downMs,
   failuresMax,
   RefusedTogetherError,
+  refusedMax,
 } from '../../../../src/spi/out/stage/channel-health.ts'
 import type { MessageOutcome } from '../../../../src/spi/out/stage/transport.ts'
 
@@ -29,11 +30,12 @@ const healthOf = (...channels: Channel[]) => {
   const sink = { write: (line: string) => lines.push(JSON.parse(line)) }
   const logger = createLogger({ level: 'info', format: 'json', sink })
   const health = createChannelHealth({ channels, logger })
+  let noted = 0
   return {
     lines,
     check: health.check,
     note: (channel: Channel, outcome: MessageOutcome) =>
-      health.noted(channel, async () => [outcome], ['a message']),
+      health.noted(channel, async () => [outcome], [`${noted++}`]),
     refuseTogether: (channel: Channel, ids: readonly string[]) =>
       health
         .noted(channel, () => Promise.reject(new RefusedTogetherError('status 403')), ids)
@@ -124,6 +126,41 @@ test('a channel that refuses us access is paused, but for one look at a time', a
   nowMs += downMs
   await note(accepted)
   expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([false, true])
+})
+
+test('one message pauses no channel, however often it is refused, and keeps none paused', async () => {
+  let nowMs = 0
+  const logger = createLogger({ level: 'error', sink: { write: () => {} } })
+  const health = createChannelHealth({ channels: ['PRIMARY'], logger, nowMs: () => nowMs })
+  const refuse = (id: string) => health.noted('PRIMARY', async () => [lockedOut(403)], [id])
+  for (let count = 0; count <= accessRefusalsMin; count++) await refuse('a')
+  expect([health.isPaused('PRIMARY'), health.check().status]).toEqual([false, 'ok'])
+  await refuse('b')
+  expect(health.isPaused('PRIMARY')).toBe(true)
+  nowMs += downMs
+  // What has been refused before looks for nobody: others may go beside it and after it.
+  const again = Promise.withResolvers<readonly MessageOutcome[]>()
+  const going = health.noted('PRIMARY', () => again.promise, ['a'])
+  expect(health.isPaused('PRIMARY')).toBe(false)
+  again.resolve([lockedOut(403)])
+  await going
+  await refuse('b')
+  expect([health.isPaused('PRIMARY'), health.check().status]).toEqual([false, 'down'])
+  await refuse('c')
+  expect(health.isPaused('PRIMARY')).toBe(true)
+})
+
+test('beyond those that it knows by name, any message refused pauses the channel anew', async () => {
+  let nowMs = 0
+  const logger = createLogger({ level: 'error', sink: { write: () => {} } })
+  const health = createChannelHealth({ channels: ['PRIMARY'], logger, nowMs: () => nowMs })
+  const refuse = (id: number) => health.noted('PRIMARY', async () => [lockedOut(403)], [`${id}`])
+  for (let id = 0; id <= refusedMax; id++) await refuse(id)
+  nowMs += downMs
+  await refuse(refusedMax - 1)
+  expect(health.isPaused('PRIMARY')).toBe(false)
+  await refuse(refusedMax)
+  expect(health.isPaused('PRIMARY')).toBe(true)
 })
 
 test('a message that is refused access while others are let in is to blame itself', async () => {

@@ -257,6 +257,71 @@ describe('refused access', () => {
     }
   })
 
+  test('for one message again and again pauses nothing, with none let in between', async () => {
+    const { sendText, clock, health } = transportOver({
+      PRIMARY: badRefused,
+      SECONDARY: badRefused,
+    })
+    for (let count = 0; count < 3; count++) {
+      expect(await sendText('bad')).toMatchObject({ kind: 'unreachable' })
+      clock.ms += downMs
+    }
+    expect(health.check()).toMatchObject({ status: 'ok' })
+    expect(await sendText('sound')).toMatchObject({ kind: 'accepted' })
+  })
+
+  test.each([
+    ['in one request', ['bad 1', 'bad 2', 'sound']],
+    ['in more than one', [...Array.from({ length: 10 }, (_, index) => `bad ${index}`), 'sound']],
+  ])('for some that come due as the pause ends keeps no other out: %s', async (_, texts) => {
+    const { sendText, clock, health } = transportOver({
+      PRIMARY: badRefused,
+      SECONDARY: badRefused,
+    })
+    const bad = texts.slice(0, -1)
+    while (health.check().status !== 'down') await Promise.all(bad.map((text) => sendText(text)))
+    expect(await sendText('sound')).toMatchObject({ kind: 'unreachable' })
+    // Each may stop the others once, until it is known.
+    for (const text of bad) {
+      clock.ms += downMs
+      await sendText(text)
+    }
+    clock.ms += downMs
+    const expected = texts.map((text) => (text === 'sound' ? 'accepted' : 'unreachable'))
+    const outcomes = await Promise.all(texts.map((text) => sendText(text)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(expected)
+    expect(health.check().detail).toMatchObject({ primary: { access_refused: false } })
+  })
+
+  test('for a message known to be to blame is of its own request, within the same number of them', async () => {
+    let running = 0
+    let most = 0
+    const answer = async (options: SendOptions, messages: readonly Uint8Array[]) => {
+      most = Math.max(most, ++running)
+      await Bun.sleep(1)
+      running--
+      return badRefused(options, messages)
+    }
+    const { sendText, requests } = transportOver({ PRIMARY: answer, SECONDARY: answer })
+    const bad = Array.from({ length: 8 }, (_, index) => `bad ${index}`)
+    await Promise.all(['sound', ...bad].map((text) => sendText(text)))
+    requests.splice(0)
+    most = 0
+    await Promise.all([...bad, '1', '2', '3'].map((text) => sendText(text)))
+    const primary = requests.filter(({ channel }) => channel === 'PRIMARY')
+    expect(primary.map(({ messages }) => messages.length).sort()).toEqual([...bad.map(() => 1), 3])
+    expect(most).toBe(4)
+  })
+
+  test('for a message to blame leaves it the other channel once its own is down', async () => {
+    const { sendText, ways, answers } = transportOver({ PRIMARY: badRefused })
+    await Promise.all(['bad', 'sound'].map((text) => sendText(text)))
+    answers.PRIMARY = down
+    ways()
+    expect(await sendText('bad')).toMatchObject({ kind: 'accepted', channel: 'SECONDARY' })
+    expect(ways()).toEqual(['PRIMARY', 'SECONDARY'])
+  })
+
   test('for whatever is sent pauses the channel after a few requests, and the other takes over', async () => {
     const { send, ways } = transportOver({ PRIMARY: lockedOut })
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => send()))
