@@ -47,6 +47,7 @@ import {
 } from '#src/spi/out/stage/entries.ts'
 import { createSendings } from '#src/spi/out/stage/sendings.ts'
 import {
+  countUnknown,
   findOutbound,
   hasToAsk,
   hasToMark,
@@ -329,6 +330,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
     await listEntries(sql, { ...filter, outcome: 'missing_here' }, 50, [Bun.randomUUIDv7(), 0])
   }
   await findBooked(sql, firstPlace)
+  await countUnknown(sql)
   await listReports(sql, 50)
   const metrics = createMetrics({ version: 'test', withProcess: false })
   await createOpenMessages({ sql, logger: quietLogger, metrics }).book?.()

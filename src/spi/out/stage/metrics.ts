@@ -1,5 +1,6 @@
 import { isMessageType } from '#codecs/iso20022'
 import { latencyBucketsSeconds, type Metrics } from '#src/platform/observe/index.ts'
+import { countedMax } from '../../messages/domain.ts'
 import { processedMessages } from '../../messages/index.ts'
 
 const batchBuckets = [1, 2, 3, 5, 8, 10, 20, 50, 100, 200]
@@ -46,7 +47,7 @@ export const createOutboundMetrics = (metrics: Metrics, unknown: () => Promise<n
   )
   metrics.gauge(
     'spigw_unknown_outcomes',
-    'Messages without an answer, or not known to be sent, past the settlement limit.',
+    `Messages without an answer, or not known to be sent, past the settlement limit, up to ${countedMax}.`,
     [],
     async (gauge) => gauge.set(await unknown()),
   )

@@ -6,7 +6,7 @@ import {
   textArray,
   uuidBound,
 } from '#src/platform/database/index.ts'
-import { orderTypes, settledStatuses } from '../../messages/domain.ts'
+import { countedMax, orderTypes, settledStatuses } from '../../messages/domain.ts'
 import {
   answeredTypes,
   type Channel,
@@ -348,10 +348,11 @@ export const takeBackReask = async (
     where id = ${id} and reasks = ${reasks}`
 }
 
-/** Counts the messages that wait past the limit for an answer, or for confirmation that they were sent. */
+/** Counts the messages that wait past the limit for an answer, or for confirmation that they were sent: {@link countedMax} at most. */
 export const countUnknown = async (sql: Queryable): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from spi_messages
-    where status = 'UNKNOWN'`
+    select count(*)::int as count from (
+      select id from spi_messages where status = 'UNKNOWN' order by status, id limit ${countedMax}
+    ) as counted`
   return row?.count ?? 0
 }

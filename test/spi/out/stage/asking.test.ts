@@ -1,8 +1,9 @@
 /** Who asks for what nobody has answered, and what does not wait for that. */
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { createResend } from '#src/spi/index.ts'
+import { countedMax } from '#src/spi/messages/domain.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
-import { hasToAsk, lockUnanswered, noteReasks } from '#src/spi/out/stage/store.ts'
+import { countUnknown, hasToAsk, lockUnanswered, noteReasks } from '#src/spi/out/stage/store.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { until } from '../../../support/until.ts'
@@ -191,3 +192,14 @@ test('one round asks for more than go out at once', async () => {
     watchTimes,
   })
 }, 30_000)
+
+test('UNKNOWN messages are counted up to a limit', async () => {
+  const over = 3
+  await sql`
+    insert into spi_messages (id, type, direction, status, transaction_count, signature, xml)
+    select gen_random_uuid(), 'pacs.008', 'OUTBOUND', 'UNKNOWN', 1, 'NOT_CHECKED', ''
+    from generate_series(1, ${countedMax + over})`
+  expect(await countUnknown(sql)).toBe(countedMax)
+  await sql`delete from spi_messages where id in (select id from spi_messages limit ${2 * over})`
+  expect(await countUnknown(sql)).toBe(countedMax - over)
+})
