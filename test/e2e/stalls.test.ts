@@ -113,8 +113,7 @@ test('counterparties that are away or refuse access do not make it not ready: wh
     port: 0,
     fetch: ({ method }) => {
       if (method === 'POST') refusals++
-      const headers = { 'Content-Type': 'application/problem+xml' }
-      return new Response('', { status: 403, headers })
+      return new Response('', { status: 403 })
     },
   })
   const env = {

@@ -172,8 +172,7 @@ const mumblingBank = () => {
     fetch: async ({ method, url }) => {
       const next = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/1` }
       if (method === 'POST') {
-        const problem = { 'Content-Type': 'application/problem+xml' }
-        if (taken++ > 0) return new Response('', { status: 403, headers: problem })
+        if (taken++ > 0) return new Response('', { status: 403 })
         return new Response('', { status: 201, headers: { 'PI-ResourceId': 'r1' } })
       }
       if (method !== 'GET' || !url.includes('/stream/start')) {

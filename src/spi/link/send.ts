@@ -165,10 +165,13 @@ const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): Se
   }
   if (status < 400 || status >= 500) return { kind: 'unknown', reason: `status ${status}` }
   const problem = problemOf(body)
-  return isOfInterface(headers, problem)
+  return accessStatuses.has(status) || isOfInterface(headers, problem)
     ? { kind: 'refused', status, problem }
     : { kind: 'unknown', reason: `status ${status} without a problem of the interface` }
 }
+
+/** Whoever lets nobody pass has stored nothing. */
+const accessStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /** Whatever stands between us and the interface answers 4xx, too, and knows nothing of what the interface has stored. */
 const isOfInterface = (headers: Headers, { type }: InterfaceProblem): boolean =>

@@ -6,7 +6,10 @@ import type { Line } from './pacing.ts'
 export type SendOutcome =
   /** 201: the interface has them all; one PI-ResourceId each, in order. */
   | { readonly kind: 'accepted'; readonly resourceIds: readonly string[] }
-  /** 4xx with a problem of the interface, except 408 and 429: nothing was stored, and it would refuse the same bytes again. */
+  /**
+   * 4xx with a problem of the interface, except 408 and 429: nothing was stored, and it would refuse the same bytes again.
+   * Also 401 and 403 of whoever lets nobody pass.
+   */
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
   /** Nothing was stored, so the caller may send again. */
   | {

@@ -126,12 +126,13 @@ describe('outcomes', () => {
     ['a page', { 'Content-Type': 'text/html' }, '<html><body>Not Found</body></html>'],
     ['a problem of something else', { 'Content-Type': 'application/problem+json' }, '{"type":"x"}'],
   ])('4xx with %s is of somebody in between: unknown', async (_, headers, body) => {
-    for (const status of [400, 401, 403, 404, 413]) {
+    for (const status of [400, 404, 413]) {
       const { outcome, requests } = await against(() => answer(status, headers, body))
       const reason = `status ${status} without a problem of the interface`
       expect(outcome).toEqual({ kind: 'unknown', reason })
       expect(requests.length).toBeGreaterThan(1)
     }
+    expect((await against(() => answer(403, headers, body))).outcome.kind).toBe('refused')
   })
 
   test('429 and 408: nothing was stored', async () => {
