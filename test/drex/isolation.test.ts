@@ -285,13 +285,19 @@ test('simulations that come to no end, and nothing that does: asked more and mor
   for (const id of stuck) await reaches(id, 'confirmed')
 }, 60_000)
 
+const halted = 'Transaction processing could not be completed due to an exception: '
+const usesUp = 'It uses up all the gas that a simulation has.'
+const refuses = 'The contract refuses.'
+
 test.each([
-  ['Besu', -32000, 'Transaction processing could not be completed due to an exception: Out of gas'],
-  ['geth', -32000, 'out of gas'],
-  ['anvil', -32003, 'EVM error OutOfGas'],
+  ['Besu', -32000, `${halted}Out of gas`, usesUp],
+  ['geth', -32000, 'out of gas', usesUp],
+  ['anvil', -32003, 'EVM error OutOfGas', usesUp],
+  ['Besu, bad instruction', -32000, `${halted}Bad instruction`, refuses],
+  ['Nethermind, bad instruction', -32015, 'BadInstruction', refuses],
 ])(
-  'what uses up its gas is told alike, also where the estimate has no end: %s',
-  async (_, code, message) => {
+  'what ends a call without its contract’s word is told alike, also where the estimate has no end: %s',
+  async (_, code, message, told) => {
     bench = await createBench({ isLying: true, env: { DREX_RPC_TIMEOUT_MS: '300' } })
     const ana = await bench.wallet()
     // It stops at once.
@@ -317,7 +323,7 @@ test.each([
     await bench.until(async () => (await shown()).status === 'failed', 10_000)
     expect((await shown()).error).toMatchObject({
       code: 'SIMULATION_REVERTED',
-      message: 'It uses up all the gas that a simulation has.',
+      message: told,
     })
   },
 )

@@ -80,7 +80,10 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
 /** Texts first: they are more reliable than the codes, which clients reuse. */
 const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   // Nothing after these words is the node's own.
-  [/^(vm exception while processing transaction: |vm )?(execution )?reverted/i, 'reverted'],
+  [
+    /^(error: )?(vm exception while processing transaction: |vm |transaction )?(execution )?revert/i,
+    'reverted',
+  ],
   [/already (known|imported)|(^|[^n])known transaction/i, 'known_transaction'],
   [/nonce( is)? too low|nonce has already been used/i, 'nonce_too_low'],
   [
@@ -89,6 +92,8 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   ],
   [/underpriced|gas price (below|too low)|fee (cap|too low)|minimum gas price/i, 'underpriced'],
   [/insufficient (funds|balance)|upfront cost|enough funds/i, 'insufficient_funds'],
+  // Before the limits, of which a contract's own words may speak.
+  [/^(error: )?vm exception|: revert/i, 'reverted'],
   // Before the account's rights, whose codes some nodes use for their limits.
   [
     /too many requests|rate.?limit|(requests?|rps|credits?) .{0,20}(limit|exceed)|exceeded.*(quota|capacity)|limit exceeded/i,
@@ -101,7 +106,11 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   [/revert/i, 'reverted'],
   // What ends a call without its contract's word.
   [
-    /out ?of ?gas|gas required exceeds|invalid.?(opcode|jump)|stack.?(under|over)flow|call depth|evm error|^vm exception/i,
+    /out ?of ?gas|gas required exceeds|gas uint64 overflow|invalid.?(opcode|jump)|stack.?(underflow|overflow|limit)|call depth|evm error/i,
+    'reverted',
+  ],
+  [
+    /due to an exception|vm execution error|write protection|return.?data out of bounds|max code size|address collision/i,
     'reverted',
   ],
   [/method.*(not (found|available|supported|enabled)|does not exist)/i, 'method_not_found'],
@@ -121,6 +130,8 @@ const byCode: Readonly<Record<number, RpcFailureKind>> = {
   [-32001]: 'nonce_too_low',
   [-32006]: 'nonce_too_high',
   [-32009]: 'underpriced',
+  // What Nethermind and OpenEthereum tell of an execution, whatever word ended it.
+  [-32015]: 'reverted',
   [-32601]: 'method_not_found',
   [-32602]: 'invalid_question',
   [-32603]: 'transient',
@@ -164,9 +175,9 @@ const readError = (error: unknown): { code?: number; message: string; data?: str
   }
 }
 
-/** Clients nest the payload differently: plain, or as `data.data`. */
+/** Clients nest the payload differently: plain, after a word, or as `data.data`. */
 const revertPayload = (data: unknown): string | undefined => {
-  if (typeof data === 'string') return /^0x[0-9a-f]*$/i.test(data) ? data : undefined
+  if (typeof data === 'string') return /^(?:reverted )?(0x[0-9a-f]*)$/i.exec(data)?.[1]
   if (typeof data === 'object' && data !== null && 'data' in data) return revertPayload(data.data)
   return undefined
 }

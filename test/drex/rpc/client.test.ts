@@ -422,6 +422,7 @@ describe('JSON-RPC client', () => {
 })
 
 describe('classified refusals', () => {
+  const halted = 'Transaction processing could not be completed due to an exception: '
   const cases: readonly (readonly [number, string, RpcFailureKind])[] = [
     [-32000, 'already known', 'known_transaction'],
     [-32000, 'Known transaction', 'known_transaction'],
@@ -460,6 +461,26 @@ describe('classified refusals', () => {
     [-32000, 'gas required exceeds allowance (268435456)', 'reverted'],
     [-32000, 'invalid opcode: INVALID', 'reverted'],
     [-32003, 'EVM error: StackUnderflow', 'reverted'],
+    [-32000, `${halted}Bad instruction`, 'reverted'],
+    [-32000, `${halted}Bad jump destination`, 'reverted'],
+    [-32000, `${halted}Out of stack`, 'reverted'],
+    [-32000, `${halted}Out of bounds`, 'reverted'],
+    [-32000, `${halted}Illegal state change`, 'reverted'],
+    [-32000, `${halted}Code is too large`, 'reverted'],
+    [-32000, `${halted}Precompile error`, 'reverted'],
+    [-32015, 'BadInstruction', 'reverted'],
+    [-32015, 'StaticCallViolation', 'reverted'],
+    [-32015, 'AccessViolation', 'reverted'],
+    [-32015, 'VM execution error.', 'reverted'],
+    [-32015, 'gateway timeout', 'transient'],
+    [-32016, 'The execution failed due to an exception.', 'reverted'],
+    [-32016, 'over rate limit', 'rate_limited'],
+    [-32000, 'write protection', 'reverted'],
+    [-32000, 'return data out of bounds', 'reverted'],
+    [-32000, 'stack limit reached 1024 (1023)', 'reverted'],
+    [-32000, 'gas uint64 overflow', 'reverted'],
+    [-32000, 'max code size exceeded', 'reverted'],
+    [-32000, 'contract address collision', 'reverted'],
     [-32602, 'unknown block tag', 'invalid_question'],
     [-32000, 'block tag pending is not supported', 'invalid_question'],
     [-32099, 'something nobody has seen', 'refused'],
@@ -477,6 +498,8 @@ describe('classified refusals', () => {
     expect(classifyRpcError({ code: -32000, message: 'x', data: { data: { data } } }).data).toBe(
       data,
     )
+    const word = { code: -32015, message: 'VM execution error.', data: `Reverted ${data}` }
+    expect(classifyRpcError(word).data).toBe(data)
   })
 
   test('a contract’s words are not the node’s', () => {
@@ -484,6 +507,18 @@ describe('classified refusals', () => {
     expect(classifyRpcError({ code: 3, message: words, data: '0x08c379a0' }).kind).toBe('reverted')
     const geth = { code: -32000, message: `execution reverted: ${words}` }
     expect(classifyRpcError(geth).kind).toBe('reverted')
+    for (const before of [
+      'VM Exception while processing transaction: reverted with reason string',
+      'Error: VM Exception while processing transaction: reverted with reason string',
+      'VM Exception while processing transaction: revert',
+      'Error: Transaction reverted:',
+    ]) {
+      const hardhat = { code: -32603, message: `${before} '${words}'` }
+      expect(classifyRpcError(hardhat).kind).toBe('reverted')
+    }
+    expect(classifyRpcError({ code: -32000, message: 'x: revert limit exceeded' }).kind).toBe(
+      'reverted',
+    )
   })
 
   test('what is not an error object is refused, and only passing troubles are retried', () => {
