@@ -151,6 +151,8 @@ import m147 from './0147_card_waiting_indexes.sql' with { type: 'text' }
 import m148 from './0148_card_waiting_indexes_replaced.sql' with { type: 'text' }
 import m149 from './0149_dispute_told.sql' with { type: 'text' }
 import m150 from './0150_pix_batch_turns.sql' with { type: 'text' }
+import m151 from './0151_drex_transfers_to_own.sql' with { type: 'text' }
+import m152 from './0152_drex_transfers_to_own_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -304,4 +306,6 @@ export const migrations: readonly Migration[] = [
   { name: '0148_card_waiting_indexes_replaced', sql: m148 },
   { name: '0149_dispute_told', sql: m149 },
   { name: '0150_pix_batch_turns', sql: m150 },
+  { name: '0151_drex_transfers_to_own', sql: m151 },
+  { name: '0152_drex_transfers_to_own_replaced', sql: m152 },
 ]

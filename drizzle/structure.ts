@@ -185,7 +185,7 @@ export const structure: readonly string[] = [
   'index drex_transfers_from on drex_transfers',
   'index drex_transfers_reference on drex_transfers',
   'index drex_transfers_to on drex_transfers',
-  'index drex_transfers_to_step on drex_transfers',
+  'index drex_transfers_to_own on drex_transfers',
   'index drex_wallets_account on drex_wallets',
   'index drex_wallets_address on drex_wallets',
   'index drex_wallets_watched on drex_wallets',

@@ -25,7 +25,7 @@ holdPageBudgets<undefined>({
       insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata,
         account, created_by)
       select 'trf_' || ${idOf}, 'txn_' || ${idOf}, 'drex_testnet', '0x', '0xa', '0xb', 1, '{}', 'a', 'k'
-      from generate_series(1, ${stored}) n;`)
+      from generate_series(1, ${stored}) n order by md5(n::text);`)
     return undefined
   },
   work: async (sql) => {
@@ -35,6 +35,8 @@ holdPageBudgets<undefined>({
     await listHeld(sql, { afterId: undefined, limit: listed })
     await countHeld(sql)
     await trackedOfWallet(sql, { address: '0xb', account: 'a' }, undefined, listed)
+    // All that it received came from another account; stored in no order, so that each row read is a page.
+    await trackedOfWallet(sql, { address: '0xb', account: 'nobody' }, undefined, listed)
     await listTransfers(sql, { ...ofTime, to: at(0.1) }, seen)
     // Fewer than a page holds: the walk ends where the time begins.
     const from = at(0.9)

@@ -9,7 +9,7 @@ import {
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
-import { type Correction, opaque } from '../transfers/store.ts'
+import type { Correction } from '../transfers/store.ts'
 
 /** No account has this name. Everybody sees what is under it. */
 export const gatewayAccount = 'gateway:'
@@ -199,7 +199,7 @@ export const trackedOfWallet = async (
       union
       (select ${trackedColumns(sql)} from (
           select transaction_id from drex_transfers
-          where to_wallet = ${address} and ${opaque(sql, sql`account = ${account}`)}
+          where to_wallet = ${address} and account = ${account}
             ${before(sql`transaction_id`)}
           order by transaction_id desc limit ${rowCount(sql, limit)}
         ) f cross join lateral (select * from drex_transactions where id = f.transaction_id limit 1) t)

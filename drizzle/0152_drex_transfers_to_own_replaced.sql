@@ -1,0 +1,2 @@
+-- expand
+DROP INDEX "drex_transfers_to_step";
