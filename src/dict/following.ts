@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { eachAlone, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -16,6 +17,8 @@ type Failing = {
 
 /** How far a list has been read, and what failed there. */
 type Place = { readonly until: Date; readonly failing: readonly Failing[] }
+
+const uuid = z.uuid()
 
 /** An item that failed so often, and for so long, is passed over. */
 const triesMax = 20
@@ -102,14 +105,26 @@ export const followList = async <T extends Changed>(
 export const searchList = async <T extends Changed>(
   sql: Client,
   { name, ask }: Pick<DirectoryList<T>, 'name' | 'ask'>,
-  { from, overlapMs, ...options }: { readonly from: Date; readonly overlapMs: number } & Reading<T>,
+  {
+    from,
+    overlapMs,
+    isKnown,
+    ...options
+  }: {
+    readonly from: Date
+    readonly overlapMs: number
+    /** Whether we have the item of that id, so that it is not what is sought. */
+    readonly isKnown: (id: string) => Promise<boolean>
+  } & Reading<T>,
 ): Promise<boolean> => {
   let readMs = from.getTime()
   let isReadable = true
   const reading: typeof ask = async (query) => {
     const answer = await ask(query)
-    // What is sought may be what cannot be read.
-    if (answer.kind === 'page' && answer.page.unreadable.length > 0) isReadable = false
+    // What is sought may be what cannot be read, unless that is known to be something else.
+    for (const id of answer.kind === 'page' ? answer.page.unreadable : []) {
+      isReadable &&= uuid.safeParse(id).success && (await isKnown(id))
+    }
     return answer
   }
   const read = (since: Date, pagesMax = options.pagesMax): Promise<boolean> =>

@@ -415,6 +415,33 @@ describe('a directory that does not answer', () => {
     },
   )
 
+  test('has not made it, and makes it although a claim that we know cannot be read', async () => {
+    const known = (await open(elsewhere())).json
+    const key = elsewhere()
+    directory.setFaults([{ kind: 'unavailable', operation: 'claim', times: 1 }])
+    const { json } = await open(key)
+    const unreadable =
+      (id: string) =>
+      (calls: ClaimCalls): ClaimCalls => ({
+        ...calls,
+        list: (role) => ({
+          ...calls.list(role),
+          ask: async () => ({
+            kind: 'page',
+            page: { items: [], unreadable: [id], hasMore: false, cursor: undefined },
+          }),
+        }),
+      })
+    dict.pass(16_000)
+    await dict.claimRounds(unreadable(crypto.randomUUID())).due()
+    expect((await find(json.id)).status).toBe('opening')
+    dict.pass(16_000)
+    await dict.claimRounds(unreadable(known.claim_id)).due()
+    expect((await find(json.id)).status).toBe('open')
+    for (const { id } of [known, json]) await act(id, 'cancel', { reason: 'USER_REQUESTED' })
+    for (const one of [known.key, key]) directory.remove(one)
+  })
+
   test('has made it, it ended, and no second one is made', async () => {
     const key = elsewhere()
     const before = directory.statistics().claims

@@ -36,6 +36,8 @@ beforeEach(async () => {
   onReceived = () => undefined
   pageItems = Number.POSITIVE_INFINITY
   unreadableIn = undefined
+  unreadableId = 'x'
+  knownId = undefined
   failure = new Error('bad item')
   await sql`delete from dict_lists`
 })
@@ -44,6 +46,8 @@ const plus = (counts: Map<string, number>, id: string) => counts.set(id, (counts
 
 let pageItems = Number.POSITIVE_INFINITY
 let unreadableIn: string | undefined
+let unreadableId = ''
+let knownId: string | undefined
 const list: DirectoryList<Item> = {
   name: 'claims_donor',
   ask: async ({ modifiedAfter, cursor = '0' }) => {
@@ -53,7 +57,7 @@ const list: DirectoryList<Item> = {
     const items = all.slice(Number(cursor), end)
     const hasMore = end < all.length
     const next = hasMore ? String(end) : undefined
-    const unreadable = items.some(({ id }) => id === unreadableIn) ? ['x'] : []
+    const unreadable = items.some(({ id }) => id === unreadableIn) ? [unreadableId] : []
     return { kind: 'page', page: { items, unreadable, hasMore, cursor: next } }
   },
 }
@@ -189,6 +193,7 @@ const search = async () => {
   const isWhole = await searchList(sql, list, {
     from: new Date(nowMs - 95 * minuteMs),
     overlapMs: 2 * minuteMs,
+    isKnown: async (id) => id === knownId,
     nowMs,
     logger,
     pagesMax: 2,
@@ -247,4 +252,19 @@ test('a search that meets what cannot be read proves nothing, wherever that is, 
   expect((await search()).isWhole).toBe(false)
   unreadableIn = undefined
   expect((await search()).isWhole).toBe(true)
+})
+
+test('what cannot be read, and is known to be something else, leaves a search whole', async () => {
+  listed = tenMinutely(10)
+  unreadableIn = 'c2'
+  unreadableId = crypto.randomUUID()
+  expect((await search()).isWhole).toBe(false)
+  knownId = unreadableId
+  expect((await search()).isWhole).toBe(true)
+  // What names no item is not looked up.
+  for (const id of ['', 'x']) {
+    unreadableId = id
+    knownId = id
+    expect((await search()).isWhole).toBe(false)
+  }
 })

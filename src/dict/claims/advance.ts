@@ -203,6 +203,7 @@ const findOpened = async (
     // Any request since then may have made it.
     from: new Date(before.createdAt.getTime() - skewMs),
     overlapMs,
+    isKnown: async (id) => (await findKnown(sql, id, 'claimer')) !== undefined,
     nowMs: now().getTime(),
     logger,
     pagesMax: claimPagesMax,

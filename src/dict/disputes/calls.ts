@@ -10,6 +10,7 @@ import { type DirectoryList, listRequest } from '../lists.ts'
 import type { Lane, Refused } from '../wire.ts'
 import type { Dispute, Kind, Seen, Wanted } from './domain.ts'
 import type { Telling } from './show.ts'
+import { isShown } from './store.ts'
 
 /** A kind of dispute: how it is shown here, and how the directory names, reads and writes one. */
 export type DisputeForm<Item, C, W extends Wanted> = Pick<Telling<C>, 'eventOf'> & {
@@ -114,6 +115,7 @@ export const createDisputeCalls = <
       const isWhole = await searchList(sql, listOf(form.askedIn, form.askedBy), {
         from: since,
         overlapMs,
+        isKnown: (id) => isShown(sql, kind, id),
         nowMs: now().getTime(),
         logger,
         round,

@@ -73,6 +73,17 @@ export const lockDispute = async <D extends Dispute>(
 /** How far our clock and the directory's may be apart. */
 export const clocksMs = 300_000
 
+/** Whether we have the one that the directory has given this id. */
+export const isShown = async (
+  sql: Queryable,
+  kind: DisputeKind,
+  directoryId: string,
+): Promise<boolean> => {
+  const rows = await sql`
+    select 1 from dict_disputes where kind = ${kind} and directory_id = ${directoryId}::uuid`
+  return rows.length > 0
+}
+
 /** By its id there; else the one of ours that waits for an answer about the same matter. Locks it. */
 export const lockShown = async <D extends Dispute>(
   tx: Queryable,
