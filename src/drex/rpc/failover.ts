@@ -45,7 +45,7 @@ export const createFailover = <Node>({
   }
 
   return async <T>(patienceMs: number, attempt: (node: Node) => Promise<T>): Promise<T> => {
-    let last = new RpcFailure('unreachable', 'no node is configured')
+    let last: RpcFailure | undefined
     let latest: Node | undefined
     const running = new Map<Node, Promise<Told<Node, T>>>()
     const tried = new Set<Node>()
@@ -63,7 +63,9 @@ export const createFailover = <Node>({
           running.set(latest, tell(latest, attempt))
         }
       }
-      if (running.size === 0) throw last
+      if (running.size === 0) {
+        throw last ?? new RpcFailure('unreachable', 'no node is configured')
+      }
       const hasNext = attempts < Math.min(attemptsMax, nodes.length)
       const told = await firstOf([...running.values()], hasNext ? patienceMs : undefined)
       if (told === undefined) {
@@ -88,6 +90,9 @@ const firstOf = <T>(
   return withinMs === undefined ? first : inTimeOr(first, withinMs, undefined)
 }
 
-/** That a node is on another chain says more than that the others were away. */
-const worse = (last: RpcFailure, next: RpcFailure): RpcFailure =>
-  last.kind === 'wrong_chain' ? last : next
+/**
+ * That a node is on another chain says more than that the others were away. That one has no state says nothing of those
+ * that were away, which may have it.
+ */
+const worse = (last: RpcFailure | undefined, next: RpcFailure): RpcFailure =>
+  last?.kind === 'wrong_chain' || (last !== undefined && next.kind === 'no_state') ? last : next

@@ -61,6 +61,29 @@ describe('JSON-RPC client', () => {
     expect(await failureOf(client({ urls: [] }).call('eth_blockNumber'))).toBe('unreachable')
   })
 
+  test('a node that has no state says nothing of one that is dead, whichever is asked last', async () => {
+    const pruned = createLyingNode(chain)
+    pruned.lie(({ method }) =>
+      method === 'eth_blockNumber'
+        ? { error: { code: -32_000, message: 'World state unavailable' } }
+        : undefined,
+    )
+    try {
+      const dead = 'http://127.0.0.1:9'
+      for (const urls of [
+        [dead, pruned.url],
+        [pruned.url, dead],
+      ]) {
+        const failed = failureOf(client({ urls, attemptsMax: 2 }).call('eth_blockNumber'))
+        expect(await failed).toBe('unreachable')
+      }
+      const alone = client({ urls: [pruned.url, pruned.url], attemptsMax: 2 })
+      expect(await failureOf(alone.call('eth_blockNumber'))).toBe('no_state')
+    } finally {
+      await pruned.stop()
+    }
+  })
+
   test('every passing fault is ridden out; the attempts are bounded', async () => {
     const rpc = client()
     await rpc.genesis()
