@@ -19,8 +19,8 @@ setDefaultTimeout(120_000)
 const ispb = '12345678'
 const other = '99999A04'
 const clients = 8
-/** The balancer sees within a part of the drain that it is to send no more. */
-const drainSeconds = 1
+/** The balancer sees within a part of the drain that it is to send no more, also where a busy machine tells it late. */
+const drainSeconds = 3
 const askEveryMs = 100
 const holdMs = 5_000
 

@@ -74,13 +74,15 @@ const plainEnvironment = {
 
 const ofDrex = '^/v1/(drex|wallets|contracts)'
 const ofCards = '^/v1/(transactions|webhook|certificates|jose)'
+const ofCharges = '^/v1/(pix|dict)'
 /** Each ends well before the runner takes silence for a standstill. */
 const parts: readonly (readonly [string, ...string[]])[] = isLong
   ? [['all of it', '--exclude-path', resolvesOutside]]
   : [
       ['digital currency', '--include-path-regex', ofDrex],
       ['cards, webhooks, keys', '--include-path-regex', ofCards],
-      ['the rest', '--exclude-path-regex', `${ofDrex}|${ofCards}`],
+      ['charges, directory of keys', '--include-path-regex', ofCharges],
+      ['the rest', '--exclude-path-regex', `${ofDrex}|${ofCards}|${ofCharges}`],
     ]
 
 /**
