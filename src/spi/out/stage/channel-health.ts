@@ -162,7 +162,8 @@ const noteRefusal = (
     if (isRoom) for (const id of ids) state.refused.add(id)
     if (state.refused.size >= accessRefusalsMin) state.pausedUntilMs = lookAtMs
   }
-  if (state.pausedUntilMs > 0) state.access.failed(undefined, { status, problem: problem.type })
+  // As long as none is let in, we say that it is us who are refused, though none is held up for it.
+  if (state.refused.size > 0) state.access.failed(undefined, { status, problem: problem.type })
 }
 
 const noteOutcome = (
@@ -194,9 +195,9 @@ const healthOf = (
 ): HealthCheck => {
   const detail = Object.fromEntries(
     channels.map((channel) => {
-      const { failures, refused, pausedUntilMs, roundTripMs } = stateOf(channel)
+      const { failures, refused, roundTripMs } = stateOf(channel)
       const up = failures < failuresMax
-      const about = { up, access_refused: pausedUntilMs > 0, refusals: refused.size }
+      const about = { up, access_refused: refused.size > 0, refusals: refused.size }
       return [channel.toLowerCase(), { ...about, round_trip_ms: roundTrip(roundTripMs) }]
     }),
   )

@@ -266,8 +266,9 @@ describe('refused access', () => {
       expect(await sendText('bad')).toMatchObject({ kind: 'unreachable' })
       clock.ms += downMs
     }
-    expect(health.check()).toMatchObject({ status: 'ok' })
+    expect(health.check()).toMatchObject({ status: 'down' })
     expect(await sendText('sound')).toMatchObject({ kind: 'accepted' })
+    expect(health.check().detail).toMatchObject({ primary: { access_refused: false } })
   })
 
   test.each([
