@@ -27,7 +27,8 @@ const callsOf = (costs: readonly StatementCost[]): number =>
 const pagesOf = (costs: readonly StatementCost[]): number =>
   costs.reduce((sum, { calls, pagesPerCall }) => sum + calls * pagesPerCall, 0)
 
-const isOfEvents = ({ text }: StatementCost): boolean => /^\s*with\s+event_given/.test(text)
+const isOfEvents = ({ text }: StatementCost): boolean =>
+  /^\s*with\s+event_given|pg_notify\(/.test(text)
 
 describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_, engine) => {
   let trip: Awaited<ReturnType<typeof startRoundTrip>>
