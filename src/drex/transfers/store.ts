@@ -94,7 +94,7 @@ const selection = (sql: Queryable) => sql`
   select ${shown(sql)} from drex_transfers f ${lastStep(sql)}`
 
 /** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
-export const opaque = (sql: Queryable, condition: PendingQuery<PostgresRow[]>) =>
+const opaque = (sql: Queryable, condition: PendingQuery<PostgresRow[]>) =>
   sql`case when ${condition} then true else false end`
 
 /** A network that began anew keeps its old transfers under `id@genesis`. */
