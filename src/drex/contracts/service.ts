@@ -10,6 +10,7 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
+import { correctionsWhere } from '../transfers/store.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
 import { requireEffect, requirePermission } from './rights.ts'
@@ -85,7 +86,7 @@ export const createContracts = (deps: ServiceDeps) => {
       if (call?.recipient !== address) return undefined
       if ((await deps.wallets.find(call.sender))?.account !== caller.owner) return undefined
       requireWallet(caller, call.sender)
-      return { call, corrections: await store.correctionsOf(sql, id) }
+      return { call, corrections: await correctionsWhere(sql, sql`t.id = ${id}`) }
     },
     /** Makes the currency of a network callable by everybody, with the ABI that is known of it. */
     registerCurrency: (chain: Chain) => registerCurrency(sql, chain),

@@ -9,7 +9,6 @@ import {
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
-import type { Correction } from '../transfers/store.ts'
 
 /** No account has this name. Everybody sees what is under it. */
 export const gatewayAccount = 'gateway:'
@@ -167,17 +166,6 @@ export const trackedById = async (sql: Queryable, id: string): Promise<TrackedRo
   const [row] = await sql`
     select ${trackedColumns(sql)} from drex_transactions t where t.id = ${id}`
   return row && readTracked(row)
-}
-
-/** What happened to a transaction against the usual course, in its order. */
-export const correctionsOf = async (
-  sql: Queryable,
-  transactionId: string,
-): Promise<readonly Correction[]> => {
-  const rows = await sql`
-    select created_at as at, from_status as from, to_status as to, reason, hash
-    from drex_corrections where transaction_id = ${transactionId} order by created_at, id`
-  return rows.map(valueOfRow<Correction>)
 }
 
 /**

@@ -310,17 +310,21 @@ export type Correction = {
   readonly hash: Hex | undefined
 }
 
-/** The corrections of all its steps, in their order. */
-export const correctionsOf = async (
+/** The corrections of transactions `t` that a condition is met by, in their order. */
+export const correctionsWhere = async (
   sql: Queryable,
-  transferId: string,
+  met: PendingQuery<PostgresRow[]>,
 ): Promise<readonly Correction[]> => {
   const rows = await sql`
     select c.created_at as at, c.from_status as from, c.to_status as to, c.reason, c.hash
     from drex_transactions t join drex_corrections c on c.transaction_id = t.id
-    where t.subject = ${transferId} order by c.created_at, c.id`
+    where ${met} order by c.created_at, c.id`
   return rows.map(valueOfRow<Correction>)
 }
+
+/** The corrections of all its steps. */
+export const correctionsOf = (sql: Queryable, transferId: string) =>
+  correctionsWhere(sql, sql`t.subject = ${transferId}`)
 
 /** Cancels steps that are not signed yet, but none that takes an allowance back. @returns the cancelled steps */
 export const cancelPending = async (
