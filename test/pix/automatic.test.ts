@@ -529,6 +529,33 @@ describe('a recurrence that nobody has authorised', () => {
 })
 
 describe('an end', () => {
+  test.each([
+    ['the receiver', (id: string) => right('PATCH', `/rec/${id}`, { status: 'CANCELADA' })],
+    ['its payer', (id: string) => answer(id, 'refused', { reason: 'AP14' })],
+  ])('by %s: who reads the code or confirms afterwards is refused', async (_, end) => {
+    const { idRec, idSolicRec } = await requested()
+    await end(idRec)
+    sent()
+    const { status } = await recOf(idRec)
+    for (const [event, said] of [
+      ...['AUT2', 'AUT3', 'AUT4'].map((journey) => ['pending', { journey }] as const),
+      ['confirmed', { reference: idSolicRec }],
+    ] as const) {
+      expect(await answer(idRec, event, said)).toMatchObject([
+        { type: 'pain.012', params: { reason: 'AP07' } },
+      ])
+    }
+    expect(await recOf(idRec)).toMatchObject({ status })
+  })
+
+  test('of a recurrence that nobody was asked for: who reads its code is refused', async () => {
+    const { idRec } = await right('POST', '/rec', recBody())
+    await right('PATCH', `/rec/${idRec}`, { status: 'CANCELADA' })
+    expect(await answer(idRec, 'pending', { journey: 'AUT2' })).toMatchObject([
+      { type: 'pain.012', params: { reason: 'AP07', mandate_id: idRec } },
+    ])
+  })
+
   test('that the payer\u2019s institution tells is answered, and ends what is charged', async () => {
     const idRec = await approved()
     const { txid } = await right('POST', '/cobr', cobrBody(idRec))

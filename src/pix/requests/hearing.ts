@@ -117,9 +117,10 @@ const isAsked = ({ recipient }: RecurrenceRequest, { mandate }: MandateFact): bo
 const isJourney = (code: string | null | undefined): code is keyof typeof journeys =>
   typeof code === 'string' && Object.hasOwn(journeys, code)
 
-/** Whether nobody may authorise it any more, for its last day. */
+/** Whether nobody may authorise it any more: it has ended, or its last day is past. */
 const isOver = (recurrence: Recurrence, at: Date): boolean =>
-  recurrence.status === 'EXPIRADA' || (recurrence.status === 'CRIADA' && isOutlived(recurrence, at))
+  endedStatuses.has(recurrence.status) ||
+  (recurrence.status === 'CRIADA' && isOutlived(recurrence, at))
 
 /** The payer's institution has the request, or its payer has read a code and waits for us. */
 const pending = (
@@ -201,12 +202,12 @@ const confirmed = (
   fact: MandateFact,
   { ispb, at }: Circumstances,
 ): Heard | undefined => {
-  const isPastEnd = isOver(recurrence, at)
-  if ((recurrence.status !== 'CRIADA' && !isPastEnd) || request === undefined) return undefined
+  const isTooLate = isOver(recurrence, at)
+  if ((recurrence.status !== 'CRIADA' && !isTooLate) || request === undefined) return undefined
   const payer = payerIn(fact)
   if (payer === undefined) return undefined
   const refusal =
-    refusalOfConfirmation(request, payer, fact, at) ?? (isPastEnd ? 'AP07' : undefined)
+    refusalOfConfirmation(request, payer, fact, at) ?? (isTooLate ? 'AP07' : undefined)
   if (refusal !== undefined) {
     const refused = { reason: refusal, reference: answeredBy(fact), ispb, at }
     return { recurrence, request, drafts: [reportDraft(recurrence, payer, refused)] }
