@@ -153,6 +153,8 @@ import m149 from './0149_dispute_told.sql' with { type: 'text' }
 import m150 from './0150_pix_batch_turns.sql' with { type: 'text' }
 import m151 from './0151_drex_transfers_to_own.sql' with { type: 'text' }
 import m152 from './0152_drex_transfers_to_own_replaced.sql' with { type: 'text' }
+import m153 from './0153_drex_transfers_of_account.sql' with { type: 'text' }
+import m154 from './0154_drex_transfers_of_account_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -308,4 +310,6 @@ export const migrations: readonly Migration[] = [
   { name: '0150_pix_batch_turns', sql: m150 },
   { name: '0151_drex_transfers_to_own', sql: m151 },
   { name: '0152_drex_transfers_to_own_replaced', sql: m152 },
+  { name: '0153_drex_transfers_of_account', sql: m153 },
+  { name: '0154_drex_transfers_of_account_replaced', sql: m154 },
 ]

@@ -239,8 +239,8 @@ export const drexTransfers = pgTable(
   },
   (table) => [
     index('drex_transfers_account').on(table.account, table.id),
-    index('drex_transfers_from').on(table.fromWallet, table.id),
-    index('drex_transfers_to').on(table.toWallet, table.id),
+    index('drex_transfers_from_account').on(table.fromWallet, table.account, table.id),
+    index('drex_transfers_to_account').on(table.toWallet, table.account, table.id),
     index('drex_transfers_to_own').on(table.toWallet, table.account, table.transactionId),
     index('drex_transfers_reference').on(table.reference),
     index('drex_transfers_batch').on(table.batch).where(sql`batch is not null`),

@@ -37,6 +37,8 @@ holdPageBudgets<undefined>({
     await trackedOfWallet(sql, { address: '0xb', account: 'a' }, undefined, listed)
     // All that it received came from another account; stored in no order, so that each row read is a page.
     await trackedOfWallet(sql, { address: '0xb', account: 'nobody' }, undefined, listed)
+    for (const wallet of ['0xa', '0xb'] as const)
+      await listTransfers(sql, { ...anyTransfer, wallet }, { ...seen, account: 'nobody' })
     await listTransfers(sql, { ...ofTime, to: at(0.1) }, seen)
     // Fewer than a page holds: the walk ends where the time begins.
     const from = at(0.9)

@@ -176,11 +176,15 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
     return [{ transfers, condition: sql`f.account = ${by.account}`, order }]
   }
   return [
-    { transfers, condition: sql`f.from_wallet = ${wallet} and ${account}`, order },
+    {
+      transfers,
+      condition: sql`f.from_wallet = ${wallet} and f.account = ${by.account}`,
+      order,
+    },
     // One to the same wallet has been found.
     {
       transfers,
-      condition: sql`f.to_wallet = ${wallet} and ${opaque(sql, sql`f.from_wallet <> ${wallet}`)} and ${account}`,
+      condition: sql`f.to_wallet = ${wallet} and f.account = ${by.account} and ${opaque(sql, sql`f.from_wallet <> ${wallet}`)}`,
       order,
     },
   ]

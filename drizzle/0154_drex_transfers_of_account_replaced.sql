@@ -1,0 +1,3 @@
+-- expand
+DROP INDEX "drex_transfers_from";
+DROP INDEX "drex_transfers_to";
