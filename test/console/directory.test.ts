@@ -219,7 +219,14 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     expect(await page.evaluate(forge)).toBe(403)
     // Of a gateway without a directory nothing is shown of it.
     await page.route(/\/v1\/dict\//, (route) =>
-      route.fulfill({ status: 503, json: { code: 'not_configured', detail: 'Set DICT_URL.' } }),
+      route.fulfill({
+        status: 503,
+        json: {
+          type: '/v1/errors/not_configured',
+          code: 'not_configured',
+          detail: 'Set DICT_URL.',
+        },
+      }),
     )
     await show(page, '/attention')
     await settled(page)

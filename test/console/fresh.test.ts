@@ -6,6 +6,9 @@ import { authorizationBody } from '../support/cards-rig.ts'
 import { apiOf, seedCharges } from './seeds.ts'
 import { openConsole, type SeenConsole, settled, show, signIn, visitOf } from './visit.ts'
 
+const problemOf = (detail: string): string =>
+  JSON.stringify({ type: '/v1/errors/internal', code: 'internal', detail })
+
 const list = /\/console\/api\/v1\/transactions\?/
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
@@ -111,7 +114,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   test('what could not be asked for is told of with its time, and asked for again', async () => {
     const one = await openList()
     const { page } = one
-    await page.route(list, (route) => route.fulfill({ status: 503, body: '{"detail":"later"}' }))
+    await page.route(list, (route) => route.fulfill({ status: 503, body: problemOf('later') }))
     const rrn = await authorize()
     const note = page.getByText(/Not updated since .*later/)
     await note.waitFor({ timeout: 20_000 })
@@ -145,7 +148,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const one = await seen.visit()
     const { page } = one
     await page.route(/\/v1\/webhooks/, (route) =>
-      route.fulfill({ status: 500, body: '{"detail":"broken"}' }),
+      route.fulfill({ status: 500, body: problemOf('broken') }),
     )
     await signIn(one, operator)
     const strip = page.locator('section.strip')
@@ -293,7 +296,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     page.setDefaultTimeout(20_000)
     await signIn(one, operator)
     await page.route(/\/v1\/drex\/networks/, (route) =>
-      route.fulfill({ status: 503, body: '{"detail":"later"}' }),
+      route.fulfill({ status: 503, body: problemOf('later') }),
     )
     await show(page, '/currency?show=contracts')
     await page.getByRole('alert').getByText('later').waitFor()

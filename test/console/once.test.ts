@@ -37,7 +37,11 @@ afterEach(() => {
 })
 
 const problem = (status: number, code: string, headers = {}) =>
-  Response.json({ code, detail: code }, { status, headers })
+  Response.json({ type: `/v1/errors/${code}`, code, detail: code }, { status, headers })
+const pixProblem = (status: number) =>
+  Response.json({ type: 'https://pix.bcb.gov.br/api/v2/error/X', status }, { status })
+const envelope = (status: number, code: string) =>
+  Response.json({ error: { code, message: code, details: {} } }, { status })
 
 /** The keys of two requests in turn, of which the first is answered so. @param second asks for something else */
 const keysAfter = async (first: () => Response, second: Readonly<Record<number, unknown>> = {}) => {
@@ -67,8 +71,19 @@ test.each([
   ['a fault', () => problem(500, 'internal')],
   ['a session that is over', () => problem(401, 'unauthorized')],
   ['a limit', () => problem(429, 'rate_limited')],
+  ['a proxy that finds no such path', () => new Response('<h1>Not Found</h1>', { status: 404 })],
+  ['a proxy that takes no such body', () => new Response(null, { status: 413 })],
+  ['a proxy with errors of its own', () => Response.json({ error: 'no' }, { status: 400 })],
+  [
+    'a proxy with codes of its own',
+    () => Response.json({ error: { code: 'NotFound', message: 'no' } }, { status: 404 }),
+  ],
+  [
+    'a proxy with problems of its own',
+    () => Response.json({ type: 'about:blank', status: 404, code: 'x' }, { status: 404 }),
+  ],
   ['one that still runs', () => problem(409, 'idempotency_in_progress')],
-  ['one of the API Pix that still runs', () => Response.json({ status: 409 }, { status: 409 })],
+  ['one of the API Pix that still runs', () => pixProblem(409)],
 ])('after %s the same takes the same key', async (_, first) => {
   const [one, other] = await keysAfter(first)
   expect(one).toMatch(/^[0-9a-f]{32}$/)
@@ -79,6 +94,8 @@ test.each([
   ['it was done', () => Response.json({})],
   ['it was refused', () => problem(422, 'message_rejected')],
   ['the state does not allow it', () => problem(409, 'conflict')],
+  ['it was refused as cards and transfers are', () => envelope(400, 'VALIDATION_FAILED')],
+  ['the API Pix refused it', () => pixProblem(404)],
   [
     'a fault is the answer that is kept',
     () => problem(504, 'x', { 'Idempotent-Replayed': 'true' }),
@@ -192,7 +209,7 @@ test('an act that is not answered in a minute may have been done, as one whose a
 test.each([
   ['a dead letter that is gone', () => problem(404, 'not_found'), true],
   ['a transfer that is cancelled', () => problem(409, 'conflict'), true],
-  ['a charge that is removed', () => Response.json({ status: 400 }, { status: 400 }), true],
+  ['a charge that is removed', () => pixProblem(400), true],
   ['a right that is missing', () => problem(403, 'forbidden'), false],
   [
     'the answer that is kept of the first time',
@@ -216,4 +233,15 @@ test('what is refused at once was not done before', async () => {
     problem(404, 'not_found')) as unknown as typeof fetch)
   const thrown = await sendOnce('DELETE', '/v1/webhooks/1').catch((error: unknown) => error)
   expect(refusalOf(thrown).isSecond).toBe(false)
+})
+
+test('what somebody in between answers is told as that, and may be tried again', async () => {
+  const foreign = async () => Response.json({ detail: 'ours' }, { status: 404 })
+  spyOn(globalThis, 'fetch').mockImplementation(foreign as unknown as typeof fetch)
+  const thrown = await sendOnce('POST', '/v1/pix/payments', {}).catch((error: unknown) => error)
+  const { message, isOpen } = refusalOf(thrown)
+  expect([message, isOpen]).toEqual([
+    'Somebody between this page and the gateway answered (HTTP 404), not the gateway.',
+    true,
+  ])
 })

@@ -50,7 +50,8 @@ const loaded = (part?: string, status = 0): Promise<Payment> => {
   const answered = async (path: string, { headers }: { headers: Headers }) => {
     const asked = path.replace('/console/api', '').split('?')[0] ?? ''
     const name = headers.get('accept') === 'application/xml' ? 'xml' : asked
-    if (name === part) return Response.json({ detail: 'refused', code: 'x' }, { status })
+    if (name === part)
+      return Response.json({ type: '/v1/errors/x', detail: 'refused', code: 'x' }, { status })
     return Response.json(answers[name as keyof typeof answers])
   }
   spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)

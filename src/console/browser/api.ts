@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { locale, words } from './words.ts'
+import { fill, locale, words } from './words.ts'
 
 /** What a session may do. */
 export type Session = {
@@ -41,9 +41,12 @@ export class Refusal extends Error {
   /** The same was asked for before, and nobody knows what became of that: this may be for having been done then. */
   isSecond = false
 
+  /** Somebody in between gave it, a proxy say: it tells nothing of what the gateway did, now or before. */
+  isForeign = false
+
   /** Whether what was asked for may have been done all the same. */
   get mayHaveActed(): boolean {
-    return this.status === 0 || this.status >= 500 || this.isSecond
+    return this.status === 0 || this.status >= 500 || this.isSecond || this.isForeign
   }
 
   /** Whether nobody knows what became of the request, which may be tried again. */
@@ -61,7 +64,7 @@ export class Refusal extends Error {
   /** Whether the same may be answered later: not where a right or a setting is missing. */
   get mayPass(): boolean {
     const isFault = this.status === 0 || this.status === 429 || this.status >= 500
-    return isFault && !this.code.endsWith('not_configured')
+    return (isFault || this.isForeign) && !this.code.endsWith('not_configured')
   }
 }
 
@@ -125,9 +128,16 @@ const ask = async (
   const { answer, text } = await received(path, { ...init, headers }, withinMs)
   if (answer.ok) return { answer, text }
   if (answer.status === 401 && path !== '/session') end()
-  const body = jsonIn(text)
+  throw refusalIn(answer, jsonIn(text))
+}
+
+const refusalIn = (answer: Response, body: unknown): Refusal => {
   const requestId = answer.headers.get('X-Request-Id') ?? ''
-  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
+  if (isReplayed(answer) || isOfGateway(body)) {
+    return new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
+  }
+  const message = fill(words.foreign, { status: String(answer.status) })
+  return Object.assign(new Refusal(answer.status, message, ''), { isForeign: true })
 }
 
 /** What somebody else answers in between, a proxy say, may be none. */
@@ -140,6 +150,22 @@ const jsonIn = (text: string): unknown => {
 }
 
 const isReplayed = ({ headers }: Response): boolean => headers.has('Idempotent-Replayed')
+
+const pixErrorPrefix = 'https://pix.bcb.gov.br/api/v2/error/'
+
+/** Whether it has one of the forms in which the gateway refuses: what others answer with has errors too. */
+const isOfGateway = (body: unknown): boolean => {
+  const { type, code, error } = (body ?? {}) as {
+    type?: unknown
+    code?: unknown
+    error?: { code?: unknown; message?: unknown }
+  }
+  const isProblem = typeof code === 'string' && type === `/v1/errors/${code}`
+  const isEnvelope = /^[A-Z0-9_]+$/.test(textOr(error?.code)) && typeof error?.message === 'string'
+  return isProblem || isEnvelope || textOr(type).startsWith(pixErrorPrefix)
+}
+
+const textOr = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const codeOf = (body: unknown): string => {
   const { code, error } = (body ?? {}) as { code?: unknown; error?: { code?: unknown } }

@@ -87,6 +87,10 @@ export const words = inWords({
   loading: ['Loading', 'Carregando'],
   stale: ['Not updated since {time}.', 'Sem atualização desde {time}.'],
   noAnswer: ['The gateway does not answer.', 'O gateway não responde.'],
+  foreign: [
+    'Somebody between this page and the gateway answered (HTTP {status}), not the gateway.',
+    'Quem respondeu (HTTP {status}) está entre esta página e o gateway; não foi o gateway.',
+  ],
   again: ['Try again', 'Tentar de novo'],
   failed: ['This cannot be shown', 'Não é possível mostrar'],
   request: ['Request', 'Requisição'],
