@@ -122,14 +122,18 @@ test('a key that is restricted further keeps merchants with blanks and commas as
   const act = restrictKeyAct(restricted)
   const filled = { ...filledBy(act), read_only: 'on', requests_per_second: '' }
   const { merchant_ids, addresses } = restrictions
-  const body = { restrictions: { merchant_ids, addresses, read_only: true } }
+  const body = {
+    restrictions: { merchant_ids, addresses, read_only: true },
+    replaces: restrictions,
+  }
   expect(await sentBy(act, filled)).toEqual([['PATCH', '/v1/keys/k1', body]])
 })
 
 test('a restriction that is taken out is lifted', async () => {
   const act = restrictKeyAct({ ...restricted, restrictions: { read_only: true } })
   const { read_only: _, ...filled } = filledBy(act)
-  expect(await sentBy(act, filled)).toEqual([['PATCH', '/v1/keys/k1', { restrictions: {} }]])
+  const body = { restrictions: {}, replaces: { read_only: true } }
+  expect(await sentBy(act, filled)).toEqual([['PATCH', '/v1/keys/k1', body]])
 })
 
 test('a new key is restricted to the merchants of the lines', async () => {

@@ -154,7 +154,9 @@ const Question = ({
     } catch (error) {
       const refusal = refusalOf(error)
       setState({ kind: 'asking', refusal })
-      if (!refusal.mayHaveActed) return
+      // What the page shows is no longer so.
+      const isStale = refusal.status === 409
+      if (!refusal.mayHaveActed && !isStale) return
     }
     onDone()
   }

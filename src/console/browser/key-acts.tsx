@@ -104,13 +104,13 @@ const members = [...lists, ...switches, { name: 'requests_per_second' }] as cons
 const isSame = (one: Restrictions, other: Restrictions): boolean =>
   members.every(({ name }) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
 
-/** What was left as it stood is not sent: it may have been changed elsewhere meanwhile. */
+/** What was left as it stood is not sent, and what is sent replaces only that: it may have been changed elsewhere meanwhile. */
 const changedOf = (
   form: FormData,
   present: Restrictions,
-): { readonly restrictions?: Restrictions } => {
+): { readonly restrictions?: Restrictions; readonly replaces?: Restrictions } => {
   const restrictions = restrictionsOf(form)
-  return isSame(restrictions, present) ? {} : { restrictions }
+  return isSame(restrictions, present) ? {} : { restrictions, replaces: present }
 }
 
 const expiryOf = (form: FormData): { readonly expires_at?: string } => {

@@ -161,6 +161,12 @@ export const httpErrors = defineErrors({
     meaning: 'The state of the resource does not allow the operation.',
     remedy: 'Read the resource and decide anew.',
   },
+  changed_meanwhile: {
+    status: 409,
+    title: 'Changed meanwhile',
+    meaning: 'The resource is no longer what the request says that it replaces; nothing changed.',
+    remedy: 'Read the resource and decide anew.',
+  },
   idempotency_in_progress: {
     status: 409,
     title: 'Request still running',

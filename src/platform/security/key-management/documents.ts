@@ -8,7 +8,7 @@ import {
   type RouteContract,
   text,
 } from '#src/platform/http/index.ts'
-import { restrictionsSchema } from '../keys/restrictions.ts'
+import { restrictionsSchema, storedRestrictionsSchema } from '../keys/restrictions.ts'
 import { isGrant } from '../keys/scopes.ts'
 
 /** Bodies and answers of the routes of keys, with their texts in the OpenAPI document. */
@@ -24,13 +24,12 @@ const scope = text(grantCharactersMax).refine(isGrant, {
   params: { rule: 'known' },
 })
 /** What `false` says, is said by nothing where it is stored. */
-const restrictions = restrictionsSchema
-  .extend({ own_webhooks: z.boolean().optional(), read_only: z.boolean().optional() })
-  .meta({
-    id: 'KeyRestrictions',
-    description: 'What leaves of the scopes what it names; all of them.',
-    example: { merchant_ids: ['MERCHANT000001'] },
-  })
+const switches = { own_webhooks: z.boolean().optional(), read_only: z.boolean().optional() }
+const restrictions = restrictionsSchema.extend(switches).meta({
+  id: 'KeyRestrictions',
+  description: 'What leaves of the scopes what it names; all of them.',
+  example: { merchant_ids: ['MERCHANT000001'] },
+})
 export type GivenRestrictions = z.infer<typeof restrictions>
 
 const expiry = instant.meta({
@@ -55,8 +54,18 @@ const createKeyBody = z
   .meta({ id: 'CreateKeyRequest' })
 
 const changeKeyBody = z
-  .strictObject({ restrictions: restrictions.optional(), expires_at: expiry.optional() })
-  .refine((body) => Object.keys(body).length > 0, 'must change something')
+  .strictObject({
+    restrictions: restrictions.optional(),
+    expires_at: expiry.optional(),
+    replaces: storedRestrictionsSchema.extend(switches).optional().meta({
+      description:
+        'The restrictions that it had when the caller read it: where it has others by now, nothing changes (409 `changed_meanwhile`). Left out, whatever it has is replaced.',
+    }),
+  })
+  .refine(
+    (body) => body.restrictions !== undefined || body.expires_at !== undefined,
+    'must change something',
+  )
   .meta({ id: 'UpdateKeyRequest' })
 
 const rotateKeyBody = z
@@ -143,7 +152,8 @@ export const keyDocuments = {
     summary: 'Restrict an API key, or set its expiry',
     description:
       'The restrictions given replace all that it had; none lift them. It ends no later than the caller. It takes effect within five seconds.',
-    ...ofActive,
+    ...ofOne,
+    errors: [httpErrors.conflict, httpErrors.changed_meanwhile],
     body: json(changeKeyBody),
     bodyExamples: { restricted: { restrictions: { merchant_ids: ['MERCHANT000001'] } } },
     responses: answer(200, 'The key.', view),

@@ -27,7 +27,10 @@ type NewKeyRequest = {
   readonly expires_at?: Date | undefined
 }
 
-type KeyChangeRequest = Pick<NewKeyRequest, 'restrictions' | 'expires_at'>
+type KeyChangeRequest = Pick<NewKeyRequest, 'restrictions' | 'expires_at'> & {
+  /** The restrictions that the caller saw. */
+  readonly replaces?: GivenRestrictions | undefined
+}
 
 /** What callers do to the keys of their account. Undefined: it has no such key. */
 export type KeyService = {
@@ -88,7 +91,7 @@ export const createKeyService = ({
       })
       return withKey(sealer, answered)
     },
-    change: async (id, { restrictions, expires_at: expiresAt }, by) => {
+    change: async (id, { restrictions, expires_at: expiresAt, replaces: seen }, by) => {
       requireUnrestricted(by)
       requireFuture(expiresAt)
       return within(by, async (keys) => {
@@ -97,7 +100,8 @@ export const createKeyService = ({
         requireActive(found)
         requireHeld(found.scopes, expiresAt ?? expiryOf(found), by)
         const given = restrictions && storedOf(restrictions)
-        await keys.change(id, { restrictions: given, expiresAt })
+        const replaces = seen && storedOf(seen)
+        if (!(await keys.change(id, { restrictions: given, expiresAt, replaces }))) throw changed()
         return keys.find(by.owner, id)
       })
     },
@@ -171,6 +175,12 @@ const requireFuture = (at: Date | undefined): void => {
 const requireActive = ({ revoked_at: at }: ListedKey): void => {
   if (at !== null) throw revoked()
 }
+
+const changed = (): ApiError =>
+  new ApiError(
+    httpErrors.changed_meanwhile,
+    'The API key has other restrictions than the request replaces.',
+  )
 
 const revoked = (): ApiError => new ApiError(httpErrors.conflict, 'The API key is revoked.')
 

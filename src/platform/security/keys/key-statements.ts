@@ -1,7 +1,8 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { type Actor, type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import { generateKey, type KeyEnvironment } from './api-key.ts'
-import type { KeyStore, ListedKey } from './key-store.ts'
+import type { KeyChange, KeyStore, ListedKey } from './key-store.ts'
+import type { StoredRestrictions } from './restrictions.ts'
 
 /** A row as PostgreSQL writes it in JSON: the driver's own reading of times depends on who else uses it. */
 export type KeyRow = ListedKey & {
@@ -26,6 +27,11 @@ const listed = (row: KeyRow): ListedKey => ({
   previous_until: isoOf(row.previous_until),
   last_used_at: isoOf(row.last_used_at),
 })
+
+type KeyReplacement = KeyChange & {
+  /** What its restrictions are to be for anything to change; undefined: whatever they are. */
+  readonly replaces?: StoredRestrictions | undefined
+}
 
 /** A page of an account's keys: behind which, and how many. */
 type KeyPage = {
@@ -83,12 +89,14 @@ export const keyStatements = (tx: Queryable, actor: Actor) => {
       await audit('keys.revoke', id, 'revoked')
       return true
     },
-    change: async (id, { restrictions, expiresAt }) => {
+    change: async (id, { restrictions, expiresAt, replaces }: KeyReplacement) => {
       const text = restrictions === undefined ? null : JSON.stringify(restrictions)
+      const seen = replaces === undefined ? null : JSON.stringify(replaces)
       const changed = await tx`
         update api_keys set restrictions = coalesce(${text}::text::jsonb, restrictions),
           expires_at = coalesce(${expiresAt?.toISOString() ?? null}::text::timestamptz, expires_at)
-        where id = ${id} and revoked_at is null`
+        where id = ${id} and revoked_at is null
+          and restrictions = coalesce(${seen}::text::jsonb, restrictions)`
       if (changed.count === 0) return false
       await audit('keys.change', id, 'changed')
       return true

@@ -12,7 +12,7 @@ export type NewKey = {
 }
 
 /** What may change in a key; what is undefined stays. */
-type KeyChange = {
+export type KeyChange = {
   /** All of them: those that it had and that are not here are lifted. */
   readonly restrictions?: StoredRestrictions | undefined
   readonly expiresAt?: Date | undefined

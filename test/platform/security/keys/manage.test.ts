@@ -189,6 +189,26 @@ test.each([
   expect((await rig.call('GET', '/v1/keys', { key })).status).toBe(reads)
 })
 
+test('restrictions that somebody else has changed since they were read are left as they are', async () => {
+  const seen = { merchant_ids: ['SHOP'], requests_per_second: 5 }
+  const { id } = await stored({ restrictions: seen })
+  const at = `/v1/keys/${id}`
+  const replaces = { requests_per_second: 5, merchant_ids: ['SHOP'], read_only: false }
+  const [one, other] = await Promise.all([
+    ask('PATCH', at, { restrictions: { read_only: true }, replaces }),
+    ask('PATCH', at, { restrictions: { own_webhooks: true }, replaces }),
+  ])
+  const [done, stale] = one.status === 200 ? [one, other] : [other, one]
+  expect([done.status, stale.status, stale.json.code]).toEqual([200, 409, 'changed_meanwhile'])
+  expect((await ask('GET', at)).json.restrictions).toEqual(done.json.restrictions)
+  const again = await ask('PATCH', at, { restrictions: {}, replaces: done.json.restrictions })
+  expect([again.status, again.json.restrictions]).toEqual([200, {}])
+  expect((await ask('PATCH', at, { replaces: {} })).status).toBe(400)
+  const changes = await sql`
+    select 1 from audit_log where object = ${id} and action = 'keys.change'`
+  expect(changes.length).toBe(2)
+})
+
 test('restrictions are replaced, an expiry is set, and what is revoked changes no more', async () => {
   const { id } = await stored({ restrictions: { merchant_ids: ['SHOP'] } })
   const at = `/v1/keys/${id}`
