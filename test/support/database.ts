@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { basename, join } from 'node:path'
 import postgres from 'postgres'
 import { type Database, migrate, openDatabase } from '#src/platform/database/index.ts'
 import { migrations } from '../../drizzle/index.ts'
+import { afterThisProcess } from './after-this-process.ts'
 import { freePort } from './free-port.ts'
 import { quietLogger, startCluster } from './kept-cluster.ts'
 
@@ -71,7 +71,8 @@ const startServer = async (settings: Readonly<Record<string, string>>): Promise<
     settings: { max_connections: '300', ...settings },
   })
   const inMemory = join(memory, basename(server.directory))
-  endWithThisProcess(server.pid, [...server.directories, inMemory])
+  const end = 'kill -QUIT "$1"; sleep 0.5; shift; rm -rf "$@"'
+  afterThisProcess(end, String(server.pid), ...server.directories, inMemory)
   if (existsSync(memory)) await addTablespace(server, inMemory)
   return withDatabase(server.url, 'postgres')
 }
@@ -86,12 +87,6 @@ const addTablespace = async (
   const admin = postgres(withDatabase(url, 'postgres'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`create tablespace ${tablespace} location '${inMemory}'`)
   await admin.end()
-}
-
-/** The runner gives no hook at the very end, and may be killed: a shell waits for it and cleans up. */
-const endWithThisProcess = (pid: number, directories: readonly string[]): void => {
-  const script = `while kill -0 ${process.pid} 2>/dev/null; do sleep 0.5; done; kill -QUIT ${pid}; sleep 0.5; rm -rf "$@"`
-  spawn('sh', ['-c', script, 'sh', ...directories], { detached: true, stdio: 'ignore' }).unref()
 }
 
 const withDatabase = (url: string, name: string): string => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterThisProcess } from './after-this-process.ts'
 import { freePort } from './free-port.ts'
 import { shortJava } from './java.ts'
 import { keptPath, madeOnce } from './made-once.ts'
@@ -173,7 +174,10 @@ export const startTestKafka = async ({
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     running.set(node, child)
-    endWithThisProcess(child.pid ?? 0, directory)
+    // By then the number may be another process's: its arguments name the folder.
+    const isStill = 'ps -o args= -p "$2" | grep -qF "$1"'
+    const end = `${isStill} && kill -9 "$2" && sleep 0.5; rm -rf "$1"`
+    afterThisProcess(end, directory, String(child.pid))
     await started(child)
   }
   const kill = async (node = 0): Promise<void> => {
@@ -274,11 +278,4 @@ const started = async (child: ChildProcess): Promise<void> => {
   await ready.promise.finally(() => clearTimeout(timer))
   // From now on only an end that was asked for.
   child.removeAllListeners('exit')
-}
-
-/** The runner may be killed: a shell waits for it and cleans up. */
-const endWithThisProcess = (pid: number, directory: string): void => {
-  // By then the number may be another process's: its arguments name the folder.
-  const script = `while kill -0 ${process.pid} 2>/dev/null; do sleep 0.5; done; ps -o args= -p ${pid} | grep -qF "$1" && kill -9 ${pid} && sleep 0.5; rm -rf "$1"`
-  spawn('sh', ['-c', script, 'sh', directory], { detached: true, stdio: 'ignore' }).unref()
 }

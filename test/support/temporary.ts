@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterThisProcess } from './after-this-process.ts'
 
 let parent: string | undefined
 
@@ -13,11 +13,10 @@ export const temporaryDirectory = (): string => {
   return directory
 }
 
-/** The runner gives no hook at the very end, and may be killed: a shell waits for it and cleans up. */
 const makeParent = (): string => {
   const made = mkdtempSync(join(tmpdir(), 'trilho-test-'))
   chmodSync(made, 0o755)
-  const script = `while kill -0 ${process.pid} 2>/dev/null; do sleep 0.5; done; sleep 1; rm -rf "$1"`
-  spawn('sh', ['-c', script, 'sh', made], { detached: true, stdio: 'ignore' }).unref()
+  // What is ending meanwhile may write there still.
+  afterThisProcess('sleep 1; rm -rf "$1"', made)
   return made
 }
