@@ -309,6 +309,21 @@ describe('a charge of a recurrence', () => {
     expect(settled.json.tentativas).toMatchObject([{ dataLiquidacao: '2027-01-04' }])
   })
 
+  test('is due within its recurrence, from the first day to the last', async () => {
+    const idRec = await approved({
+      calendario: {
+        dataInicial: '2026-03-20',
+        dataFinal: '2026-05-20',
+        periodicidade: 'MENSAL',
+      },
+    })
+    const make = (dataDeVencimento: string) =>
+      call('POST', '/cobr', cobrBody(idRec, { calendario: { dataDeVencimento } }))
+    const refused = [400, 'CobROperacaoInvalida', 'cobr.calendario.dataDeVencimento']
+    for (const day of ['2026-03-19', '2026-05-21']) expect(violated(await make(day))).toEqual(refused)
+    for (const day of ['2026-03-20', '2026-05-20']) expect((await make(day)).status).toBe(201)
+  })
+
   test('that its payer authorises too late to schedule it is not sent, and expires', async () => {
     const { idRec, idSolicRec } = await requested({
       calendario: { dataInicial: '2026-03-08', periodicidade: 'MENSAL' },

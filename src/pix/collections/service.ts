@@ -205,6 +205,10 @@ const judge = (
     const razao = `O campo ${propriedade} deixa menos de dois dias até a liquidação, e o PSP Pagador recusaria o agendamento.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
+  if (dueOn < terms.startsOn) {
+    const razao = `O campo ${propriedade} é anterior ao campo rec.calendario.dataInicial.`
+    throw refuseCollection({ razao, propriedade, valor: dueOn })
+  }
   if (terms.endsOn !== undefined && dueOn > terms.endsOn) {
     const razao = `O campo ${propriedade} é posterior ao campo rec.calendario.dataFinal.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
