@@ -320,8 +320,35 @@ describe('a charge of a recurrence', () => {
     const make = (dataDeVencimento: string) =>
       call('POST', '/cobr', cobrBody(idRec, { calendario: { dataDeVencimento } }))
     const refused = [400, 'CobROperacaoInvalida', 'cobr.calendario.dataDeVencimento']
-    for (const day of ['2026-03-19', '2026-05-21']) expect(violated(await make(day))).toEqual(refused)
+    for (const day of ['2026-03-19', '2026-05-21'])
+      expect(violated(await make(day))).toEqual(refused)
     for (const day of ['2026-03-20', '2026-05-20']) expect((await make(day)).status).toBe(201)
+  })
+
+  test('is put again as often as it is asked for, and made once', async () => {
+    const idRec = await approved()
+    const txid = freshTxid()
+    const body = cobrBody(idRec, { devedor: { cidade: 'Recife', cep: '50030-230' } })
+    const put = (more: object = {}) => call('PUT', `/cobr/${txid}`, { ...body, ...more })
+    const all = await Promise.all(Array.from({ length: 8 }, () => put()))
+    expect(new Set(all.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(all[0]?.status).toBe(201)
+    const used = [400, 'CobROperacaoInvalida', 'cobr.txid']
+    for (const more of [
+      { infoAdicional: 'Outra' },
+      { ajusteDiaUtil: false },
+      { calendario: { dataDeVencimento: '2026-03-21' } },
+    ]) {
+      expect(violated(await put(more))).toEqual(used)
+    }
+    await at('2026-03-10T03:00:00Z', pix.sweep)
+    const asked = sent().filter(({ params }) => params.charges[0].reconciliation_id === txid)
+    expect(asked).toHaveLength(1)
+    // It is answered what became of it, also when it could not be made any more.
+    const again = await at('2026-03-21T12:00:00Z', () => put())
+    expect([again.status, again.json]).toEqual([201, await right('GET', `/cobr/${txid}`)])
+    await right('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    expect(violated(await put())).toEqual(used)
   })
 
   test('that its payer authorises too late to schedule it is not sent, and expires', async () => {
@@ -431,7 +458,8 @@ describe('a charge of a recurrence', () => {
       type,
       due,
     ])
-    expect(await refusal({}, `/cobr/${txid}`, 'PUT')).toEqual([status, type, 'cobr.txid'])
+    const another = { infoAdicional: 'Outra' }
+    expect(await refusal(another, `/cobr/${txid}`, 'PUT')).toEqual([status, type, 'cobr.txid'])
     expect(await refusal({ calendario: { dataDeVencimento: '2026-03-01' } })).toEqual([
       status,
       type,

@@ -72,15 +72,24 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
       return recurrence === undefined ? [] : [collectionView(one, recurrence, pix)]
     })
   }
+  const find = async (account: string, txid: string): Promise<object> => {
+    const collection = await findCollection(sql, account, txid)
+    const [view] = collection === undefined ? [] : await shown([collection])
+    if (view === undefined) throw noCollection()
+    return view
+  }
   return {
-    /** @throws ApiError `cobr_operacao_invalida` */
-    put: (account: string, txid: string, value: unknown) => {
+    /** The same again answers what became of it. @throws ApiError `cobr_operacao_invalida` */
+    put: async (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
-      return withoutWaiting(sql, async (tx) => {
+      const made = await withoutWaiting(sql, async (tx) => {
         // It comes before the recurrence, for which payments wait in turn.
         await lockTxid(tx, account, txid)
+        const known = await findCollection(tx, account, txid)
+        if (known !== undefined && isRepeated(known, wanted)) return undefined
         return make(tx, { account, txid }, wanted, deps)
       })
+      return made ?? find(account, txid)
     },
     /** The same, with a txid of ours. */
     create: async (value: unknown, caller: Caller) => {
@@ -95,12 +104,7 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
       sql.begin((tx) => cancel(tx, { account, txid }, deps)),
     retry: (account: string, txid: string, day: Day) =>
       sql.begin((tx) => retry(tx, { account, txid }, day, deps)),
-    find: async (account: string, txid: string) => {
-      const collection = await findCollection(sql, account, txid)
-      const [view] = collection === undefined ? [] : await shown([collection])
-      if (view === undefined) throw noCollection()
-      return view
-    },
+    find,
     list: async (account: string, filter: Asked<CollectionFilter>) => {
       const { items, total } = await inSnapshot(sql, async (tx) => {
         if (await hasTooMany(tx, account, filter)) throw tooMany(filter)
@@ -171,6 +175,15 @@ const make = async (
   await sender.sendWithin(tx, drafts, at)
   return collectionView(collection, recurrence, [])
 }
+
+/** Whether it asks for what the charge is. Of a charge that was taken back or refused, it would ask for another. */
+const isRepeated = (known: Collection, wanted: NewCollection): boolean =>
+  known.status !== 'CANCELADA' &&
+  known.status !== 'REJEITADA' &&
+  known.recurrenceId === wanted.recurrenceId &&
+  known.dueOn === wanted.dueOn &&
+  known.amountCents === wanted.amountCents &&
+  JSON.stringify(known.content) === JSON.stringify(wanted.content)
 
 const used = (txid: string): ApiError => {
   const propriedade = 'cobr.txid'
