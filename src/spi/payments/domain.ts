@@ -13,6 +13,8 @@ export type PaymentMessage = {
   readonly type: string | null
   readonly direction: 'INBOUND' | 'OUTBOUND'
   readonly messageStatus: string
+  /** A person has told how it ended. */
+  readonly isResolved: boolean
   readonly signature: string
   /** RtrId of a return; what an answer is about. */
   readonly instructionId: string | null
@@ -123,20 +125,25 @@ const reportOn = (
       statuses.includes(status),
   )
 
-/** Our own refusal, unless another reply of ours says otherwise: the SPI then tells the payer alone. `findOurs` of the reports sees it so, too. */
+/**
+ * Our own refusal, of which the SPI tells the payer alone, or a reply of which a person has told that nothing settled;
+ * unless another reply of ours says otherwise. `findOurs` of the reports sees it so, too.
+ */
 const ownRefusal = (
   id: string,
   messages: readonly PaymentMessage[],
 ): PaymentMessage | undefined => {
   const own = messages.filter(
-    ({ type, direction, instructionId, messageStatus }) =>
+    ({ type, direction, instructionId, messageStatus, isResolved }) =>
       type === 'pacs.002' &&
       direction === 'OUTBOUND' &&
       instructionId === id &&
-      !untoldStatuses.includes(messageStatus),
+      (isResolved || !untoldStatuses.includes(messageStatus)),
   )
-  return own.every(({ status }) => status === 'RJCT')
-    ? own.find(({ messageStatus }) => toldStatuses.includes(messageStatus))
+  return own.every(({ status, isResolved }) => isResolved || status === 'RJCT')
+    ? own.find(
+        ({ messageStatus, isResolved }) => isResolved || toldStatuses.includes(messageStatus),
+      )
     : undefined
 }
 
@@ -160,12 +167,15 @@ const endOf = (
   const refused = told ?? (isReceived ? ownRefusal(id, messages) : undefined)
   const outcome = isReceived ? outcomeBy(settled, refused) : sentOutcome(message)
   const report = outcome === 'settled' ? settled : refused
-  const reportedAt = report && (report.settledAt ?? momentOf(report.messageId))
+  const toldAt = report?.isResolved ? report.changedAt : null
+  const reportedAt = report && (report.settledAt ?? toldAt ?? momentOf(report.messageId))
   const hasEnded = outcome === 'settled' || outcome === 'rejected'
   return {
     outcome,
     refusal:
-      outcome === 'rejected' || outcome === 'failed' ? (report?.reason ?? message.detail) : null,
+      outcome === 'rejected' || outcome === 'failed'
+        ? (report?.reason ?? report?.detail ?? message.detail)
+        : null,
     endedAt: hasEnded ? (reportedAt ?? message.changedAt) : null,
   }
 }

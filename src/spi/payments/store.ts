@@ -1,6 +1,6 @@
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { operationMoment } from '../messages/index.ts'
+import { operationMoment, resolvedByHand } from '../messages/index.ts'
 import type { PaymentMessage } from './domain.ts'
 
 /** A payment has few messages: itself, its answers, and three for each of its returns. */
@@ -19,7 +19,8 @@ export const messagesOfPayment = (
   const since = uuidBound(isPast ? new Date(moment.getTime() - dayMs) : new Date(0))
   return sql<PaymentMessage[]>`
     select t.message_id as "messageId", t.position, m.type, m.direction,
-      m.status as "messageStatus", m.signature, t.instruction_id as "instructionId",
+      m.status as "messageStatus", m.error_code is not distinct from ${resolvedByHand} as "isResolved",
+      m.signature, t.instruction_id as "instructionId",
       t.amount_cents as "amountCents", t.debtor_ispb as "debtorIspb",
       t.creditor_ispb as "creditorIspb", t.status, t.reason, t.settled_at as "settledAt",
       h.at as "changedAt", h.detail
@@ -28,7 +29,8 @@ export const messagesOfPayment = (
         order by end_to_end_id, message_id limit ${paymentMessagesMax + 1}
       ) t
       cross join lateral (
-        select type, direction, status, signature from spi_messages where id = t.message_id limit 1
+        select type, direction, status, signature, error_code from spi_messages
+        where id = t.message_id limit 1
       ) m
       left join lateral (
         select at, detail from spi_history

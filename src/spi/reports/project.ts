@@ -5,6 +5,7 @@ import { dayMs } from '#src/platform/runtime/index.ts'
 import {
   momentIn,
   operationMoment,
+  resolvedByHand,
   settledStatuses,
   toldStatuses,
   trustedVerdicts,
@@ -186,7 +187,7 @@ export const findOurs = async (
 const answersTo = (tx: Queryable) => tx`
   select from spi_transactions answer
     cross join lateral (
-      select type, direction, status, signature from spi_messages
+      select type, direction, status, signature, error_code from spi_messages
       where id = answer.message_id limit 1
     ) m
   where answer.instruction_id = e.reference and answer.message_id >= e.since
@@ -199,15 +200,20 @@ const reportedAs = (tx: Queryable, statuses: readonly string[]) => tx`
       and m.direction = 'INBOUND' and m.signature in (${constants(tx, trustedVerdicts)})
   )`
 
-/** Whether we have told that we refuse it, and nothing else: as `ownRefusal` of the payments sees it. */
+/**
+ * Whether we have told that we refuse it, or a person that nothing settled, and nothing else: as `ownRefusal` of the
+ * payments sees it.
+ */
 const refusedByUs = (tx: Queryable) => tx`
   (exists (
-    ${answersTo(tx)} and answer.status = 'RJCT' and m.direction = 'OUTBOUND'
-      and m.status in (${constants(tx, toldStatuses)})
+    ${answersTo(tx)} and m.direction = 'OUTBOUND' and (${isResolved(tx)}
+      or answer.status = 'RJCT' and m.status in (${constants(tx, toldStatuses)}))
   ) and not exists (
     ${answersTo(tx)} and answer.status is distinct from 'RJCT' and m.direction = 'OUTBOUND'
-      and m.status not in (${constants(tx, untoldStatuses)})
+      and not ${isResolved(tx)} and m.status not in (${constants(tx, untoldStatuses)})
   ))`
+
+const isResolved = (tx: Queryable) => tx`m.error_code is not distinct from ${resolvedByHand}`
 
 export const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
 

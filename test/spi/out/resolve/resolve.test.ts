@@ -354,8 +354,10 @@ describe('a reply', () => {
     expect(await state()).toBe('PENDENTE')
     expect((await resolve(id, outcome)).status).toBe(200)
     expect(await state()).toBe('NAO_REALIZADO')
+    expect(await paymentOf(endToEndId)).toMatchObject({ status: 'rejected' })
     await tell(report([{ endToEndId, status: 'ACCC' }]))
     expect(await state()).toBe('LIQUIDADO')
+    expect(await paymentOf(endToEndId)).toMatchObject({ status: 'settled' })
     const corrected = outcome === 'ACCEPTED' ? 'REJECTED' : 'ACCEPTED'
     expect(await stands(id)).toMatchObject({ status: corrected, errorCode: null })
   })
