@@ -8,11 +8,7 @@ type Act = { readonly title: string; readonly consequence: string }
 
 const { cancelTransferActs, loadPayment } = await loadConsole<{
   readonly cancelTransferActs: (transfer: object, networks?: object) => readonly Act[]
-  readonly loadPayment: (
-    rail: string,
-    id: string,
-    purpose: string,
-  ) => Promise<{ readonly acts: readonly { readonly act: Act }[] }>
+  readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Page>
 }>(['attention-acts.tsx', 'payment-load.ts'])
 
 afterEach(() => mock.restore())
@@ -52,20 +48,32 @@ test('what is not signed ends at once; what is signed is replaced, and the chain
   expect(sent?.consequence).toContain('The chain decides')
 })
 
-/** The acts of the page of a transfer of this state. */
-const actsOnPage = async (told: object): Promise<readonly string[]> => {
+type Page = {
+  readonly acts: readonly { readonly act: Act }[]
+  readonly facts: readonly { readonly value: unknown }[]
+}
+
+const whole = { from_wallet: `0x${'a'.repeat(40)}`, to_wallet: `0x${'b'.repeat(40)}` }
+
+/** The page of a transfer of this state. */
+const pageOf = async (told: object): Promise<Page> => {
   const transfer = { ...transferOf('', ''), steps: [], attempts: [], error: null, ...told }
   const answers: Readonly<Record<string, object>> = {
     '/v1/drex/transfers/t1': transfer,
     '/v1/drex/networks': networks,
     '/v1/webhook-deliveries': { deliveries: [] },
   }
-  const answered = async (path: string) =>
-    Response.json(answers[path.replace('/console/api', '').split('?')[0] ?? ''])
+  const answered = async (asked: string) => {
+    const [path = '', query = ''] = asked.replace('/console/api', '').split('?')
+    const isWhole = query.includes('full_addresses=true')
+    return Response.json({ ...answers[path], ...(isWhole && whole) })
+  }
   spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
-  const { acts } = await loadPayment('drex', 't1', 'user')
-  return acts.map(({ act }) => act.title)
+  return loadPayment('drex', 't1', 'user')
 }
+
+const actsOnPage = async (told: object): Promise<readonly string[]> =>
+  (await pageOf(told)).acts.map(({ act }) => act.title)
 
 const step = { kind: 'transfer', status: 'failed', tx_hash: null, error: null }
 
@@ -91,4 +99,12 @@ test.each([
 ] as const)('the page of a transfer that is %s on %s (approval %s)', async (...one) => {
   const [status, network, approval, titles] = one
   expect(await actsOnPage({ status, network, approval })).toEqual(titles)
+})
+
+test('who approves is told of both addresses whole and of the network, and that it waits for another key', async () => {
+  const { acts, facts } = await pageOf({ status: 'pending', approval: 'required', network: 'free' })
+  const { from_wallet: from, to_wallet: to } = whole
+  for (const { act } of acts) expect(act.consequence).toContain(`from ${from} to ${to} on free`)
+  const values = facts.map(({ value }) => value)
+  expect(values).toEqual(expect.arrayContaining([from, to, 'waits for another key to approve it']))
 })

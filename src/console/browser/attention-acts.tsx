@@ -142,12 +142,12 @@ export const resolveActs = ({
       ]
 
 const transferAct = (
-  { transfer_id: id, amount, currency, to_wallet: to }: Transfer,
+  { transfer_id: id, amount, currency, from_wallet: from, to_wallet: to, network }: Transfer,
   name: 'cancel' | 'approve' | 'retry',
   texts: { readonly title: string; readonly consequence: string },
 ): Act => ({
   title: texts.title,
-  consequence: fill(texts.consequence, { amount: tokens(amount, currency), to }),
+  consequence: fill(texts.consequence, { amount: tokens(amount, currency), from, to, network }),
   run: sending('POST', `/v1/drex/transfers/${encodeURIComponent(id)}/${name}`),
 })
 

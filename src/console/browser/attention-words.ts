@@ -68,22 +68,22 @@ export const attentionWords = inWords({
   ],
   cancel: ['Take back', 'Cancelar transferência'],
   cancelConsequence: [
-    'The transfer of {amount} to {to} is not signed yet: it ends here, and nothing is sent.',
-    'A transferência de {amount} para {to} ainda não foi assinada: termina aqui, e nada é enviado.',
+    'The transfer of {amount} from {from} to {to} on {network} is not signed yet: it ends here, and nothing is sent.',
+    'A transferência de {amount} de {from} para {to} em {network} ainda não foi assinada: termina aqui, e nada é enviado.',
   ],
   cancelSignedConsequence: [
-    'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
-    'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',
+    'An empty transaction takes the place of the transfer of {amount} from {from} to {to} on {network}. The chain decides which of the two counts.',
+    'Uma transação vazia toma o lugar da transferência de {amount} de {from} para {to} em {network}. A cadeia decide qual das duas vale.',
   ],
   approve: ['Approve', 'Aprovar'],
   approveConsequence: [
-    'The transfer of {amount} to {to}, held by the policy of its wallet, is signed and sent. Whoever asked for it cannot approve it.',
-    'A transferência de {amount} para {to}, retida pela política da carteira, é assinada e enviada. Quem a pediu não pode aprová-la.',
+    'The transfer of {amount} from {from} to {to} on {network}, held by the policy of its wallet, is signed and sent. Whoever asked for it cannot approve it.',
+    'A transferência de {amount} de {from} para {to} em {network}, retida pela política da carteira, é assinada e enviada. Quem a pediu não pode aprová-la.',
   ],
   retryTransfer: ['Try again', 'Tentar de novo'],
   retryTransferConsequence: [
-    'The transfer of {amount} to {to} is made anew under the same id, if its end proves that nothing moved.',
-    'A transferência de {amount} para {to} é refeita com o mesmo id, se o seu fim provar que nada se moveu.',
+    'The transfer of {amount} from {from} to {to} on {network} is made anew under the same id, if its end proves that nothing moved.',
+    'A transferência de {amount} de {from} para {to} em {network} é refeita com o mesmo id, se o seu fim provar que nada se moveu.',
   ],
   held: ['Digital currency: may be on the chain already', 'Moeda digital: talvez já na cadeia'],
   heldNote: [

@@ -160,7 +160,7 @@ const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer, Networks
   note: w.transfersNote,
   concern: overviewWords.transfers,
   scope: 'drex:read',
-  path: `/v1/drex/transfers?status=broadcast&limit=${askedMax}`,
+  path: `/v1/drex/transfers?status=broadcast&full_addresses=true&limit=${askedMax}`,
   asked: lateOf,
   rowsOf: ({ transfers }) => transfers,
   columns: [

@@ -103,11 +103,19 @@ export const cardFacts = (detail: CardDetail): readonly Fact[] =>
 const centsIf = (cents: number | null | undefined, { currency }: CardDetail): string | undefined =>
   cents === undefined || cents === null || cents === 0 ? undefined : minorOf(cents, currency)
 
+/** Whether it waits for the approval of another key. */
+export const isHeld = ({
+  status,
+  approval,
+}: Pick<TransferDetail, 'status' | 'approval'>): boolean =>
+  status === 'pending' && approval === 'required'
+
 export const transferFacts = (detail: TransferDetail): readonly Fact[] =>
   knownFacts([
     [w.from, detail.from_wallet],
     [w.to, detail.to_wallet],
     [w.network, detail.network],
+    [w.approval, isHeld(detail) ? w.waitsForApproval : undefined],
     [words.reference, detail.reference],
     [w.block, detail.block_number],
     [words.transactionHash, detail.tx_hash],

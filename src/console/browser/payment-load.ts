@@ -16,6 +16,7 @@ import {
   type CardDetail,
   cardFacts,
   eventHow,
+  isHeld,
   type MessageDetail,
   messageFacts,
   type TransferDetail,
@@ -182,7 +183,9 @@ const cardPayment: Load = async (id, purpose) => {
 const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'confirmed' : type)
 
 const drexPayment: Load = async (id, purpose) => {
-  const transfer = await getJson<TransferDetail>(pathOfPayment('drex', id), purpose)
+  // Whoever decides on it compares the whole of an address: its ends are easily made alike.
+  const path = `${pathOfPayment('drex', id)}?full_addresses=true`
+  const transfer = await getJson<TransferDetail>(path, purpose)
   const isInFlight = transfer.status === 'signed' || transfer.status === 'broadcast'
   const told = isInFlight ? await partOf(loadNetworks(purpose)) : undefined
   const networks = told instanceof Refusal ? undefined : told
@@ -241,12 +244,11 @@ const isRetryable = ({ network, steps }: TransferDetail): boolean => {
 
 /** What the state of a transfer lets a person do about it. */
 const transferActs = (transfer: TransferDetail, networks: Networks | undefined): readonly Act[] => {
-  const { status, approval } = transfer
+  const { status } = transfer
   if (status === 'failed' || status === 'reverted') {
     return isRetryable(transfer) ? [retryTransferAct(transfer)] : []
   }
-  const isHeld = status === 'pending' && approval === 'required'
-  const approve = isHeld ? [approveTransferAct(transfer)] : []
+  const approve = isHeld(transfer) ? [approveTransferAct(transfer)] : []
   return [...approve, ...cancelTransferActs(transfer, networks)]
 }
 

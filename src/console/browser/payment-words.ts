@@ -24,6 +24,8 @@ export const paymentWords = inWords({
   refunded: ['Refunded', 'Reembolsado'],
   installments: ['Instalments', 'Parcelas'],
   network: ['Network', 'Rede'],
+  approval: ['Approval', 'Aprovação'],
+  waitsForApproval: ['waits for another key to approve it', 'aguarda que outra chave a aprove'],
   block: ['Block', 'Bloco'],
   error: ['Error', 'Erro'],
   amount: ['amount', 'valor'],
