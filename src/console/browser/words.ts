@@ -104,6 +104,10 @@ export const words = inWords({
   raw: ['Raw', 'Original'],
   signature: ['signature', 'assinatura'],
   signedOnItsWay: ['signed on its way out', 'assinada ao sair'],
+  cut: [
+    'The first {count} lines are shown: what is copied or downloaded has all of them.',
+    'São mostradas as primeiras {count} linhas: o que se copia ou baixa tem todas.',
+  ],
   download: ['Download', 'Baixar'],
   copy: ['Copy', 'Copiar'],
   counterparties: ['Counterparties', 'Contrapartes'],
