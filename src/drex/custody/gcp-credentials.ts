@@ -34,12 +34,8 @@ export const readServiceAccount = (json: string): ServiceAccount => {
 }
 
 /** @param url of the metadata server, without a path */
-export const metadataTokens = (
-  exchange: Exchange,
-  url: string,
-  now: () => number = Date.now,
-): GcpTokenSource =>
-  kept(now, () =>
+export const metadataTokens = (exchange: Exchange, url: string): GcpTokenSource =>
+  kept(() =>
     exchange({
       method: 'GET',
       url: `${url}/computeMetadata/v1/instance/service-accounts/default/token`,
@@ -52,17 +48,20 @@ export const serviceAccountTokens = (
   exchange: Exchange,
   account: ServiceAccount,
   now: () => number = Date.now,
+  tickMs?: () => number,
 ): GcpTokenSource =>
-  kept(now, () =>
-    exchange({
-      method: 'POST',
-      url: account.token_uri,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: assertionOf(account, Math.floor(now() / 1000)),
-      }).toString(),
-    }),
+  kept(
+    () =>
+      exchange({
+        method: 'POST',
+        url: account.token_uri,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({
+          grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          assertion: assertionOf(account, Math.floor(now() / 1000)),
+        }).toString(),
+      }),
+    tickMs,
   )
 
 const assertionOf = (account: ServiceAccount, issuedAt: number): string => {
@@ -84,17 +83,20 @@ const assertionOf = (account: ServiceAccount, issuedAt: number): string => {
 }
 
 /** Both sources answer alike: `access_token`, and `expires_in` seconds. */
-const kept = (now: () => number, ask: () => ReturnType<Exchange>): GcpTokenSource => {
+const kept = (
+  ask: () => ReturnType<Exchange>,
+  tickMs: () => number = () => performance.now(),
+): GcpTokenSource => {
   let last: { readonly token: string; readonly untilMs: number } | undefined
   return async () => {
-    if (last !== undefined && now() < last.untilMs) return last.token
+    if (last !== undefined && tickMs() < last.untilMs) return last.token
     const { status, text } = await ask()
     if (status !== 200) throw new SignerError(`no Google access token: HTTP ${status}`, true)
     const { access_token: token, expires_in: seconds } = jsonObject(text)
     if (typeof token !== 'string' || typeof seconds !== 'number' || !/^[\x21-\x7e]+$/.test(token)) {
       throw new SignerError('no Google access token: the answer has another form', true)
     }
-    last = { token, untilMs: now() + seconds * 1000 - marginMs }
+    last = { token, untilMs: tickMs() + seconds * 1000 - marginMs }
     return token
   }
 }

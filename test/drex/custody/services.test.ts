@@ -346,9 +346,15 @@ test('the doctor asks each service for the keys of its wallets', async () => {
 })
 
 test('tokens of a service account: signed by its key, kept until shortly before their end', async () => {
-  let nowMs = 1_700_000_000_000
+  const nowMs = 1_700_000_000_000
+  let tickMs = 0
   const account = readServiceAccount(gcp.accountFile)
-  const token = serviceAccountTokens(createExchange(1_000), account, () => nowMs)
+  const token = serviceAccountTokens(
+    createExchange(1_000),
+    account,
+    () => nowMs,
+    () => tickMs,
+  )
   expect(await token()).toBe('of-the-account')
   const { headers, body } = gcp.asked.at(-1)!
   expect(headers['content-type']).toBe('application/x-www-form-urlencoded')
@@ -367,10 +373,10 @@ test('tokens of a service account: signed by its key, kept until shortly before 
     scope: 'https://www.googleapis.com/auth/cloudkms',
   })
   const asked = gcp.asked.length
-  nowMs += 3_538_000
+  tickMs += 3_538_000
   await token()
   expect(gcp.asked).toHaveLength(asked)
-  nowMs += 1_001
+  tickMs += 1_001
   await token()
   expect(gcp.asked).toHaveLength(asked + 1)
   for (const bad of ['{', '{}', gcp.accountFile.replace('service_account', 'authorized_user')]) {

@@ -79,7 +79,12 @@ export type Authenticator = {
   verify(header: string | null | undefined): Principal | undefined | Promise<Principal | undefined>
 }
 
-type Cached = { readonly principal: Principal; readonly untilMs: number }
+type Cached = {
+  readonly principal: Principal
+  /** By the monotonic clock: a clock that is set back must not lengthen what a revoked key is taken for. */
+  readonly keptUntilMs: number
+  readonly expiresMs: number
+}
 
 const cacheMsDefault = 5_000
 const cachedKeysMax = 4_096
@@ -99,21 +104,25 @@ type KeysOptions = {
 
 type AuthenticatorOptions = KeysOptions & {
   readonly tokens?: readonly TokenSource[]
+  /** Milliseconds since 1970, for expiries; tests set it. */
   readonly now?: () => number
+  /** The monotonic clock, for how long an answer is kept; tests set it. */
+  readonly tickMs?: () => number
   readonly cacheMs?: number
 }
 
 export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { sources, tokens = [], now = Date.now, cacheMs = cacheMsDefault } = options
+  const { tickMs = () => performance.now() } = options
   const { refused, institution = institutionDefault } = options
   const verified = new Map<string, Cached>()
   /** Apart from the others, so that a flood of unknown keys does not push good ones out. */
   const refusedUntilMs = new Map<string, number>()
   const underWay = new Map<string, Promise<Principal | undefined>>()
 
-  const keep = (text: string, principal: Principal, untilMs: number): Principal => {
+  const keep = (text: string, principal: Principal, expiresMs: number): Principal => {
     if (verified.size >= cachedKeysMax) verified.clear()
-    verified.set(text, { principal, untilMs: Math.min(now() + cacheMs, untilMs) })
+    verified.set(text, { principal, keptUntilMs: tickMs() + cacheMs, expiresMs })
     return principal
   }
 
@@ -154,7 +163,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       .then((principal) => {
         if (principal !== undefined) return principal
         if (refusedUntilMs.size >= cachedKeysMax) refusedUntilMs.clear()
-        refusedUntilMs.set(text, now() + refusedMs)
+        refusedUntilMs.set(text, tickMs() + refusedMs)
         return undefined
       })
       .finally(() => underWay.delete(text))
@@ -168,12 +177,12 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       if (text === undefined) return undefined
       const cached = verified.get(text)
       if (cached !== undefined) {
-        if (cached.untilMs > now()) return cached.principal
+        if (cached.keptUntilMs > tickMs() && cached.expiresMs > now()) return cached.principal
         verified.delete(text)
       }
       const untilMs = refusedUntilMs.get(text)
       if (untilMs !== undefined) {
-        if (untilMs > now()) return undefined
+        if (untilMs > tickMs()) return undefined
         refusedUntilMs.delete(text)
       }
       return lookUp(text)

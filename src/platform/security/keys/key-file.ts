@@ -149,9 +149,10 @@ const isMade = async (lock: string): Promise<boolean> => {
 export const createKeyFileSource = (options: {
   readonly path: string
   readonly onProblem: (error: unknown) => void
-  readonly now?: () => number
+  /** The monotonic clock; tests set it. */
+  readonly tickMs?: () => number
 }): KeySource => {
-  const { path, onProblem, now = Date.now } = options
+  const { path, onProblem, tickMs = () => performance.now() } = options
   let records = new Map<string, KeyRecord>()
   let stamp = ''
   let checkedMs = Number.NEGATIVE_INFINITY
@@ -159,8 +160,8 @@ export const createKeyFileSource = (options: {
 
   /** Callers that come while we read the file wait for that reading. */
   const refresh = (): Promise<void> => {
-    if (now() - checkedMs < checkEveryMs) return refreshed
-    checkedMs = now()
+    if (tickMs() - checkedMs < checkEveryMs) return refreshed
+    checkedMs = tickMs()
     refreshed = read()
     return refreshed
   }

@@ -24,19 +24,21 @@ export type CatalogueDeps = {
   /** Undefined: the endpoints answer 503 and name the missing setting. */
   readonly client: InterfaceClient | undefined
   readonly missing: readonly string[]
-  readonly now?: () => number
+  /** The monotonic clock; tests set it. */
+  readonly tickMs?: () => number
 }
 
 /** Passes on the central bank's catalogues of messages, and checks its interface for `trilho doctor`. */
-export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDeps): Feature => {
+export const createCatalogue = (deps: CatalogueDeps): Feature => {
+  const { client, missing, tickMs = () => performance.now() } = deps
   const common = { name: 'catalogue', errors: catalogueErrors }
   if (client === undefined) return { ...common, routes: routesWithout(missing, routesOf) }
   const kept = new Map<Direction, Kept>()
   const catalogue: Ask = (direction) => {
     const known = kept.get(direction)
-    if (known !== undefined && now() - known.atMs < keptMs) return known.answer
+    if (known !== undefined && tickMs() - known.atMs < keptMs) return known.answer
     const answer = client.catalogue(direction)
-    kept.set(direction, { atMs: now(), answer })
+    kept.set(direction, { atMs: tickMs(), answer })
     // We do not keep a failure: the next request asks again.
     answer.catch(() => kept.delete(direction))
     return answer

@@ -91,6 +91,7 @@ describe('the authenticator', () => {
 
   const harness = (record: KeyRecord, startMs = 1_000_000) => {
     let nowMs = startMs
+    let tickMs = 0
     let lookUps = 0
     const used: string[] = []
     const source = {
@@ -103,6 +104,7 @@ describe('the authenticator', () => {
     const authenticator = createAuthenticator({
       sources: [source],
       now: () => nowMs,
+      tickMs: () => tickMs,
       cacheMs: 5_000,
     })
     return {
@@ -110,6 +112,11 @@ describe('the authenticator', () => {
       verifyNow: (key: string) => authenticator.verify(`Bearer ${key}`),
       advance: (ms: number) => {
         nowMs += ms
+        tickMs += ms
+      },
+      /** As a correction of the system's clock does. */
+      setBack: (ms: number) => {
+        nowMs -= ms
       },
       lookUps: () => lookUps,
       used,
@@ -139,6 +146,19 @@ describe('the authenticator', () => {
     expect(used).toEqual([record.id, record.id])
   })
 
+  test('asks again in time though the clock was set back, after a good key and after an unknown one', async () => {
+    const { key, record } = recordFor()
+    const { verify, advance, setBack, lookUps } = harness(record)
+    const unknown = generateKey('live').key
+    await verify(key)
+    await verify(unknown)
+    setBack(900_000)
+    advance(5_000)
+    await verify(key)
+    await verify(unknown)
+    expect(lookUps()).toBe(4)
+  })
+
   test('an unknown key costs one look-up a second, and no number of them costs a good one its place', async () => {
     const { key, record } = recordFor()
     const { verify, verifyNow, advance, lookUps } = harness(record)
@@ -156,15 +176,15 @@ describe('the authenticator', () => {
 
   test('a key that is made after it was refused is known a second later', async () => {
     const { key, record } = recordFor()
-    let nowMs = 0
+    let tickMs = 0
     let known: KeyRecord | undefined
     const authenticator = createAuthenticator({
       sources: [{ find: async () => known }],
-      now: () => nowMs,
+      tickMs: () => tickMs,
     })
     expect(await authenticator.verify(`Bearer ${key}`)).toBeUndefined()
     known = record
-    nowMs = 1_000
+    tickMs = 1_000
     expect(await authenticator.verify(`Bearer ${key}`)).toBeDefined()
   })
 
@@ -260,11 +280,11 @@ describe('the key file', () => {
 
   test('is read again when it changes; a broken one leaves the last good in force', async () => {
     const file = path()
-    let nowMs = 0
+    let tickMs = 0
     const problems: unknown[] = []
     const source = createKeyFileSource({
       path: file,
-      now: () => nowMs,
+      tickMs: () => tickMs,
       onProblem: (error) => problems.push(error),
     })
     expect(await source.find('x')).toBeUndefined()
@@ -277,10 +297,10 @@ describe('the key file', () => {
       expiresAt: undefined,
     })
     expect(await source.find(id)).toBeUndefined()
-    nowMs += 1_000
+    tickMs += 1_000
     expect(await source.find(id)).toMatchObject({ id, grants: ['*'] })
     writeFileSync(file, '{"keys": [{"id": "short"}]}')
-    nowMs += 1_000
+    tickMs += 1_000
     expect(await source.find(id)).toMatchObject({ id })
     expect(String(problems.at(-1))).toContain('malformed at keys.0.id')
   })

@@ -52,7 +52,7 @@ test('is asked once a minute; a failure is not kept', async () => {
   const feature = createCatalogue({
     client: interfaceClient({ PRIMARY: server.url }),
     missing: [],
-    now: () => nowMs,
+    tickMs: () => nowMs,
   })
   const { call } = appOf(feature)
   const failed = await call('GET', '/v1/catalog/in', { key })
