@@ -253,9 +253,12 @@ const countOurs = async (
       seen.add(reference)
       return true
     })
-    const ofBook = await findOurs(sql, wanted)
-    for (const [index, { settledMs }] of wanted.entries()) {
-      const known = ofBook.get(index)
+    const ofBook = await findOurs(
+      sql,
+      wanted.map(({ reference }) => reference),
+    )
+    for (const { reference, settledMs } of wanted) {
+      const known = ofBook.get(reference)
       for (const one of all.filter((each) => holds(each, settledMs))) {
         const { counts } = one
         if (known === undefined) counts.unknownSettlements++

@@ -55,11 +55,14 @@ export const applyReports = async (
     const reference = entry.isRefused ? asked.get(entry.requestId) : entry.reference
     return { entry, reference: reference ?? entry.reference }
   })
-  const ours = await findOurs(tx, wanted)
+  const ours = await findOurs(
+    tx,
+    wanted.map(({ reference }) => reference),
+  )
   const booked = await bookedAmong(tx, wanted)
-  const compared = wanted.map((one, place) => ({
+  const compared = wanted.map((one) => ({
     ...one,
-    ...comparedWith(one, ours.get(place), booked),
+    ...comparedWith(one, ours.get(one.reference), booked),
   }))
   await writeEntries(tx, compared)
   return compared.flatMap(eventOf)
@@ -115,7 +118,7 @@ const bookedAmong = async (
 }
 
 export type Ours = {
-  readonly place: number
+  readonly reference: string
   readonly cents: bigint
   readonly direction: string
   readonly isSettled: boolean
@@ -127,30 +130,31 @@ export type Ours = {
 const sameIdMax = 1_000
 
 /**
- * Finds the payments and returns that references are about, with whether a report says that they are settled.
+ * Finds the payments and returns that references are about, with whether a report says that they are settled. Each
+ * reference is looked for once, however often it is named: a lookup reads the rows of all who name it.
  *
  * @param refused whether one that was refused counts too, where there is no other
  */
 export const findOurs = async (
   tx: Queryable,
-  wanted: readonly { readonly reference: string }[],
+  references: readonly string[],
   { refused = false }: { readonly refused?: boolean } = {},
-): Promise<ReadonlyMap<number, Ours>> => {
-  const rows = wanted.map(({ reference }, place) => {
+): Promise<ReadonlyMap<string, Ours>> => {
+  const rows = [...new Set(references)].map((reference) => {
     const moment = operationMoment(reference)
     const isPast = moment !== undefined && moment.getTime() < Date.now()
     const since = uuidBound(isPast ? new Date(moment.getTime() - dayMs) : new Date(0))
-    return { place, reference, type: reference.startsWith('D') ? 'pacs.004' : 'pacs.008', since }
+    return { reference, type: reference.startsWith('D') ? 'pacs.004' : 'pacs.008', since }
   })
   const settled = constants(tx, settledStatuses)
   const found = await tx<Ours[]>`
-    select place, cents, direction, "isSettled", "isRefused"
+    select reference, cents, direction, "isSettled", "isRefused"
     from (
-      select e.place, op.amount_cents as cents, op.direction, done."isSettled",
+      select e.reference, op.amount_cents as cents, op.direction, done."isSettled",
         op.is_refused or (op.direction = 'INBOUND' and not done."isSettled"
           and (${reportedAs(tx, ['RJCT'])} or ${refusedByUs(tx)})) as "isRefused"
       from json_to_recordset(${JSON.stringify(rows)}::text::json)
-          as e(place int, reference text, type text, since uuid)
+          as e(reference text, type text, since uuid)
         cross join lateral (
           select t.amount_cents, t.status, m.direction, standing >= 2 as is_refused
           from (
@@ -180,7 +184,7 @@ export const findOurs = async (
         ) done
     ) known
     where ${refused} or not "isRefused"`
-  return new Map(found.map((one) => [one.place, one]))
+  return new Map(found.map((one) => [one.reference, one]))
 }
 
 /** The answers to the operation `e`, each with its message `m`. */

@@ -109,10 +109,14 @@ const theirDifferences = async (
 ): Promise<Walked> => {
   const entries = await statement.entries(sql, after, walkedAtOnce)
   const operations = entries.filter(({ reference }) => /^[ED]/.test(reference))
-  const ofBook = await findOurs(sql, operations, { refused: true })
-  const found = operations.flatMap((entry, place): Walked['found'] => {
+  const ofBook = await findOurs(
+    sql,
+    operations.map(({ reference }) => reference),
+    { refused: true },
+  )
+  const found = operations.flatMap((entry): Walked['found'] => {
     const { reference, direction, amountCents: theirCents, at } = entry
-    const known = ofBook.get(place)
+    const known = ofBook.get(reference)
     const one = known?.direction === directions[direction] ? known : undefined
     const common = { reference, direction, theirCents }
     if (one === undefined) {
@@ -145,13 +149,11 @@ const ourDifferences = async (
     const atMs = comparedAtMs(one)
     return atMs >= fromMs && atMs < toMs
   })
-  const ofBook = await findOurs(sql, settlements)
-  const there = await statement.has(
-    sql,
-    settlements.map(({ reference }) => reference),
-  )
-  const found = settlements.flatMap((one, place): Walked['found'] => {
-    const known = ofBook.get(place)
+  const references = settlements.map(({ reference }) => reference)
+  const ofBook = await findOurs(sql, references)
+  const there = await statement.has(sql, references)
+  const found = settlements.flatMap((one): Walked['found'] => {
+    const known = ofBook.get(one.reference)
     if (known === undefined || there.has(one.reference)) return []
     const { direction, cents: ourCents } = known
     return [

@@ -110,8 +110,8 @@ test.each([
     message_id: ids[place],
     ended_at: isEnd ? expect.any(String) : null,
   })
-  const inBook = await findOurs(sql, [{ reference: endToEndId }], { refused: true })
-  expect(inBook.get(0)).toMatchObject({
+  const inBook = await findOurs(sql, [endToEndId], { refused: true })
+  expect(inBook.get(endToEndId)).toMatchObject({
     cents: BigInt(place),
     isRefused: status === 'rejected' || status === 'failed',
     isSettled: status === 'settled',

@@ -206,3 +206,22 @@ test('whatever a program with a bug sends of any type is PROCESSED or FAILED, an
   const codes = (await letters()).map(({ headers }) => headers[deadLetterHeaders.errorCode])
   expect(codes).not.toContain('attempts_exhausted')
 }, 60_000)
+
+test('a report that names one payment thousands of times is compared as fast as another', async () => {
+  const endToEndId = fresh.endToEndId()
+  const paid = fresh.resourceId()
+  await worker.broker.publish([inbound(payment({ endToEndId }), { resourceId: paid })])
+  await storedWhen(database, 'resource_id', paid)
+  const entry = Buffer.from(notification({ endToEndId })).toString()
+  const named = Buffer.from(entry.replace('<Refs>', `<Refs><InstrId>${endToEndId}</InstrId>`))
+  const entries = Array.from({ length: 3_000 }, () => named)
+  const resourceId = fresh.resourceId()
+  await worker.broker.publish([inbound(withEntries(entries), { resourceId })])
+  expect(await storedWhen(database, 'resource_id', resourceId)).toMatchObject({
+    status: 'PROCESSED',
+  })
+  const rows = await sql`
+    select outcome, count(*)::int as count from spi_entries
+    where reference = ${endToEndId} group by outcome`
+  expect(rows.map((row) => ({ ...row }))).toEqual([{ outcome: 'matched', count: 3_000 }])
+})
