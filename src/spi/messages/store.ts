@@ -12,6 +12,7 @@ import {
   withoutTold,
 } from '#src/platform/database/index.ts'
 import { zstdCompressed } from '#src/platform/runtime/index.ts'
+import { behind, claimsOf, distinct, keysOf } from './claims.ts'
 import {
   type Direction,
   knownForMs,
@@ -25,23 +26,6 @@ import {
 
 /** We split more rows than this into several statements. */
 export const rowsMax = 1_000
-
-/** The natural keys of a message. Each direction has its own: our answer may cite the same id. */
-const keysOf = (
-  message: NewMessage,
-): readonly { readonly kind: string; readonly key: string }[] => {
-  const { direction, bizMsgIdr, resourceId } = message
-  return [
-    ...(bizMsgIdr === undefined ? [] : [{ kind: `${direction}:BizMsgIdr`, key: bizMsgIdr }]),
-    ...(resourceId === undefined ? [] : [{ kind: `${direction}:ResourceId`, key: resourceId }]),
-  ]
-}
-
-/** The natural keys of a message, and what it orders. */
-const claimsOf = (message: NewMessage): ReturnType<typeof keysOf> => {
-  const { kind, ids } = ordersOf(message) ?? { kind: '', ids: [] }
-  return [...keysOf(message), ...ids.map((key) => ({ kind, key }))]
-}
 
 /**
  * Stores messages with transactions and first status, in one statement for up to a thousand. Leaves out a message when
@@ -57,11 +41,15 @@ export const insertMessages = async (
 ): Promise<ReadonlySet<string>> => {
   const stored = new Set<string>()
   for (let at = 0; at < messages.length; at += rowsMax) {
-    const some = distinct(messages.slice(at, at + rowsMax))
-    const ids = await insertFresh(sql, some, at === 0 ? riders : [])
-    for (const { id } of ids) stored.add(id)
-    const left = some.filter(({ id }) => !stored.has(id))
-    if (left.length > 0) await forgetClaims(sql, left)
+    let wanted = messages.slice(at, at + rowsMax)
+    for (let own = at === 0 ? riders : []; wanted.length > 0; own = []) {
+      const some = distinct(wanted)
+      for (const { id } of await insertFresh(sql, some, own)) stored.add(id)
+      const left = some.filter(({ id }) => !stored.has(id))
+      if (left.length === 0) break
+      await forgetClaims(sql, left)
+      wanted = behind(left, wanted, some)
+    }
   }
   return stored
 }
@@ -80,8 +68,8 @@ const forgetClaims = async (sql: Queryable, messages: readonly NewMessage[]): Pr
 }
 
 /**
- * Takes messages with a natural key that we know already. Returns the ids of those whose bytes differ from every
- * message stored under their keys: they are other messages.
+ * Takes messages that were left out. Returns the ids of those whose bytes differ from every message stored under their
+ * keys, or for which there is none: they are other messages.
  */
 export const othersUnderKnownKeys = async (
   sql: Queryable,
@@ -103,24 +91,9 @@ export const othersUnderKnownKeys = async (
         select xml from spi_messages where id = known.message_id limit 1
       ) message`
   const stored = Map.groupBy(rows, ({ messageId }) => messageId)
-  const isOther = ({ id, xml }: NewMessage): boolean => {
-    const found = stored.get(id)
-    return (
-      found?.every((row) => Buffer.compare(Bun.zstdDecompressSync(row.xml), xml) !== 0) === true
-    )
-  }
+  const isOther = ({ id, xml }: NewMessage): boolean =>
+    (stored.get(id) ?? []).every((row) => !Bun.zstdDecompressSync(row.xml).equals(xml))
   return new Set(messages.filter(isOther).map(({ id }) => id))
-}
-
-/** Returns the messages without those that share a key or an order with an earlier one. */
-const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
-  const seen = new Set<string>()
-  return messages.filter((message) => {
-    const keys = claimsOf(message).map(({ kind, key }) => `${kind} ${key}`)
-    if (keys.some((key) => seen.has(key))) return false
-    for (const key of keys) seen.add(key)
-    return true
-  })
 }
 
 /** Ends a statement of {@link insertMessages} unless it stores so many. */

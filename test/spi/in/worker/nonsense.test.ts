@@ -159,6 +159,21 @@ test('another message under the ids of one that is known is a dead letter; the s
   expect(values).toEqual(expected)
 })
 
+test('a payment behind one of its batch that is not stored is stored itself', async () => {
+  const resourceId = fresh.resourceId()
+  const id = fresh.businessId()
+  const lone = fresh.resourceId()
+  const before = (await letters()).length
+  await worker.broker.publish([inbound(payment(), { resourceId, key: 'k' })])
+  await storedWhen(database, 'resource_id', resourceId)
+  const misnamed = inbound(payment({}, { id }), { resourceId, key: 'k' })
+  const behind = inbound(payment({}, { id }), { resourceId: lone, key: 'k' })
+  await worker.broker.publish([misnamed, behind, behind])
+  expect(await storedWhen(database, 'resource_id', lone)).toMatchObject({ status: 'PROCESSED' })
+  await until(async () => (await letters()).length === before + 1)
+  expect((await letters()).at(-1)?.value).toEqual(misnamed.value)
+})
+
 test('what was a dead letter for the PI-ResourceId of another is stored when it is retried', async () => {
   const before = (await letters()).length
   const resourceId = fresh.resourceId()
