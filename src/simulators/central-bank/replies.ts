@@ -1,6 +1,7 @@
 /** The bank's answers to messages that move no money, each in schema order. */
 import { formatCents } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { type Account, entriesOf } from './ledger.ts'
 import type { Operation } from './settlement.ts'
 import { bodyOf, childrenOf, nodeAt, textAt } from './tree.ts'
@@ -92,11 +93,10 @@ const noEntryOf = (ispb: string, asked: string): string => {
 
 const entryOf = (ispb: string, operation: Operation): string => {
   const { id, endToEndId, kind, payer, receiver, cents, state, settledAtMs } = operation
-  const settled = settledAtMs === undefined ? undefined : new Date(settledAtMs).toISOString()
   const times =
-    settled === undefined
+    settledAtMs === undefined
       ? ''
-      : `<BookgDt><Dt>${settled.slice(0, 10)}</Dt></BookgDt><ValDt><DtTm>${settled}</DtTm></ValDt>`
+      : `<BookgDt><Dt>${dayAt(settledAtMs)}</Dt></BookgDt><ValDt><DtTm>${new Date(settledAtMs).toISOString()}</DtTm></ValDt>`
   const isDebit = payer === ispb
   const family = `<Fmly><Cd>${isDebit ? 'IRCT' : 'RRCT'}</Cd><SubFmlyCd>${kind === 'return' ? 'RRTN' : 'DMCT'}</SubFmlyCd></Fmly>`
   return `<Ntry>${money('Amt', formatCents(cents))}<CdtDbtInd>${isDebit ? 'DBIT' : 'CRDT'}</CdtDbtInd><Sts><Cd>${state === 'settled' ? 'BOOK' : 'INFO'}</Cd></Sts>${times}<BkTxCd><Domn><Cd>PMNT</Cd>${family}</Domn></BkTxCd><AddtlInfInd><MsgNmId>${kind === 'return' ? 'pacs.004' : 'pacs.008'}</MsgNmId></AddtlInfInd><NtryDtls><TxDtls><Refs>${kind === 'return' ? tag('InstrId', id) : ''}${tag('EndToEndId', endToEndId)}</Refs><RltdAgts>${agent('DbtrAgt', payer)}${agent('CdtrAgt', receiver)}</RltdAgts></TxDtls></NtryDtls></Ntry>`

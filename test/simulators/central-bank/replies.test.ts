@@ -5,6 +5,7 @@ import {
   type CentralBank,
   createCentralBank,
 } from '../../../src/simulators/central-bank/index.ts'
+import { entryNotification } from '../../../src/simulators/central-bank/replies.ts'
 import {
   answerTo,
   createParticipant,
@@ -114,6 +115,33 @@ test('camt.060 tells balances, entries and their number', async () => {
     const [ofDay] = await own.receive()
     expect(ofDay?.xml).toContain(`<NbOfNtries>${entries}</NbOfNtries>`)
   }
+})
+
+test('what settles in the evening is booked on that day of Brazil', () => {
+  const endToEndId = `E${bankA}202603030130abcdefghijk`
+  const settledAtMs = Date.parse('2026-03-03T01:30:00.000Z')
+  const entry = entryNotification(
+    bankB,
+    { askedBy: 'M', asked: endToEndId },
+    {
+      id: endToEndId,
+      endToEndId,
+      kind: 'payment',
+      payer: bankA,
+      receiver: bankB,
+      cents: 100n,
+      channel: 'primary',
+      receivedAtMs: settledAtMs,
+      state: 'settled',
+      code: undefined,
+      settledAtMs,
+      dueAtMs: settledAtMs,
+      returnedCents: 0n,
+    },
+  )
+  expect(entry.content({ id: 'M', created: '2026-03-03T01:30:01.000Z' })).toContain(
+    '<BookgDt><Dt>2026-03-02</Dt></BookgDt><ValDt><DtTm>2026-03-03T01:30:00.000Z</DtTm></ValDt>',
+  )
 })
 
 test('payments, reports, rejections and refusals are valid', async () => {
