@@ -3,8 +3,12 @@ import { loadConsole } from './load-console.ts'
 
 /* A page leaves out what its key may not see, and says so where something else keeps it away. */
 
-const { loadPayment, lacksPart } = await loadConsole<{
+const { loadPayment, lacksPart, deliveriesOf } = await loadConsole<{
   readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Payment>
+  readonly deliveriesOf: (
+    subject: string,
+    purpose: string,
+  ) => Promise<readonly { readonly how: string }[]>
   readonly lacksPart: (payment: Payment) => boolean
 }>(['payment-load.ts'])
 
@@ -93,5 +97,26 @@ test.each(
     expect(placeOf(payment)).toMatchObject({ status, message: 'refused' })
     expect(lacksPart(payment)).toBe(true)
     expect(lacksPart(await loaded())).toBe(false)
+  },
+)
+
+test.each([
+  ['c1', ['the latest are shown: 1']],
+  [null, []],
+])(
+  'where the next deliveries are %j, that there are older ones is told: %j',
+  async (next, told) => {
+    const delivery = {
+      id: 'd1',
+      event_type: 'x',
+      status: 'delivered',
+      attempts: 1,
+      created_at: '2026-01-01T00:00:00Z',
+    }
+    const deliveries = { deliveries: [delivery], next_cursor: next }
+    const answered = async () => Response.json(deliveries)
+    spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
+    const moments = await deliveriesOf('E1', 'user')
+    expect(moments.slice(1).map(({ how }) => how)).toEqual(told)
   },
 )

@@ -2,6 +2,7 @@ import { getJson, useLoaded } from './api.ts'
 import { Chart } from './chart.tsx'
 import { count, duration, percent, timeOf } from './format.ts'
 import { whenChanged } from './live.ts'
+import { type Outcome, shownOf, sumOf } from './outcomes.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, Facts, Shown } from './parts.tsx'
 import { type Rail, railLists } from './rails.ts'
@@ -11,12 +12,9 @@ import { fill, words } from './words.ts'
 
 /** The window moves on while nothing happens. */
 const everyMs = 30_000
-const outcomesShown = 5
 const gatherMs = 3_000
 /** So many of the latest tell whether anything has happened. */
 const followedMax = 50
-
-type Outcome = { readonly status: string; readonly reason: string | null; readonly count: number }
 
 type Activity = {
   readonly from: string
@@ -63,9 +61,6 @@ export const RailActivity = ({
   )
 }
 
-const sumOf = (outcomes: readonly Outcome[]): number =>
-  outcomes.reduce((sum, one) => sum + one.count, 0)
-
 /**
  * How well it went: what was taken back afterwards had succeeded, unless it was taken back because nobody knew its
  * outcome, or nothing of it was ever there.
@@ -86,6 +81,7 @@ const Glance = ({ label, activity }: { readonly label: string; readonly activity
   const all = sumOf(outcomes)
   const minutes = (Date.parse(activity.to) - Date.parse(from)) / 60_000
   const [settled, failed] = [ofTone(outcomes, 'settled'), ofTone(outcomes, 'failed')]
+  const { shown, rest } = shownOf(outcomes)
   const isEnded = settled + failed > 0
   return (
     <>
@@ -103,12 +99,17 @@ const Glance = ({ label, activity }: { readonly label: string; readonly activity
       />
       <Charts label={label} activity={activity} />
       <Facts
-        facts={outcomes.slice(0, outcomesShown).map((one) => ({
+        facts={shown.map((one) => ({
           name: <Reason {...one} />,
           key: `${one.status} ${one.reason}`,
           value: count(one.count),
         }))}
       />
+      {rest.length > 0 && (
+        <p class="quiet">
+          {fill(w.moreOutcomes, { kinds: count(rest.length), count: count(sumOf(rest)) })}
+        </p>
+      )}
       {!complete && <p class="quiet">{fill(w.part, { count: count(all), time: timeOf(from) })}</p>}
     </>
   )

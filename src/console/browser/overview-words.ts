@@ -21,6 +21,7 @@ export const overviewWords = inWords({
   window: ['Window', 'Janela'],
   minutes: ['{count} min', '{count} min'],
   hours: ['{count} h', '{count} h'],
+  moreOutcomes: ['Other outcomes: {kinds}, of {count}.', 'Outros resultados: {kinds}, de {count}.'],
   part: ['The newest {count} since {time}.', 'Os {count} mais recentes desde {time}.'],
   quiet: ['Nothing in this time.', 'Nada neste período.'],
   attention: ['Needs a person', 'Precisa de alguém'],

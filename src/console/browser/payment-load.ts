@@ -26,7 +26,7 @@ import { paymentWords } from './payment-words.ts'
 import { placeOfPayment, type Rail, railLists } from './rails.ts'
 import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
-import { language, words } from './words.ts'
+import { fill, language, words } from './words.ts'
 
 /** Deliveries that a timeline shows: the latest. */
 const toldMax = 100
@@ -260,21 +260,32 @@ type Delivery = {
   readonly created_at: string
 }
 
-/** Deliveries of what happened to it: none for keys that may not see them. */
+type Deliveries = {
+  /** Newest first. */
+  readonly deliveries: readonly Delivery[]
+  /** A text where there are older ones. */
+  readonly next_cursor?: string | null
+}
+
+/** Deliveries of what happened to it, and whether there are older ones: none for keys that may not see them. */
 export const deliveriesOf = async (
   subject: string,
   purpose: Purpose,
 ): Promise<readonly Moment[]> => {
   try {
     const path = `/v1/webhook-deliveries?subject=${encodeURIComponent(subject)}&limit=${toldMax}`
-    const { deliveries } = await getJson<{ deliveries: readonly Delivery[] }>(path, purpose)
-    return deliveries.map(({ id, event_type, status, attempts, created_at }) => ({
+    const { deliveries, next_cursor } = await getJson<Deliveries>(path, purpose)
+    const told = deliveries.map(({ id, event_type, status, attempts, created_at }) => ({
       at: created_at,
       what: `webhook ${event_type}`,
       how: `${statusText(status)} · ${count(attempts)} ${attempts === 1 ? words.attempt : words.attempts}`,
       status,
       to: `/webhooks/deliveries/${encodeURIComponent(id)}`,
     }))
+    const oldest = told.at(-1)
+    if (oldest === undefined || typeof next_cursor !== 'string') return told
+    const how = fill(paymentWords.latest, { count: count(told.length) })
+    return [...told, { at: oldest.at, what: 'webhook …', how, status: 'info' }]
   } catch (error) {
     if (error instanceof Refusal && error.status === 403) return []
     throw error

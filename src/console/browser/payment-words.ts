@@ -26,6 +26,7 @@ export const paymentWords = inWords({
   network: ['Network', 'Rede'],
   approval: ['Approval', 'Aprovação'],
   waitsForApproval: ['waits for another key to approve it', 'aguarda que outra chave a aprove'],
+  latest: ['the latest are shown: {count}', 'são mostradas as mais recentes: {count}'],
   block: ['Block', 'Bloco'],
   error: ['Error', 'Erro'],
   amount: ['amount', 'valor'],
