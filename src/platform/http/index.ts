@@ -79,7 +79,7 @@ export {
   retryAfterMs,
 } from './limits/concurrency.ts'
 export { type Allowance, countRequest, createRateLimits, type RateLimits } from './limits/rate.ts'
-export { type DrawTokens, ownBuckets, sharedBuckets } from './limits/store.ts'
+export { type DrawTokens, sharedBuckets, sharedOrOwn } from './limits/store.ts'
 export { away } from './limits/work.ts'
 export { freePort, type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'

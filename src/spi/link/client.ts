@@ -1,4 +1,4 @@
-import { type DrawTokens, ownBuckets } from '#src/platform/http/index.ts'
+import { type DrawTokens, sharedOrOwn } from '#src/platform/http/index.ts'
 import {
   inSpan,
   type Logger,
@@ -37,15 +37,12 @@ export type InterfaceDeps = {
 }
 
 /** While the database is away each process counts alone. */
-const drawFrom = ({ drawTokens, logger, now = Date.now }: InterfaceDeps): DrawTokens => {
-  const own = ownBuckets(now)
-  if (drawTokens === undefined) return own
-  return (...draw) =>
-    drawTokens(...draw).catch((err: unknown) => {
-      logger.warn({ err }, 'what may be sent is counted by this process alone')
-      return own(...draw)
-    })
-}
+const drawFrom = ({ drawTokens, logger, now }: InterfaceDeps): DrawTokens =>
+  sharedOrOwn({
+    shared: () => drawTokens,
+    nowMs: now ?? (() => performance.now()),
+    onFailure: (err) => logger.warn({ err }, 'what may be sent is counted by this process alone'),
+  })
 
 const secondMs = 1_000
 const streamsFullMs = 1_000

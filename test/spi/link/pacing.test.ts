@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { ownBuckets, sharedBuckets } from '#src/platform/http/index.ts'
+import { sharedBuckets } from '#src/platform/http/index.ts'
+import { ownBuckets } from '#src/platform/http/limits/store.ts'
 import { costOf, createPacing, type Pacing } from '#src/spi/link/pacing.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build, payment, transfer } from '../../support/participant.ts'

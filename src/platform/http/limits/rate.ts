@@ -1,7 +1,7 @@
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Principal } from '#src/platform/security/index.ts'
 import { ApiError, httpErrors } from '../errors.ts'
-import { type DrawTokens, ownBuckets } from './store.ts'
+import { type DrawTokens, sharedOrOwn } from './store.ts'
 
 /** Requests a second; undefined: no limit. */
 export type RateSettings = {
@@ -49,12 +49,11 @@ export const createRateLimits = (options: {
   readonly nowMs?: () => number
 }): RateLimits => {
   const { settings, logger, nowMs = () => performance.now() } = options
-  const own = ownBuckets(nowMs)
-  const draw: DrawTokens = (subject, rate, wanted) =>
-    (options.draw() ?? own)(subject, rate, wanted).catch((err: unknown) => {
-      logger.warn({ err, subject }, 'requests are counted by this process alone')
-      return own(subject, rate, wanted)
-    })
+  const draw = sharedOrOwn({
+    shared: options.draw,
+    nowMs,
+    onFailure: (err) => logger.warn({ err }, 'requests are counted by this process alone'),
+  })
   const buckets = new Map<string, Bucket>()
 
   const bucketOf = (name: Allowance['name'], of: string, perSecond: number): Bucket => {

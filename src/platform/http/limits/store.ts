@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { inTime } from '#src/platform/runtime/index.ts'
 
 /** What a bucket gives, and what it has after that. */
 type Draw = {
@@ -49,5 +50,37 @@ export const ownBuckets = (nowMs: () => number): DrawTokens => {
     bucket.tokens = tokens - granted
     bucket.atMs = now
     return { granted, left: bucket.tokens }
+  }
+}
+
+/** The database answers within a few milliseconds: a request does not wait longer for one that is frozen. */
+const drawMsMax = 250
+/** So long nobody asks it again; then one asks for all. */
+const aloneMs = 5_000
+
+/** The buckets that processes share; while those do not answer, and without a database, this process's own. */
+export const sharedOrOwn = (options: {
+  readonly shared: () => DrawTokens | undefined
+  readonly nowMs: () => number
+  readonly onFailure: (err: unknown) => void
+}): DrawTokens => {
+  const { shared, nowMs, onFailure } = options
+  const own = ownBuckets(nowMs)
+  let aloneUntilMs: number | undefined
+  return async (...asked) => {
+    const draw = shared()
+    if (draw === undefined || (aloneUntilMs !== undefined && nowMs() < aloneUntilMs)) {
+      return own(...asked)
+    }
+    if (aloneUntilMs !== undefined) aloneUntilMs = nowMs() + aloneMs
+    try {
+      const drawn = await inTime(draw(...asked), drawMsMax)
+      aloneUntilMs = undefined
+      return drawn
+    } catch (err) {
+      aloneUntilMs = nowMs() + aloneMs
+      onFailure(err)
+      return own(...asked)
+    }
   }
 }

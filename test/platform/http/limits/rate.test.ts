@@ -120,6 +120,28 @@ test('while the database is away each process counts alone', async () => {
   expect(taken.filter((one) => one?.waitMs === undefined).length).toBe(20)
 })
 
+test('a frozen database holds nobody up, and is asked again by one for all some seconds later', async () => {
+  let [nowMs, asked] = [0, 0]
+  const limits = createRateLimits({
+    settings: { key: 10, account: undefined },
+    draw: () => () => {
+      asked++
+      return Promise.withResolvers<never>().promise
+    },
+    logger: { ...logger, warn: () => {} },
+    nowMs: () => nowMs,
+  })
+  const take = (keyId: string) => limits.take(principal(keyId))
+  const startedMs = performance.now()
+  expect(await take('first')).toMatchObject({ waitMs: undefined })
+  for (let key = 0; key < 50; key++) await take(`other ${key}`)
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(asked).toBe(1)
+  nowMs += 5_000
+  await Promise.all([take('one'), take('two'), take('three')])
+  expect(asked).toBe(2)
+})
+
 test('a bucket that all drew from at once gave no token twice', async () => {
   const draw = sharedBuckets(database.sql)
   const rate = { perSecond: 1, burst: 50 }
