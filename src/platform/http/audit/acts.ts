@@ -1,5 +1,5 @@
 import type { Logger } from '#src/platform/observe/index.ts'
-import { firstCharacters } from '#src/platform/runtime/index.ts'
+import { firstCharacters, inTime } from '#src/platform/runtime/index.ts'
 import { findInIdentifier } from '#src/platform/security/sensitive/index.ts'
 import { ApiError } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
@@ -12,9 +12,11 @@ const objectCharactersMax = 200
 /** A caller that goes on asking for what it may not do leaves one entry in so long. */
 const refusedEveryMs = 60_000
 const refusalsMax = 4_096
+/** The act is done: its answer does not wait longer for a database that is frozen, which may still take the entry. */
+const recordMsMax = 1_000
 
 export type Acts = {
-  /** Does the act, and records what came of it before its answer goes out. */
+  /** Does the act, and records what came of it before its answer goes out, unless the database is away. */
   readonly done: (
     action: AuditAction,
     c: RequestContext,
@@ -44,7 +46,7 @@ export const createActs = (
     const { actor, action, object, outcome } = entry
     const line = { actor: actor.id, request_id: actor.requestId, action, object, outcome }
     if (record === undefined) return logger.info(line, 'act')
-    await record(entry).catch((err: unknown) => {
+    await inTime(record(entry), recordMsMax).catch((err: unknown) => {
       logger.error({ ...line, err }, 'an act is not in the audit log')
     })
   }

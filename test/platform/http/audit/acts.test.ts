@@ -9,12 +9,13 @@ import { until } from '../../../support/until.ts'
 const operator = testKey('*')
 const reader = testKey('ops:read')
 
-const harness = (fails = false) => {
+const harness = (fault?: 'away' | 'frozen') => {
   const entries: AuditEntry[] = []
   const app = testApp(logLevelRoutes([]), {
     keys: [operator.record, reader.record],
     recordAct: async (entry) => {
-      if (fails) throw new Error('away')
+      if (fault === 'away') throw new Error('away')
+      if (fault === 'frozen') await Promise.withResolvers().promise
       entries.push(entry)
     },
   })
@@ -46,12 +47,15 @@ test('what a key may not do is recorded once a minute', async () => {
   expect(entries[0]?.actor.id).toBe(reader.record.id)
 })
 
-test('a database that is away keeps nobody from acting; the log tells of it', async () => {
-  const { set, lines } = harness(true)
-  expect((await set(operator.key, { level: 'debug' })).status).toBe(200)
-  expect(lines.join('')).toContain('an act is not in the audit log')
-  expect(lines.join('')).toContain('log_level.set')
-})
+test.each(['away', 'frozen'] as const)(
+  'a database that is %s keeps nobody from acting; the log tells of it',
+  async (fault) => {
+    const { set, lines } = harness(fault)
+    expect((await set(operator.key, { level: 'debug' })).status).toBe(200)
+    expect(lines.join('')).toContain('an act is not in the audit log')
+    expect(lines.join('')).toContain('log_level.set')
+  },
+)
 
 test('whatever uses or hands out a private key is an act', () => {
   const never = (): never => {
