@@ -39,10 +39,20 @@ export const createKeyTable = (options: {
     const written = uses
     uses = new Map()
     const times = [...written.values()].map((at) => at.toISOString())
-    await sql`
-      update api_keys set last_used_at = used.at::timestamptz
-      from unnest(${[...written.keys()]}::text[], ${times}::text[]) as used (id, at)
-      where api_keys.id = used.id`
+    try {
+      // Processes lock the rows in one order, so that none waits for another in a circle.
+      await sql`
+        with used as (
+          select * from unnest(${[...written.keys()]}::text[], ${times}::text[]) as used (id, at)
+        ), held as (
+          select id from api_keys where id in (select id from used) order by id for no key update
+        )
+        update api_keys set last_used_at = greatest(last_used_at, used.at::timestamptz)
+        from used join held using (id) where api_keys.id = used.id`
+    } catch (error) {
+      uses = new Map([...written, ...uses])
+      throw error
+    }
   }
   const name = 'last uses of API keys'
   const job = createJob({ name, everyMs: usesWrittenEveryMs, run: writeUses, logger })

@@ -62,6 +62,23 @@ test('holds no secret, and says when a key was last used', async () => {
   expect(JSON.stringify(rows)).not.toContain(key.slice(-49, -6))
 })
 
+test('a last use is written though a first try failed, and never goes back', async () => {
+  const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
+  const { id } = await store.create(shop)
+  const { keySource, start, stop } = tableOf()
+  const lastUse = async () => (await store.list()).find((entry) => entry.id === id)?.last_used_at
+  await start()
+  keySource.used?.(id, new Date('2026-01-02T00:00:00Z'))
+  await database.sql`alter table api_keys rename to api_keys_away`
+  await expect(stop()).rejects.toThrow('42P01')
+  await database.sql`alter table api_keys_away rename to api_keys`
+  await stop()
+  expect(await lastUse()).toBe('2026-01-02T00:00:00.000Z')
+  keySource.used?.(id, new Date('2026-01-01T00:00:00Z'))
+  await stop()
+  expect(await lastUse()).toBe('2026-01-02T00:00:00.000Z')
+})
+
 test('an expired key and an unknown one are refused', async () => {
   const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const { key } = await store.create({ ...shop, expiresAt: new Date(Date.now() - 1) })
