@@ -169,15 +169,16 @@ export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promis
 
 /** Validates the query parameters; refuses one that is given twice. */
 export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
-  const values: Record<string, string> = {}
-  for (const [name, all] of Object.entries(c.req.queries())) {
-    if (all.length > 1) {
+  // Without a prototype: else a parameter `__proto__` is lost, and not refused.
+  const values: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URL(c.req.url, 'http://localhost').searchParams) {
+    if (name in values) {
       throw invalid(
         [{ pointer: name, rule: 'unique', message: 'is given more than once' }],
         'The query',
       )
     }
-    values[name] = all[0] ?? ''
+    values[name] = value
   }
   return validated(schema, values, undefined)
 }

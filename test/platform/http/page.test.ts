@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test'
-import { cursor, cursorOf } from '#src/platform/http/index.ts'
+import { Hono } from 'hono'
+import { z } from 'zod'
+import {
+  type ApiError,
+  cursor,
+  cursorOf,
+  type RequestContext,
+  readQuery,
+} from '#src/platform/http/index.ts'
 
 const any = cursor(/^[!-~ ]{1,100}$/)
 const uuid = '0193b3a0-7b1c-7000-8000-0123456789ab'
@@ -29,4 +37,17 @@ test.each([
   `2026-01-01T00:00:00.000Z ${'-'.repeat(36)}`,
 ])('no list gave %s', (key) => {
   expect(any.safeParse(cursorOf(key)).error?.issues).toMatchObject([{ params: { rule: 'cursor' } }])
+})
+
+test.each([
+  ['?limit=1', 200],
+  ['?limit=1&limit=2', 400],
+  ['?limit=1&other=1', 400],
+  ['?limit=1&__proto__=1', 400],
+  ['?limit=1&constructor=1', 400],
+])('the query %s answers %d', async (query, status) => {
+  const app = new Hono<{ Bindings: RequestContext['env'] }>()
+    .get('/', (c) => c.json(readQuery(c, z.strictObject({ limit: z.string() }))))
+    .onError((error) => new Response(null, { status: (error as ApiError).definition.status }))
+  expect((await app.request(`/${query}`)).status).toBe(status)
 })
