@@ -1,4 +1,5 @@
 import { type PlatformSettings, platformSettings } from '#src/platform/config/index.ts'
+import { hasCode } from '#src/platform/runtime/index.ts'
 import { type Command, demandSettings, exitCodes } from './command.ts'
 
 const timeoutMs = 2_000
@@ -45,7 +46,10 @@ export const readyCommand: Command = {
       io.out(`${(await response.text()).trim()}\n`)
       return response.ok ? exitCodes.ok : exitCodes.failed
     } catch (error) {
-      io.err(`trilho ready: ${url}: ${error instanceof Error ? error.message : String(error)}\n`)
+      const told = hasCode(error, 'ECONNREFUSED')
+        ? 'nothing listens there: is `serve` running? See its log.'
+        : String(error instanceof Error ? error.message : error)
+      io.err(`trilho ready: ${url}: ${told}\n`)
       return exitCodes.failed
     }
   },

@@ -31,7 +31,9 @@ test('ready tells what the process of this machine answers', async () => {
   })
   const nobody = await ask({ HTTP_ADDR: '127.0.0.1:9' })
   expect(nobody.code).toBe(1)
-  expect(nobody.err).toStartWith('trilho ready: http://127.0.0.1:9/ready: ')
+  expect(nobody.err).toBe(
+    'trilho ready: http://127.0.0.1:9/ready: nothing listens there: is `serve` running? See its log.\n',
+  )
   expect((await ask({ HTTP_ADDR: 'nonsense' })).code).toBe(78)
 })
 
