@@ -33,7 +33,6 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { sliceEnvelope } from '../support/envelope.ts'
-import { farYear } from '../support/far-year.ts'
 import { pacs008, utf8 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -260,12 +259,12 @@ const instantPayments = async () => {
   await call('PUT', `${received}/devolucao/1`, { valor: '0.10' })
   const company = { key: 'empresa@example.com', tax_id: '12345678000195' }
   await call('PUT', '/v1/pix/receivers', { ...company, ...name })
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   const { idRec } = await call('POST', '/pix/v2/rec', {
     vinculo: { contrato: '1', devedor: { cpf: '98765432100', nome: 'Bia' } },
-    calendario: { dataInicial: `${farYear}-01-01`, periodicidade: 'MENSAL' },
+    calendario: { dataInicial: inDays(5).slice(0, 10), periodicidade: 'MENSAL' },
     politicaRetentativa: 'NAO_PERMITE',
   })
-  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   await call('POST', '/pix/v2/solicrec', {
     idRec,
     calendario: { dataExpiracaoSolicitacao: inDays(1) },
