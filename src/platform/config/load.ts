@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { withoutSecrets } from '../security/sensitive/index.ts'
 import { companionName, type Setting, type SettingGroup, type SettingValues } from './settings.ts'
 
 export type SettingProblem = {
@@ -96,23 +97,31 @@ const readSetting = (
   try {
     found = findText(setting, env)
     const text = found?.text ?? setting.default
-    effective.push({
-      name: setting.env,
-      value: text === undefined ? undefined : (found?.path ?? setting.kind.mask(text)),
-      source: sourceOf(setting, found),
-    })
-    return text === undefined ? none : setting.kind.parse(text, found?.path)
+    const read = text === undefined ? none : setting.kind.parse(text, found?.path)
+    const shown = text === undefined ? undefined : (found?.path ?? setting.kind.mask(text))
+    effective.push({ name: setting.env, value: shown, source: sourceOf(setting, found) })
+    return read
   } catch (error) {
     const known = error instanceof SettingError
+    const shown = found === undefined ? '***' : (found.path ?? shownUnread(setting, found.text))
+    if (found !== undefined) {
+      effective.push({ name: setting.env, value: shown, source: sourceOf(setting, found) })
+    }
     problems.push({
       name: known ? error.variable : (found?.name ?? setting.env),
-      value: found === undefined ? '***' : (found.path ?? setting.kind.mask(found.text)),
+      value: shown,
       problem: error instanceof Error ? error.message : 'cannot be read',
       expected: setting.kind.expected,
       fix: known ? error.fix : fixFor(setting),
     })
     return none
   }
+}
+
+/** A value of another form than its kind has may hold a secret where the kind has none: user and password before an `@`. */
+const shownUnread = ({ kind }: Setting<unknown>, text: string): string => {
+  const masked = kind.mask(text)
+  return /(?<!\*\*\*)@/.test(masked) ? '***' : withoutSecrets(masked)
 }
 
 const sourceOf = (

@@ -271,3 +271,18 @@ describe('loading', () => {
     )
   })
 })
+
+describe('a secret in a setting that has none', () => {
+  test.each([
+    ['a list of addresses', list(hostPort()), 'kafka://user:hunter2@h:9092'],
+    ['an address to listen at', listenAddress(), 'user:hunter2@h'],
+    ['a number', integer(1, 9), 'https://user:hunter2@h/'],
+    ['a choice', oneOf('a', 'b'), 'password=hunter2'],
+  ])('is not shown: %s', (_name, kind: Kind<unknown>, given) => {
+    const group = defineSettings({ it: setting('SPI_IT', kind, { doc: '' }) })
+    const { problems, effective } = loadSettings({ group }, { SPI_IT: given })
+    expect(problems).toHaveLength(1)
+    expect(effective.map(({ name }) => name)).toEqual(['SPI_IT'])
+    expect(JSON.stringify({ problems, effective })).not.toContain('hunter2')
+  })
+})
