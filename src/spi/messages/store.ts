@@ -92,7 +92,9 @@ export const othersUnderKnownKeys = async (
       ) message`
   const stored = Map.groupBy(rows, ({ messageId }) => messageId)
   const isOther = ({ id, xml }: NewMessage): boolean =>
-    (stored.get(id) ?? []).every((row) => !Bun.zstdDecompressSync(row.xml).equals(xml))
+    (stored.get(id) ?? []).every(
+      (row) => Buffer.compare(Bun.zstdDecompressSync(row.xml), xml) !== 0,
+    )
   return new Set(messages.filter(isOther).map(({ id }) => id))
 }
 
