@@ -8,7 +8,7 @@ import {
   invalid,
   refusedValue,
 } from '#src/platform/http/index.ts'
-import type { Readiness } from '../disputes/service.ts'
+import type { Readiness } from '../disputes/advance.ts'
 import { changeDispute, lockDispute, touchDispute } from '../disputes/store.ts'
 import { dictErrors } from '../errors.ts'
 import { type Analysis, type Refund, type RefundWanted, returnReasons } from './domain.ts'
