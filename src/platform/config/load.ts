@@ -94,22 +94,22 @@ const readSetting = (
   effective: EffectiveSetting[],
 ): unknown => {
   let found: Found | undefined
+  const tell = (value: string | undefined): void => {
+    effective.push({ name: setting.env, value, source: sourceOf(setting, found) })
+  }
   try {
     found = findText(setting, env)
     const text = found?.text ?? setting.default
     const read = text === undefined ? none : setting.kind.parse(text, found?.path)
-    const shown = text === undefined ? undefined : (found?.path ?? setting.kind.mask(text))
-    effective.push({ name: setting.env, value: shown, source: sourceOf(setting, found) })
+    tell(text === undefined ? undefined : (found?.path ?? setting.kind.mask(text)))
     return read
   } catch (error) {
     const known = error instanceof SettingError
-    const shown = found === undefined ? '***' : (found.path ?? shownUnread(setting, found.text))
-    if (found !== undefined) {
-      effective.push({ name: setting.env, value: shown, source: sourceOf(setting, found) })
-    }
+    const value = found === undefined ? '***' : (found.path ?? shownUnread(setting, found.text))
+    if (found !== undefined) tell(value)
     problems.push({
       name: known ? error.variable : (found?.name ?? setting.env),
-      value: shown,
+      value,
       problem: error instanceof Error ? error.message : 'cannot be read',
       expected: setting.kind.expected,
       fix: known ? error.fix : fixFor(setting),
