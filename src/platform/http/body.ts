@@ -171,7 +171,7 @@ export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promis
 export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
   // Without a prototype: else a parameter `__proto__` is lost, and not refused.
   const values: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URL(c.req.url, 'http://localhost').searchParams) {
+  for (const [name, value] of new URL(c.req.url).searchParams) {
     if (name in values) {
       throw invalid(
         [{ pointer: name, rule: 'unique', message: 'is given more than once' }],
