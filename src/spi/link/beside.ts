@@ -26,24 +26,30 @@ export type AskingBeside<Answer> = {
   readonly isOver: (error: unknown) => boolean
   /** Told of the answer to the other ask, where one has counted; absent: that one is given up. */
   readonly late?: ((answer: Answer) => void) | undefined
-  readonly everyMs: number
+  /** The second ask comes after this time, each further one after half as much again. */
+  readonly againMs: number
 }
+
+const laterFactor = 1.5
 
 /**
  * Asks, and asks again beside the oldest ask every so often: the first good answer counts. What is not good, or fails,
  * counts only when it is the last one under way, for a server may refuse one of two equal asks. Never more than two are.
+ *
+ * A server may hold an ask for longer than the first waits, and end it when the next comes. So a further ask leaves the
+ * one before it more time than the first had: otherwise none would live until its answer.
  */
 export const askBeside = <Answer>({
   ask,
   isGood,
   isOver,
   late,
-  everyMs,
+  againMs,
 }: AskingBeside<Answer>): Promise<Answered<Answer>> =>
   new Promise((resolve, reject) => {
     let underWay: readonly Ask<Answer>[] = []
     const end = (leave: (one: Ask<Answer>) => void): void => {
-      clearInterval(timer)
+      clearTimeout(timer)
       const left = underWay
       underWay = []
       for (const one of left) leave(one)
@@ -84,6 +90,10 @@ export const askBeside = <Answer>({
       newer?.giveUp()
       void follow(one)
     }
-    const timer = setInterval(begin, everyMs)
+    const askAgain = (): void => {
+      begin()
+      timer = setTimeout(askAgain, againMs * laterFactor)
+    }
+    let timer = setTimeout(askAgain, againMs)
     begin()
   })

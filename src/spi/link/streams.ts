@@ -261,7 +261,7 @@ const patiently = async (
       isGood: ({ status }, waitedMs) =>
         status === 200 || status === 204 || (status === 410 && waitedMs >= readAgainMaxMs),
       isOver: (error) => error instanceof LateError,
-      everyMs: patience.againMs(),
+      againMs: patience.againMs(),
       late,
     })
     patience.answered(afterMs, isRescued)
