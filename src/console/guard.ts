@@ -1,7 +1,10 @@
 import { ApiError, httpErrors, type RequestContext } from '#src/platform/http/index.ts'
 
-/** Without it no request of the console is taken. A page of another origin cannot send it without our leave. */
-const consoleHeader = 'x-trilho-console'
+/**
+ * Without it no request of the console is taken: a page of another origin cannot send it without our leave. And the page
+ * takes no answer for done without it.
+ */
+export const consoleHeader = 'x-trilho-console'
 
 /** `background`: what a page asks for by itself, which keeps no session alive. */
 const purposes = new Set(['user', 'background'])

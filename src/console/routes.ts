@@ -24,7 +24,7 @@ import {
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
 import { isFollowed, isOfPayments, listsMax } from './followed.ts'
-import { requireOwnOrigin, requireOwnPage } from './guard.ts'
+import { consoleHeader, requireOwnOrigin, requireOwnPage } from './guard.ts'
 import type { Live } from './live.ts'
 import { consolePage } from './page.ts'
 import type { Session, Sessions } from './session.ts'
@@ -47,12 +47,14 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Page, files, session, and the way to the API. */
 export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
-  route({ ...open('POST /console/session'), ...signInBody }, ({ c }) => begin(deps, c)),
-  route(open('GET /console/session'), ({ c }) => show(deps, c)),
-  route(open('DELETE /console/session'), ({ c }) => end(deps, c)),
+  route({ ...open('POST /console/session'), ...signInBody }, ({ c }) => ours(begin(deps, c))),
+  route(open('GET /console/session'), ({ c }) => ours(show(deps, c))),
+  route(open('DELETE /console/session'), ({ c }) => ours(end(deps, c))),
   route(open('GET /console/live'), ({ c }) => follow(deps, c)),
   route(open('GET /console/assets/{name}'), ({ c }) => asset(c)),
-  ...methods.map((method) => route(open(`${method} ${apiPrefix}/*`), ({ c }) => forward(deps, c))),
+  ...methods.map((method) =>
+    route(open(`${method} ${apiPrefix}/*`), ({ c }) => ours(forward(deps, c))),
+  ),
   route(open('GET /console'), async () => consolePage(await loadAssets())),
   route(open('GET /console/*'), async () => consolePage(await loadAssets())),
 ]
@@ -67,6 +69,13 @@ const open = (at: RouteContract['at']): RouteContract => ({
   summary: 'Web console',
   responses: { 200: { description: 'Web console' } },
 })
+
+/** Marks it for the page, which takes nothing for done that somebody in between has answered. */
+const ours = async (answering: Promise<Response>): Promise<Response> => {
+  const answer = await answering
+  answer.headers.set(consoleHeader, 'answer')
+  return answer
+}
 
 const unauthorized = (): ApiError =>
   new ApiError(httpErrors.unauthorized, 'There is no session, or it is over: sign in again.')

@@ -1,5 +1,5 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
-import { loadConsole } from './load-console.ts'
+import { answerOf, loadConsole } from './load-console.ts'
 
 /* Charges of one status come and go among the older ones while somebody reads on: none that was there is left out. */
 
@@ -33,7 +33,7 @@ const serve = (charges: readonly Charge[]) =>
       quantidadeDePaginas: Math.max(1, Math.ceil(found.length / size)),
       quantidadeTotalDeItens: found.length,
     }
-    return Response.json({ cobs: found.slice(from, from + size), parametros: { paginacao } })
+    return answerOf({ cobs: found.slice(from, from + size), parametros: { paginacao } })
   }) as unknown as typeof fetch)
 
 /** @param everyMs 0: all are made at once */

@@ -1,5 +1,5 @@
 import { afterEach, expect, mock, test } from 'bun:test'
-import { loadConsole } from './load-console.ts'
+import { answerOf, loadConsole } from './load-console.ts'
 
 /* What waits for a person is counted as far as it is asked for, and said to be more only where there is more. */
 
@@ -17,13 +17,13 @@ const told = async (scope: string, answers: Readonly<Record<string, object>>) =>
   const answered = async (asked: string | URL | Request) => {
     const [, path = '', limit = '0'] =
       /(\/(?:v1\/[\w/-]+|health))(?:.*limit=(\d+))?/.exec(String(asked)) ?? []
-    if (path === '/health') return Response.json(answers[path] ?? { status: 'ok' })
+    if (path === '/health') return answerOf(answers[path] ?? { status: 'ok' })
     const rows = (answers[path] ?? {}) as Readonly<Record<string, readonly object[]>>
     const cut = Object.entries(rows).map(([name, all]) => [
       name,
       name === 'classes' ? all : all.slice(0, Number(limit)),
     ])
-    return Response.json(Object.fromEntries(cut))
+    return answerOf(Object.fromEntries(cut))
   }
   globalThis.fetch = Object.assign(answered, { preconnect: own.preconnect })
   try {

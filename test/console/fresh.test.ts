@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
+import { ofGateway } from './load-console.ts'
 import { apiOf, seedCharges } from './seeds.ts'
 import { openConsole, type SeenConsole, settled, show, signIn, visitOf } from './visit.ts'
 
@@ -85,7 +86,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       if (id === former) await held.promise
       const row = { id, type: 'pacs.008', status: 'ACCEPTED', end_to_end_id: id, biz_msg_idr: '' }
       const times = { created_at: '2026-11-28T12:00:00.000Z', amount: '1.00' }
-      await route.fulfill({ json: { messages: [{ ...row, ...times }], next_cursor: null } })
+      const json = { messages: [{ ...row, ...times }], next_cursor: null }
+      await route.fulfill({ headers: ofGateway, json })
     })
     const find = page.locator('form.find input')
     const look = async (text = '') => {
@@ -123,6 +125,23 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     // Nothing more changes.
     await rowOf(page, rrn).waitFor({ timeout: 30_000 })
     await note.waitFor({ state: 'detached' })
+    await page.context().close()
+  }, 120_000)
+
+  test('what a proxy answers ends no session, also where it is asked who is signed in', async () => {
+    const one = await openList()
+    const { page } = one
+    page.setDefaultTimeout(30_000)
+    const foreign = { status: 401, contentType: 'text/html', body: '<h1>Who are you?</h1>' }
+    await page.route(/\/console\/(api|session)/, (route) => route.fulfill(foreign))
+    await show(page, '/webhooks')
+    await page.getByText('Somebody between this page').first().waitFor()
+    expect(await page.locator('input[name=key]').count()).toBe(0)
+    await page.reload()
+    await page.getByText('Somebody between this page').waitFor()
+    expect(await page.locator('input[name=key]').count()).toBe(0)
+    await page.unrouteAll()
+    await page.locator('.who', { hasText: 'operator' }).waitFor()
     await page.context().close()
   }, 120_000)
 
@@ -165,7 +184,9 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const untold = { status: 'degraded', version: '0', database: 'down' }
     await signIn(one, operator)
     await page.locator('.parties li').first().waitFor()
-    await page.route(/\/api\/health/, (route) => route.fulfill({ json: untold }))
+    await page.route(/\/api\/health/, (route) =>
+      route.fulfill({ headers: ofGateway, json: untold }),
+    )
     await page.getByText(/Not updated since .*does not tell now/).waitFor({ timeout: 60_000 })
     expect(await page.locator('.parties li').count()).toBeGreaterThan(0)
     await show(page, '/cards')
@@ -365,7 +386,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       }
       keys.push(route.request().headers()['idempotency-key'])
       if (keys.length === 3) await held.promise
-      return keys.length <= 2 ? route.abort() : route.fulfill({ status: 201, body: '{}' })
+      if (keys.length <= 2) return route.abort()
+      return route.fulfill({ status: 201, headers: ofGateway, body: '{}' })
     })
     await signIn(
       one,

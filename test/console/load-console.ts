@@ -11,6 +11,14 @@ const pageIn = (language: 'en' | 'pt') => ({
   document: { addEventListener: () => undefined },
 })
 
+/** By this a page knows an answer for the gateway's. */
+export const ofGateway = { 'X-Trilho-Console': 'answer' }
+
+export const answerOf = (
+  body: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response => Response.json(body, { status, headers: { ...ofGateway, ...headers } })
+
 /** All that modules of the console export: bundled as for the browser, and loaded here. */
 export const loadConsole = async <Exports>(
   names: readonly string[],

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test'
-import { loadConsole } from './load-console.ts'
+import { answerOf, loadConsole } from './load-console.ts'
 
 /* A request that nobody knows the outcome of takes its Idempotency-Key again, whoever asks for the same. */
 
@@ -51,7 +51,7 @@ const keysAfter = async (first: () => Response, second: Readonly<Record<number, 
     { headers }: { headers: Headers },
   ) => {
     keys.push(headers.get('idempotency-key'))
-    return keys.length === 1 ? first() : Response.json({})
+    return keys.length === 1 ? first() : answerOf({})
   }) as unknown as typeof fetch)
   const path = `/v1/pix/payments/${crypto.randomUUID()}/refunds`
   const given: Parameters<Send> = ['POST', path, { amount: 400 }]
@@ -71,6 +71,8 @@ test.each([
   ['a fault', () => problem(500, 'internal')],
   ['a session that is over', () => problem(401, 'unauthorized')],
   ['a limit', () => problem(429, 'rate_limited')],
+  ['somebody in between who answers with nothing', () => new Response(null, { status: 204 })],
+  ['somebody in between who says that it is done', () => Response.json({ status: 'ok' })],
   ['a proxy that finds no such path', () => new Response('<h1>Not Found</h1>', { status: 404 })],
   ['a proxy that takes no such body', () => new Response(null, { status: 413 })],
   ['a proxy with errors of its own', () => Response.json({ error: 'no' }, { status: 400 })],
@@ -91,7 +93,7 @@ test.each([
 })
 
 test.each([
-  ['it was done', () => Response.json({})],
+  ['it was done', () => answerOf({})],
   ['it was refused', () => problem(422, 'message_rejected')],
   ['the state does not allow it', () => problem(409, 'conflict')],
   ['it was refused as cards and transfers are', () => envelope(400, 'VALIDATION_FAILED')],
@@ -121,7 +123,7 @@ test('what was done the first time is told as that, and the same is something ne
     { headers }: { headers: Headers },
   ) => {
     keys.push(headers.get('idempotency-key'))
-    return keys.length === 1 ? lost() : Response.json({}, answers[keys.length - 1])
+    return keys.length === 1 ? lost() : answerOf({}, answers[keys.length - 1])
   }) as unknown as typeof fetch)
   let replays = 0
   const ask = () =>
@@ -147,9 +149,9 @@ const keysOf = async (
     path: string,
     { headers }: { headers: Headers },
   ) => {
-    if (path === '/console/session') return Response.json({ key_id: 'k', account })
+    if (path === '/console/session') return answerOf({ key_id: 'k', account })
     keys.push(headers.get('idempotency-key'))
-    return keys.length < pages.length ? lost() : Response.json({})
+    return keys.length < pages.length ? lost() : answerOf({})
   }) as unknown as typeof fetch)
   for (const page of pages) {
     await page.currentSession()
@@ -226,6 +228,23 @@ test.each([
   const ask = async () =>
     refusalOf(await sendOnce('DELETE', path).catch((error: unknown) => error)).isSecond
   expect([await ask(), await ask()]).toEqual([false, may])
+})
+
+test.each([
+  ['the gateway', () => problem(401, 'unauthorized'), true],
+  ['the gateway as cards and transfers are', () => envelope(401, 'UNAUTHORIZED'), true],
+  ['a proxy', () => new Response('<h1>Unauthorized</h1>', { status: 401 }), false],
+  ['a proxy in JSON', () => Response.json({ error: 'unauthorized' }, { status: 401 }), false],
+])('a session is over where %s says so', async (_, answer, isOver) => {
+  spyOn(globalThis, 'fetch').mockImplementation((async () => answer()) as unknown as typeof fetch)
+  const told: string[] = []
+  Object.defineProperty(globalThis, 'dispatchEvent', {
+    value: ({ type }: Event) => told.push(type) > 0,
+    configurable: true,
+  })
+  await sendOnce('POST', '/v1/pix/payments', {}).catch(() => {})
+  Reflect.deleteProperty(globalThis, 'dispatchEvent')
+  expect(told).toEqual(isOver ? ['signed-out'] : [])
 })
 
 test('what is refused at once was not done before', async () => {

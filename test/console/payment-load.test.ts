@@ -1,5 +1,5 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
-import { loadConsole } from './load-console.ts'
+import { answerOf, loadConsole } from './load-console.ts'
 
 /* A page leaves out what its key may not see, and says so where something else keeps it away. */
 
@@ -56,7 +56,7 @@ const loaded = (part?: string, status = 0): Promise<Payment> => {
     const name = headers.get('accept') === 'application/xml' ? 'xml' : asked
     if (name === part)
       return Response.json({ type: '/v1/errors/x', detail: 'refused', code: 'x' }, { status })
-    return Response.json(answers[name as keyof typeof answers])
+    return answerOf(answers[name as keyof typeof answers])
   }
   spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
   return loadPayment('spi', '1', 'user')
@@ -114,7 +114,7 @@ test.each([
       created_at: '2026-01-01T00:00:00Z',
     }
     const deliveries = { deliveries: [delivery], next_cursor: next }
-    const answered = async () => Response.json(deliveries)
+    const answered = async () => answerOf(deliveries)
     spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
     const moments = await deliveriesOf('E1', 'user')
     expect(moments.slice(1).map(({ how }) => how)).toEqual(told)

@@ -5,6 +5,7 @@ import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
+import { ofGateway } from './load-console.ts'
 import { type Api, apiOf, receivedPix } from './seeds.ts'
 import {
   expectNone,
@@ -108,7 +109,8 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       const status = isOld ? 'pending' : 'delivered'
       const delivery = { id: 'd1', event_type: 'drex.transfer.confirmed', status, attempts: 1 }
       const created_at = new Date().toISOString()
-      return route.fulfill({ json: { deliveries: [{ ...delivery, created_at }] } })
+      const json = { deliveries: [{ ...delivery, created_at }] }
+      return route.fulfill({ headers: ofGateway, json })
     })
     await page.route(/\/v1\/drex\/transactions\//, async (route) => {
       chainAsks += 1
@@ -353,7 +355,9 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       stateMutability,
     }))
     const contract = { address: '0xab', network: 'drex', label: 'Lists', status: 'active', abi }
-    await page.route('**/v1/contracts/0xab*', (route) => route.fulfill({ json: contract }))
+    await page.route('**/v1/contracts/0xab*', (route) =>
+      route.fulfill({ headers: ofGateway, json: contract }),
+    )
     await show(page, '/currency/contracts/0xab')
     for (const [label, verb] of [
       ['f0(uint256[])', 'Read'],

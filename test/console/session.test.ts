@@ -80,6 +80,20 @@ test('a key becomes a cookie that no script reads, and that asks the API as that
   expect(await asked.json()).toEqual({ key: made.record.id, cookie: null, forwarded: null })
 })
 
+test('what the gateway answers through the console bears its mark', async () => {
+  const { call, signIn, who } = createRig()
+  const answer = await signIn()
+  const headers = { ...own, Cookie: cookieOf(answer) }
+  const others = [
+    await who(cookieOf(answer)),
+    await call('GET', '/console/session', { headers }),
+    await call('DELETE', '/console/session', { headers }),
+  ]
+  for (const { headers: marked } of [answer, ...others]) {
+    expect(marked.get('x-trilho-console')).toBe('answer')
+  }
+})
+
 test('a wrong key gets none', async () => {
   const { call } = createRig()
   const answer = await call('POST', '/console/session', { body: { key: 'no' }, headers: own })

@@ -1,6 +1,6 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { transactionStatuses } from '../../src/drex/domain.ts'
-import { loadConsole } from './load-console.ts'
+import { answerOf, loadConsole } from './load-console.ts'
 
 /* What is offered for a transfer is what the API takes: a button that is always refused leads people astray. */
 
@@ -66,7 +66,7 @@ const pageOf = async (told: object): Promise<Page> => {
   const answered = async (asked: string) => {
     const [path = '', query = ''] = asked.replace('/console/api', '').split('?')
     const isWhole = query.includes('full_addresses=true')
-    return Response.json({ ...answers[path], ...(isWhole && whole) })
+    return answerOf({ ...answers[path], ...(isWhole && whole) })
   }
   spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
   return loadPayment('drex', 't1', 'user')

@@ -61,6 +61,11 @@ export class Refusal extends Error {
     return this.isReplay || !(this.mayHaveActed || isRunning || isOfWhoAsks)
   }
 
+  /** Whether the gateway says that there is no session any more. */
+  get isSignedOut(): boolean {
+    return this.status === 401 && !this.isForeign
+  }
+
   /** Whether the same may be answered later: not where a right or a setting is missing. */
   get mayPass(): boolean {
     const isFault = this.status === 0 || this.status === 429 || this.status >= 500
@@ -126,14 +131,15 @@ const ask = async (
   if (shown !== undefined) headers.set('X-Trilho-Console-Key', shown.key_id)
   headers.set('Accept-Language', locale)
   const { answer, text } = await received(path, { ...init, headers }, withinMs)
-  if (answer.ok) return { answer, text }
-  if (answer.status === 401 && path !== '/session') end()
-  throw refusalIn(answer, jsonIn(text))
+  if (answer.ok && isOfGateway(answer)) return { answer, text }
+  const refusal = refusalIn(answer, jsonIn(text))
+  if (refusal.isSignedOut && path !== '/session') end()
+  throw refusal
 }
 
 const refusalIn = (answer: Response, body: unknown): Refusal => {
   const requestId = answer.headers.get('X-Request-Id') ?? ''
-  if (isReplayed(answer) || isOfGateway(body)) {
+  if (isOfGateway(answer) || (!answer.ok && isRefusalOfGateway(body))) {
     return new Refusal(answer.status, messageOf(body), requestId, codeOf(body), isReplayed(answer))
   }
   const message = fill(words.foreign, { status: String(answer.status) })
@@ -151,10 +157,14 @@ const jsonIn = (text: string): unknown => {
 
 const isReplayed = ({ headers }: Response): boolean => headers.has('Idempotent-Replayed')
 
+/** What says that something is done has no form by which it is known: the gateway marks it. */
+const isOfGateway = (answer: Response): boolean =>
+  isReplayed(answer) || answer.headers.has('X-Trilho-Console')
+
 const pixErrorPrefix = 'https://pix.bcb.gov.br/api/v2/error/'
 
 /** Whether it has one of the forms in which the gateway refuses: what others answer with has errors too. */
-const isOfGateway = (body: unknown): boolean => {
+const isRefusalOfGateway = (body: unknown): boolean => {
   const { type, code, error } = (body ?? {}) as {
     type?: unknown
     code?: unknown
@@ -261,7 +271,7 @@ export const signOut = async (): Promise<void> => {
     await ask('/session', { method: 'DELETE' }, 'user')
   } catch (error) {
     // What is shown is signed out already.
-    if (refusalOf(error).status !== 401) throw error
+    if (!refusalOf(error).isSignedOut) throw error
   }
 }
 
@@ -287,7 +297,8 @@ export const every =
     return () => clearInterval(timer)
   }
 
-const retryMs = 10_000
+/** What failed is asked for again by itself after so long. */
+export const retryMs = 10_000
 
 /**
  * What `load` finds, kept while it is asked for anew.

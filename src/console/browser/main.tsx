@@ -4,7 +4,9 @@ import { DeliveryOfBonds, LienPage } from './agreements.tsx'
 import {
   currentSession,
   type Loaded,
+  Refusal,
   refusalOf,
+  retryMs,
   type ScreenProps,
   type Session,
   signIn,
@@ -32,6 +34,7 @@ import { keyWords } from './key-words.ts'
 import { Keys } from './keys.tsx'
 import { isThing, Make } from './make.tsx'
 import { Overview } from './overview.tsx'
+import { Unanswered } from './parts.tsx'
 import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
 import { pixKeyWords } from './pix-key-words.ts'
@@ -100,7 +103,10 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
       setProblem(refusalOf(error).message)
       return
     }
-    await currentSession().then(onDone, () => setProblem(words.insecure))
+    await currentSession().then(onDone, (error) => {
+      const refusal = refusalOf(error)
+      setProblem(refusal.isSignedOut ? words.insecure : refusal.message)
+    })
   }
   return (
     <main class="sign-in">
@@ -330,14 +336,31 @@ const decoded = (step: string): string => {
 }
 
 const App = () => {
-  const [session, setSession] = useState<Session | undefined | 'asking'>('asking')
+  const [session, setSession] = useState<Session | undefined | 'asking' | Refusal>('asking')
+  const ask = () =>
+    void currentSession().then(setSession, (error) => {
+      const refusal = refusalOf(error)
+      setSession(refusal.isSignedOut ? undefined : refusal)
+    })
   useEffect(() => {
     const end = () => setSession(undefined)
     addEventListener('signed-out', end)
-    currentSession().then(setSession, end)
+    ask()
     return () => removeEventListener('signed-out', end)
   }, [])
+  // Whether there is a session is not known yet.
+  useEffect(() => {
+    const timer = session instanceof Refusal ? setTimeout(ask, retryMs) : undefined
+    return () => clearTimeout(timer)
+  }, [session])
   if (session === 'asking') return null
+  if (session instanceof Refusal) {
+    return (
+      <main class="sign-in">
+        <Unanswered refusal={session} again={ask} />
+      </main>
+    )
+  }
   return session === undefined ? (
     <SignIn onDone={setSession} />
   ) : (

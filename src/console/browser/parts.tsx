@@ -32,21 +32,30 @@ export const Shown = <T,>({
     )
   }
   if (error === undefined) return <p class="quiet waiting">{words.loading}…</p>
-  return (
-    <div class="problem" role="alert">
-      <strong>{error.status === 403 ? words.lacking : words.failed}</strong>
-      <p>{error.message}</p>
-      {error.requestId !== '' && (
-        <p class="quiet">
-          {words.request} <code>{error.requestId}</code>
-        </p>
-      )}
-      <button type="button" onClick={again}>
-        {words.again}
-      </button>
-    </div>
-  )
+  return <Unanswered refusal={error} again={again} />
 }
+
+/** In place of what cannot be asked for. */
+export const Unanswered = ({
+  refusal: { status, message, requestId },
+  again,
+}: {
+  readonly refusal: Refusal
+  readonly again: () => void
+}) => (
+  <div class="problem" role="alert">
+    <strong>{status === 403 ? words.lacking : words.failed}</strong>
+    <p>{message}</p>
+    {requestId !== '' && (
+      <p class="quiet">
+        {words.request} <code>{requestId}</code>
+      </p>
+    )}
+    <button type="button" onClick={again}>
+      {words.again}
+    </button>
+  </div>
+)
 
 /** Why something was not done, with what its request is found by in the log. */
 export const Refused = ({
