@@ -22,14 +22,19 @@ const loadPage = () => loadConsole<Page>(['once.ts', 'api.ts'])
 const { sendOnce, refusalOf } = await loadPage()
 
 const kept = new Map<string, string>()
-Object.defineProperty(globalThis, 'sessionStorage', {
+Object.defineProperty(globalThis, 'localStorage', {
   value: {
+    get length() {
+      return kept.size
+    },
+    key: (at: number) => [...kept.keys()][at] ?? null,
     getItem: (name: string) => kept.get(name) ?? null,
     setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
   },
   configurable: true,
 })
-afterAll(() => Reflect.deleteProperty(globalThis, 'sessionStorage'))
+afterAll(() => Reflect.deleteProperty(globalThis, 'localStorage'))
 
 afterEach(() => {
   mock.restore()
@@ -160,7 +165,7 @@ const keysOf = async (
   return keys
 }
 
-test('a page that is loaded anew takes the same key for the same', async () => {
+test('a page that is loaded anew, or in another tab, takes the same key for the same', async () => {
   const [one, other] = await keysOf([await loadPage(), await loadPage()])
   expect(one).toMatch(/^[0-9a-f]{32}$/)
   expect(other).toBe(one as string)
@@ -181,8 +186,8 @@ test('what is kept of open acts is no text of theirs, is bounded, and is forgott
   for (let at = 0; at < 150; at++) {
     await page.sendOnce('POST', '/v1/pix/payments', { asked: `secret ${at}` }).catch(() => {})
   }
-  const [held = ''] = kept.values()
-  expect([held.includes('secret'), JSON.parse(held).length]).toEqual([false, 100])
+  const held = JSON.stringify([...kept])
+  expect([held.includes('secret'), kept.size]).toEqual([false, 100])
   const [soon] = await keysOf([page], 'a', 'secret 149')
   expect(held).toContain(soon as string)
   setSystemTime(Date.now() + 72 * 3_600_000)

@@ -1,38 +1,49 @@
 import { accountShown, newIdempotencyKey, refusalOf, send } from './api.ts'
 
-/** A request whose outcome nobody knows. */
-type Open = {
-  /** The digest of who asks for what: that may hold a secret. */
-  readonly name: string
-  /** Its Idempotency-Key. */
-  readonly key: string
-  readonly atMs: number
-}
-
-/** In what the browser keeps for the tab: a page that is loaded anew has the same acts open. */
-const item = 'trilho-open-acts'
+/**
+ * Requests whose outcome nobody knows, in what the browser keeps for all its tabs: another one, or a page that is loaded
+ * anew, has the same acts open. Each is an item of its own, since two tabs write at once: its name is the digest of who
+ * asks for what, which may hold a secret; its text, since when it is open, and its Idempotency-Key.
+ */
+const prefix = 'trilho-open-act '
 const openMax = 100
 /** As long as the API remembers a key, unless it is set otherwise. */
 const openMs = 72 * 3_600_000
 
-const readOpen = (): readonly Open[] => {
-  const kept = JSON.parse(sessionStorage.getItem(item) ?? '[]') as readonly Open[]
-  return kept.filter(({ atMs }) => Date.now() - atMs < openMs)
+/** The oldest first. */
+const openActs = (): readonly { readonly item: string; readonly atMs: number }[] =>
+  Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at) ?? '')
+    .filter((item) => item.startsWith(prefix))
+    .map((item) => ({ item, atMs: Number(localStorage.getItem(item)?.split(' ')[0]) }))
+    .toSorted((a, b) => a.atMs - b.atMs)
+
+const forget = (acts: ReturnType<typeof openActs>): void => {
+  for (const { item } of acts) localStorage.removeItem(item)
 }
 
-const keepOpen = (acts: readonly Open[]): void =>
-  sessionStorage.setItem(item, JSON.stringify(acts.slice(-openMax)))
+/** @returns its Idempotency-Key, and whether it was open before */
+const openAct = (item: string): { readonly key: string; readonly isSecond: boolean } => {
+  forget(openActs().filter(({ atMs }) => Date.now() - atMs >= openMs))
+  const former = localStorage.getItem(item)?.split(' ')[1]
+  if (former !== undefined) return { key: former, isSecond: true }
+  forget(openActs().slice(0, -openMax + 1))
+  const key = newIdempotencyKey()
+  localStorage.setItem(item, `${Date.now()} ${key}`)
+  return { key, isSecond: false }
+}
 
 /** So the API refuses what is done already and takes no key; the API Pix by the first. */
 const doneAlready = [400, 404, 409]
 
 /** A browser has digests where it keeps our session: over HTTPS and on loopback. */
-const nameOf = async (asked: string): Promise<string> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked))).toString()
+const itemOf = async (asked: string): Promise<string> => {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked))
+  return `${prefix}${new Uint8Array(digest)}`
+}
 
 /**
  * Has something done once: after an answer that was lost, the same takes the same Idempotency-Key, also when somebody
- * has left the question meanwhile, or loaded the page anew, and asks again.
+ * has left the question meanwhile, or the page, and asks again, here or in another tab.
  *
  * @param onReplay called where it had been done before, and nothing was done now
  * @throws Refusal `isSecond`: it may have been done before, and be refused for that
@@ -43,12 +54,9 @@ export const sendOnce = async <T>(
   body?: unknown,
   onReplay: () => void = () => {},
 ): Promise<T> => {
-  const name = await nameOf(JSON.stringify([accountShown(), method, path, body]))
-  const acts = readOpen()
-  const former = acts.find((one) => one.name === name)
-  const { key } = former ?? { key: newIdempotencyKey() }
-  if (former === undefined) keepOpen([...acts, { name, key, atMs: Date.now() }])
-  const end = () => keepOpen(readOpen().filter((one) => one.name !== name))
+  const item = await itemOf(JSON.stringify([accountShown(), method, path, body]))
+  const { key, isSecond } = openAct(item)
+  const end = () => localStorage.removeItem(item)
   try {
     const answer = await send<T>(method, path, body, { key, onReplay })
     end()
@@ -57,8 +65,7 @@ export const sendOnce = async <T>(
     const refusal = refusalOf(error)
     if (refusal.isCertain) {
       end()
-      refusal.isSecond =
-        former !== undefined && !refusal.isReplay && doneAlready.includes(refusal.status)
+      refusal.isSecond = isSecond && !refusal.isReplay && doneAlready.includes(refusal.status)
     }
     throw refusal
   }
