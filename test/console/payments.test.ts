@@ -15,6 +15,7 @@ import {
   settled,
   show,
   signIn,
+  signOut,
   visitOf,
 } from './visit.ts'
 
@@ -152,6 +153,10 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const one = await seen.visit()
     const { page } = one
     // The one that asked cannot approve.
+    await signIn(one, operator, `/payments/drex/${approved.id}`)
+    await page.getByText('this one asked for it').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await signOut(one)
     await signIn(one, await gateway.keyOf({ name: 'second' }))
     const act = async (id: string, title: string, then: string) => {
       await show(page, `/payments/drex/${id}`)

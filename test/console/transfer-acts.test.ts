@@ -6,10 +6,11 @@ import { answerOf, loadConsole } from './load-console.ts'
 
 type Act = { readonly title: string; readonly consequence: string }
 
-const { cancelTransferActs, loadPayment } = await loadConsole<{
+const { cancelTransferActs, loadPayment, currentSession } = await loadConsole<{
   readonly cancelTransferActs: (transfer: object, networks?: object) => readonly Act[]
+  readonly currentSession: () => Promise<unknown>
   readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Page>
-}>(['attention-acts.tsx', 'payment-load.ts'])
+}>(['attention-acts.tsx', 'payment-load.ts', 'api.ts'])
 
 afterEach(() => mock.restore())
 
@@ -62,6 +63,7 @@ const pageOf = async (told: object): Promise<Page> => {
     '/v1/drex/transfers/t1': transfer,
     '/v1/drex/networks': networks,
     '/v1/webhook-deliveries': { deliveries: [] },
+    '/console/session': { key_id: 'k1' },
   }
   const answered = async (asked: string) => {
     const [path = '', query = ''] = asked.replace('/console/api', '').split('?')
@@ -69,6 +71,7 @@ const pageOf = async (told: object): Promise<Page> => {
     return answerOf({ ...answers[path], ...(isWhole && whole) })
   }
   spyOn(globalThis, 'fetch').mockImplementation(answered as unknown as typeof fetch)
+  await currentSession()
   return loadPayment('drex', 't1', 'user')
 }
 
@@ -107,4 +110,18 @@ test('who approves is told of both addresses whole and of the network, and that 
   for (const { act } of acts) expect(act.consequence).toContain(`from ${from} to ${to} on free`)
   const values = facts.map(({ value }) => value)
   expect(values).toEqual(expect.arrayContaining([from, to, 'waits for another key to approve it']))
+})
+
+test.each([
+  ['k1', ['Take back'], 'waits for another key to approve it: this one asked for it'],
+  ['k2', ['Approve', 'Take back'], 'waits for another key to approve it'],
+])('where %s asked for it, the key k1 is offered what it may do', async (by, titles, why) => {
+  const { acts, facts } = await pageOf({
+    status: 'pending',
+    approval: 'required',
+    network: 'free',
+    requested_by: by,
+  })
+  expect(acts.map(({ act }) => act.title)).toEqual(titles)
+  expect(facts.map(({ value }) => value)).toContain(why)
 })

@@ -151,6 +151,10 @@ test('above a sum another key approves, and never the one that asked', async () 
     { action: 'drex.approve', outcome: 'approved' },
   ] as never)
 
+  const { json: told } = await second.call('GET', `/v1/drex/transfers/${id}`)
+  expect(told as object).toMatchObject({ requested_by: expect.any(String) })
+  expect(told as object).not.toMatchObject({ requested_by: second.id })
+
   const refused = (await pay(address, '200.00')).json as TransferBody
   const path = `/v1/drex/transfers/${refused.transfer_id}`
   expect((await second.call('POST', `${path}/cancel`)).status).toBe(200)

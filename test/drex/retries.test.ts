@@ -226,6 +226,8 @@ test('policies hold for each attempt: limits of the day, second keys, disabled w
     202,
     { approval: 'required' },
   ])
+  const { json: told } = await bench.call('GET', `/v1/drex/transfers/${other}`)
+  expect(told as object).toMatchObject({ requested_by: keyId })
   const own = await second.call('POST', `/v1/drex/transfers/${other}/approve`, { key })
   expect(own.status).toBe(409)
   expect((await bench.call('POST', `/v1/drex/transfers/${other}/approve`)).status).toBe(200)

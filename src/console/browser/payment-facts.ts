@@ -1,3 +1,4 @@
+import { keyShown } from './api.ts'
 import { count, minorOf } from './format.ts'
 import { type Fact, knownFacts } from './parts.tsx'
 import { paymentWords as w } from './payment-words.ts'
@@ -48,6 +49,8 @@ export type TransferDetail = Transfer & {
   readonly error: unknown
   readonly updated_at: string
   readonly approval: 'required' | 'approved' | null
+  /** The key that asked for it; absent from a gateway that does not tell. */
+  readonly requested_by?: string
   readonly steps: readonly {
     readonly kind: string
     readonly status: string
@@ -110,17 +113,24 @@ export const isHeld = ({
 }: Pick<TransferDetail, 'status' | 'approval'>): boolean =>
   status === 'pending' && approval === 'required'
 
+/** Whether the key shown asked for it: another has to approve it. */
+export const isOwnRequest = ({ requested_by: by }: Pick<TransferDetail, 'requested_by'>): boolean =>
+  by !== undefined && by === keyShown()
+
 export const transferFacts = (detail: TransferDetail): readonly Fact[] =>
   knownFacts([
     [w.from, detail.from_wallet],
     [w.to, detail.to_wallet],
     [w.network, detail.network],
-    [w.approval, isHeld(detail) ? w.waitsForApproval : undefined],
+    [w.approval, isHeld(detail) ? waitingText(detail) : undefined],
     [words.reference, detail.reference],
     [w.block, detail.block_number],
     [words.transactionHash, detail.tx_hash],
     [w.error, detail.error === null ? undefined : textOf(detail.error)],
   ])
+
+const waitingText = (detail: TransferDetail): string =>
+  isOwnRequest(detail) ? w.askedByThisKey : w.waitsForApproval
 
 const textOf = (error: unknown): string => {
   if (typeof error === 'string') return error

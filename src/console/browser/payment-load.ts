@@ -17,6 +17,7 @@ import {
   cardFacts,
   eventHow,
   isHeld,
+  isOwnRequest,
   type MessageDetail,
   messageFacts,
   type TransferDetail,
@@ -248,7 +249,8 @@ const transferActs = (transfer: TransferDetail, networks: Networks | undefined):
   if (status === 'failed' || status === 'reverted') {
     return isRetryable(transfer) ? [retryTransferAct(transfer)] : []
   }
-  const approve = isHeld(transfer) ? [approveTransferAct(transfer)] : []
+  const mayApprove = isHeld(transfer) && !isOwnRequest(transfer)
+  const approve = mayApprove ? [approveTransferAct(transfer)] : []
   return [...approve, ...cancelTransferActs(transfer, networks)]
 }
 

@@ -26,6 +26,10 @@ export const paymentWords = inWords({
   network: ['Network', 'Rede'],
   approval: ['Approval', 'Aprovação'],
   waitsForApproval: ['waits for another key to approve it', 'aguarda que outra chave a aprove'],
+  askedByThisKey: [
+    'waits for another key to approve it: this one asked for it',
+    'aguarda que outra chave a aprove: foi esta que a pediu',
+  ],
   latest: ['the latest are shown: {count}', 'são mostradas as mais recentes: {count}'],
   block: ['Block', 'Bloco'],
   error: ['Error', 'Erro'],

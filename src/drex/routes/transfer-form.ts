@@ -118,6 +118,9 @@ export const transferSchema = createdSchema
     block_number: z.int().nullable(),
     block_hash: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
+    requested_by: z.string().meta({
+      description: 'The key that asked for this attempt, and so cannot approve it',
+    }),
     approved_by: z.string().nullable(),
     batch_id: z.string().nullable(),
     error: errorSchema.nullable(),
@@ -165,6 +168,7 @@ export const show = (transfer: Transfer, form: AddressForm, steps?: readonly Ste
   metadata: transfer.metadata,
   approval: transfer.approval ?? null,
   attempt: transfer.attempt,
+  requested_by: transfer.retriedBy ?? transfer.createdBy,
   approved_by: transfer.approvedBy ?? null,
   batch_id: transfer.batch ?? null,
   block_number: transfer.blockNumber ?? null,

@@ -47,6 +47,8 @@ export type Transfer = NewTransfer & {
   readonly blockHash: Hex | undefined
   readonly error: TransactionError | undefined
   readonly approvedBy: string | undefined
+  /** The key that asked for the present attempt; undefined for the first. */
+  readonly retriedBy: string | undefined
   /** The number of the present attempt, from 1. */
   readonly attempt: number
   readonly updatedAt: Date
