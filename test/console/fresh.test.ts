@@ -330,6 +330,15 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error())')
     await page.getByRole('button', { name: 'Copy' }).first().click()
     await page.getByRole('button', { name: 'Not copied' }).waitFor()
+    // The API sends a test each time that it is asked to: nobody is told that it happens once.
+    const hook = { url: 'http://127.0.0.1:9/', events: ['card.*'] }
+    const { id } = await apiOf(seen.url, operator)('POST', '/v1/webhooks', hook)
+    await show(page, `/webhooks/${id}`)
+    await page.route(/\/test$/, (route) => route.abort())
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
+    await page.getByRole('alert').getByText('does it once more').waitFor()
+    await page.keyboard.press('Escape')
     // Nobody is told that a session is over which is not.
     await page.route(/\/console\/session/, (route) => route.abort())
     await page.getByRole('button', { name: 'Sign out' }).click()

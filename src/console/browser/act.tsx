@@ -23,6 +23,10 @@ const w = inWords({
     'It may have been done the first time: the page shows how it stands.',
     'Isto pode ter sido feito da primeira vez: a página mostra como está.',
   ],
+  unsureAnew: [
+    'It may have been done all the same. To try again does it once more.',
+    'Isto pode ter sido feito mesmo assim. Tentar de novo faz mais uma vez.',
+  ],
   close: ['Close', 'Fechar'],
 })
 
@@ -36,6 +40,8 @@ export type Act = {
   readonly fields?: readonly Field[]
   /** What its form shows after the fields. */
   readonly beside?: ComponentChildren
+  /** The API does it each time that it is asked to, whatever the Idempotency-Key. */
+  readonly isAnew?: boolean
   /**
    * @param send with an Idempotency-Key, the same when it is tried again: an answer that was lost does nothing twice
    * @returns what came of it, where that is more than "done"
@@ -189,7 +195,9 @@ const Question = ({
             {act.beside}
             {state.kind === 'asking' && state.refusal && (
               <Refused refusal={state.refusal}>
-                {state.refusal.isOpen && <span class="line">{w.unsure}</span>}
+                {state.refusal.isOpen && (
+                  <span class="line">{act.isAnew ? w.unsureAnew : w.unsure}</span>
+                )}
                 {state.refusal.isSecond && <span class="line">{w.second}</span>}
               </Refused>
             )}

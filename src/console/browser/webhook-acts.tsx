@@ -68,6 +68,7 @@ type Tested = {
 const testAct = (endpoint: Endpoint): Act => ({
   title: w.test,
   consequence: fill(w.testConsequence, { url: endpoint.url }),
+  isAnew: true,
   run: sending('POST', `${pathOf(endpoint)}/test`, undefined, (found: Tested) => {
     const status = String(found.status_code ?? found.error_class ?? w.noAnswer)
     const text = found.delivered ? w.testTaken : w.testRefused
