@@ -363,6 +363,15 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.route('**/v1/contracts/0xab*', (route) =>
       route.fulfill({ headers: ofGateway, json: contract }),
     )
+    const ofPage = (name: string) => ({
+      ...{ wallet_id: name, address: `0x${name}`, label: name, type: 'managed', status: 'active' },
+      created_at: '2026-01-01T00:00:00Z',
+    })
+    await page.route('**/api/v1/wallets?*', (route) => {
+      const isFirst = !route.request().url().includes('cursor=next')
+      const [wallets, next_cursor] = isFirst ? [[ofPage('aa')], 'next'] : [[ofPage('bb')], null]
+      return route.fulfill({ headers: ofGateway, json: { wallets, next_cursor } })
+    })
     await show(page, '/currency/contracts/0xab')
     for (const [label, verb] of [
       ['f0(uint256[])', 'Read'],
@@ -374,9 +383,14 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       await page.getByRole('button', { name: verb }).click()
       await page.getByRole('alert').getByText('JSON').waitFor()
     }
+    // Each wallet may be chosen, however many there are.
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByLabel('Signing wallet').selectOption({ label: 'bb · 0xbb' })
+    await expectNone(page.getByRole('button', { name: 'Show more' }))
     await page.locator('[name=argument-0]').fill('[1, 2]')
     await page.getByRole('button', { name: 'Call' }).click()
     await page.getByRole('dialog').getByText('cannot be taken back').waitFor()
+    await page.getByRole('dialog').getByText('0xbb').waitFor()
     await expectNone(page.locator('.columns').getByRole('alert'))
     expect(one.problems).toEqual([])
     await page.getByRole('button', { name: 'Cancel' }).click()

@@ -1,22 +1,16 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import {
-  getJson,
-  Refusal,
-  type Session,
-  send,
-  type ThingProps,
-  useAnswer,
-  useLoaded,
-} from './api.ts'
+import { Refusal, type Session, send, type ThingProps, useAnswer } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Back, ThingHead } from './heads.tsx'
 import { useLast } from './last.ts'
+import { pageFrom } from './page-from.ts'
 import { Code, CodeCard, Copy, Refused, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { IdLink } from './router.tsx'
 import { Badge } from './state.tsx'
+import { More, usePages } from './table.tsx'
 import { fill, words } from './words.ts'
 
 type Input = {
@@ -220,30 +214,41 @@ const argumentField = (input: Input, at: number): Field => ({
   ),
 })
 
-const walletsMax = 200
+const walletsPage = 200
+const loadWallets = pageFrom<Wallet>('/v1/wallets', 'wallets', { limit: String(walletsPage) })
 
-const Signer = ({ session }: { readonly session: Session }) => {
-  const loaded = useLoaded('signers', async () =>
-    session.scopes.includes('wallets:read')
-      ? (await getJson<{ wallets: readonly Wallet[] }>(`/v1/wallets?limit=${walletsMax}`)).wallets
-      : [],
-  )
+const Signer = ({ session }: { readonly session: Session }) =>
+  session.scopes.includes('wallets:read') ? <KnownSigner /> : <SignerChoice wallets={[]} />
+
+const KnownSigner = () => {
+  const { loaded, rows, ...onward } = usePages({
+    name: 'signers',
+    load: loadWallets,
+    keyOf: ({ wallet_id: id }) => id,
+  })
   return (
-    <label class="field">
-      {w.signer}
-      <select name="signer">
-        <option value="">{w.ownWallet}</option>
-        {(loaded.value ?? [])
-          .filter(({ status }) => status === 'active')
-          .map(({ wallet_id: id, address, label }) => (
-            <option key={id} value={address}>
-              {label} · {address}
-            </option>
-          ))}
-      </select>
-    </label>
+    <>
+      <SignerChoice wallets={rows} />
+      <Shown loaded={loaded}>{() => <More {...onward} />}</Shown>
+    </>
   )
 }
+
+const SignerChoice = ({ wallets }: { readonly wallets: readonly Wallet[] }) => (
+  <label class="field">
+    {w.signer}
+    <select name="signer">
+      <option value="">{w.ownWallet}</option>
+      {wallets
+        .filter(({ status }) => status === 'active')
+        .map(({ wallet_id: id, address, label }) => (
+          <option key={id} value={address}>
+            {label} · {address}
+          </option>
+        ))}
+    </select>
+  </label>
+)
 
 const Result = ({ shown }: { readonly shown: Outcome | Refusal }) => {
   if (shown instanceof Refusal) {

@@ -113,85 +113,96 @@ const eachOnce = <T,>(rows: readonly T[], keyOf: (row: T) => string): readonly T
 
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
-type Paged<T> = {
-  /** Names what is listed: another name begins anew. */
+type Read<T> = {
+  /** Names what is listed. */
   readonly name: string
-  /** The title of a list, where a screen has several. */
-  readonly title?: string | undefined
-  readonly note?: string | undefined
   readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>
-  readonly empty: string
   /** Has the first page asked for again; what is new stands at the top, until more is loaded. */
   readonly wake?: Wake
-  readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
 }
 
-/** A list that is read page by page. */
+type Paged<T> = Read<T> & {
+  /** The title of a list, where a screen has several. */
+  readonly title?: string | undefined
+  readonly note?: string | undefined
+  readonly empty: string
+  readonly columns: readonly Column<T>[]
+}
+
+/** A list that is read page by page; another name begins anew. */
 export const PagedTable = <T,>(list: Paged<T>) => <Pages key={list.name} {...list} />
 
-const Pages = <T,>({ name, title, note, load, empty, wake, ...table }: Paged<T>) => {
-  // Whoever reads on is left in peace: from then on these pages are shown, and no newer first one.
-  const read = useRef<readonly Page<T>[]>([])
+/** What was read of a list so far, and the way to more of it. */
+export const usePages = <T,>({ name, load, wake, keyOf }: Read<T>) => {
+  // Whoever reads on is left in peace: from then on these rows are shown, and no newer first ones.
+  const read = useRef<Page<T>>()
   const [state, setState] = useState<'working' | Refusal>()
-  const first = useLoaded(
+  const loaded = useLoaded(
     name,
-    async (purpose) => {
-      const [own] = read.current
-      return own !== undefined && purpose === 'background' ? own : load(undefined, purpose)
-    },
+    async (purpose) =>
+      read.current !== undefined && purpose === 'background'
+        ? read.current
+        : load(undefined, purpose),
     wake,
   )
-  const more = async (pages: readonly Page<T>[], cursor: string) => {
-    read.current = pages
+  const { rows = [], next = null } = read.current ?? loaded.value ?? {}
+  const more = async () => {
+    if (next === null || state === 'working') return
+    read.current = { rows, next }
     setState('working')
     try {
-      read.current = [...pages, await load(cursor)]
+      const page = await load(next)
+      read.current = { rows: [...rows, ...page.rows], next: page.next }
       setState(undefined)
     } catch (error) {
       setState(refusalOf(error))
     }
   }
+  return { loaded, rows: eachOnce(rows, keyOf), next, state, more }
+}
+
+/** Leads on where there is more, and says why it could not. */
+export const More = ({
+  next,
+  state,
+  more,
+}: Pick<ReturnType<typeof usePages>, 'next' | 'state' | 'more'>) => (
+  <>
+    {state instanceof Refusal && <Refused refusal={state} />}
+    {next !== null && (
+      // Not disabled, which would take the focus from whoever reads on by keyboard.
+      <button type="button" aria-disabled={state === 'working'} onClick={() => void more()}>
+        {words.more}
+      </button>
+    )}
+  </>
+)
+
+const Pages = <T,>({ title, note, empty, columns, ...list }: Paged<T>) => {
+  const { keyOf } = list
+  const { loaded, rows, ...onward } = usePages(list)
   return (
-    <Shown loaded={first}>
-      {(page) => {
-        const pages = read.current.length === 0 ? [page] : read.current
-        const rows = eachOnce(
-          pages.flatMap((one) => one.rows),
-          table.keyOf,
-        )
-        const next = pages.at(-1)?.next ?? null
-        if (rows.length === 0) {
-          return (
-            <section class="card">
-              <Heading title={title} note={note} />
-              <p class="empty">{empty}</p>
-            </section>
-          )
-        }
-        return (
+    <Shown loaded={loaded}>
+      {() =>
+        rows.length === 0 ? (
+          <section class="card">
+            <Heading title={title} note={note} />
+            <p class="empty">{empty}</p>
+          </section>
+        ) : (
           <section class="card list">
             <Heading title={title} note={note} />
-            <Table {...table} rows={rows} />
+            <Table {...{ columns, rows, keyOf }} />
             <footer>
               <span class="quiet" aria-live="polite">
                 {count(rows.length)} {words.loaded}
               </span>
-              {state instanceof Refusal && <Refused refusal={state} />}
-              {next !== null && (
-                // Not disabled, which would take the focus from whoever reads on by keyboard.
-                <button
-                  type="button"
-                  aria-disabled={state === 'working'}
-                  onClick={() => void (state !== 'working' && more(pages, next))}
-                >
-                  {words.more}
-                </button>
-              )}
+              <More {...onward} />
             </footer>
           </section>
         )
-      }}
+      }
     </Shown>
   )
 }
