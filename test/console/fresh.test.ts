@@ -145,6 +145,25 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
+  test('a link leads the keyboard into its page; a session that is over says so, and one goes on from there', async () => {
+    const one = await openList()
+    const { page } = one
+    page.setDefaultTimeout(30_000)
+    await page.locator('tbody a').first().focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/payments\/cards\//)
+    await page.locator('main:focus').waitFor()
+    expect(await page.locator('main').getAttribute('aria-label')).toBe('Payments')
+    await page.context().clearCookies()
+    await show(page, '/webhooks')
+    await page.getByRole('status').getByText('The session is over').waitFor()
+    await page.locator('input[name=key]').fill(operator)
+    await page.keyboard.press('Enter')
+    await page.locator('h1', { hasText: 'Webhooks' }).waitFor()
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+  }, 120_000)
+
   test('what changes while nobody sees the page is there when it is seen again', async () => {
     const one = await openList()
     const { page } = one

@@ -94,7 +94,13 @@ const Choices = ({ children }: { readonly children?: ComponentChildren }) => (
   </div>
 )
 
-const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => {
+const SignIn = ({
+  isOver,
+  onDone,
+}: {
+  readonly isOver: boolean
+  readonly onDone: (session: Session) => void
+}) => {
   const [problem, setProblem] = useState('')
   const submit = async (key: string) => {
     try {
@@ -119,6 +125,7 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
       >
         <Brand />
         <h1>{words.signIn}</h1>
+        {isOver && <p role="status">{words.over}</p>}
         <p class="quiet">{words.signInHint}</p>
         <label>
           {words.apiKey}
@@ -217,11 +224,18 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
     ({ scopes }) => scopes.length === 0 || scopes.some((scope) => session.scopes.includes(scope)),
   )
   const label = pages.find(({ to }) => to === section)?.label ?? words.overview
+  const content = useRef<HTMLElement>(null)
+  const former = useRef(place.path)
   useEffect(() => {
     document.title = `${session.environment.toUpperCase()} · ${label} · Trilho`
     // On a phone the sections are one line, which the current one may be out of sight in.
     document.querySelector('aside nav [aria-current]')?.scrollIntoView({ inline: 'center' })
     scrollTo(0, 0)
+    // The link that led here may be gone, and with it the place of whoever goes by keyboard.
+    if (former.current !== place.path && document.activeElement === document.body) {
+      content.current?.focus({ preventScroll: true })
+    }
+    former.current = place.path
   }, [label, place.path])
   return (
     <div class="shell">
@@ -253,7 +267,7 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
           {problem !== '' && <p role="alert">{problem}</p>}
         </Choices>
       </aside>
-      <main id="content" tabIndex={-1}>
+      <main ref={content} id="content" tabIndex={-1} aria-label={label}>
         <Content {...{ place, session, concerns }} />
       </main>
     </div>
@@ -336,14 +350,14 @@ const decoded = (step: string): string => {
 }
 
 const App = () => {
-  const [session, setSession] = useState<Session | undefined | 'asking' | Refusal>('asking')
+  const [session, setSession] = useState<Session | 'none' | 'over' | 'asking' | Refusal>('asking')
   const ask = () =>
     void currentSession().then(setSession, (error) => {
       const refusal = refusalOf(error)
-      setSession(refusal.isSignedOut ? undefined : refusal)
+      setSession(refusal.isSignedOut ? 'none' : refusal)
     })
   useEffect(() => {
-    const end = () => setSession(undefined)
+    const end = () => setSession('over')
     addEventListener('signed-out', end)
     ask()
     return () => removeEventListener('signed-out', end)
@@ -361,10 +375,10 @@ const App = () => {
       </main>
     )
   }
-  return session === undefined ? (
-    <SignIn onDone={setSession} />
+  return session === 'none' || session === 'over' ? (
+    <SignIn isOver={session === 'over'} onDone={setSession} />
   ) : (
-    <Shell session={session} onEnd={() => setSession(undefined)} />
+    <Shell session={session} onEnd={() => setSession('none')} />
   )
 }
 

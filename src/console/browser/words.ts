@@ -39,6 +39,10 @@ export const words = inWords({
     'Sign in with an API key. It stays in a sealed cookie that no script can read.',
     'Entre com uma chave de API. Ela fica em um cookie selado que nenhum script lê.',
   ],
+  over: [
+    'The session is over. Sign in to go on where you were.',
+    'A sessão terminou. Entre para continuar onde estava.',
+  ],
   apiKey: ['API key', 'Chave de API'],
   insecure: [
     'The browser kept no session: open the console over HTTPS, or on localhost.',
