@@ -17,7 +17,8 @@ export const Rows = ({
 }: {
   readonly isFirst: boolean
   readonly columns: number
-  readonly children: ComponentChildren
+  /** Made only while they are drawn. */
+  readonly children: () => ComponentChildren
 }) => {
   const body = useRef<HTMLTableSectionElement>(null)
   const [room, setRoom] = useState<number>()
@@ -39,7 +40,7 @@ export const Rows = ({
   return (
     <tbody ref={body}>
       {room === undefined ? (
-        children
+        children()
       ) : (
         <tr class="room" style={{ height: `${room}px` }}>
           <td colSpan={columns} />

@@ -85,15 +85,17 @@ export const Table = <T,>({ columns, rows, keyOf }: Rowed<T>) => (
     </thead>
     {partsOf(rows).map((part, at) => (
       <Rows key={at} isFirst={at === 0} columns={columns.length}>
-        {part.map((row) => (
-          <tr key={keyOf(row)}>
-            {columns.map(({ head, classes, cell }) => (
-              <td key={head} class={classes}>
-                {cell(row)}
-              </td>
-            ))}
-          </tr>
-        ))}
+        {() =>
+          part.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ head, classes, cell }) => (
+                <td key={head} class={classes}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))
+        }
       </Rows>
     ))}
   </table>
