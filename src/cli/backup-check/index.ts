@@ -196,5 +196,6 @@ const stepsFrom = (last: Date): string => {
   cards                    the networks' files, by their reference numbers
   digital currency         read from the chain again; what was sent after the copy is found there, and what
                            may have been waits for a decision: GET /v1/drex/held
-and start one process with TRILHO_ROLES=pull,worker before any that sends.`
+and start one process with TRILHO_ROLES=pull,worker SPI_ROLES=INBOUND_PULL,WORKER before any that sends.
+cards that are pending in the copy are reversed once a process with the role cards starts.`
 }
