@@ -152,8 +152,7 @@ test('above a sum another key approves, and never the one that asked', async () 
   ] as never)
 
   const { json: told } = await second.call('GET', `/v1/drex/transfers/${id}`)
-  expect(told as object).toMatchObject({ requested_by: expect.any(String) })
-  expect(told as object).not.toMatchObject({ requested_by: second.id })
+  expect((told as { requested_by: string }).requested_by).not.toBe(second.id)
 
   const refused = (await pay(address, '200.00')).json as TransferBody
   const path = `/v1/drex/transfers/${refused.transfer_id}`
