@@ -42,35 +42,53 @@ type ListOptions = {
   readonly perPageMax?: number
 }
 
+/** Parameters as they were given, one by one; every broken one is noted. */
+const parametersIn = (query: Readonly<Record<string, readonly string[]>>) => {
+  const violacoes: Violacao[] = []
+  const given: Record<string, unknown> = {}
+  const note = (name: string, razao: string, valor?: string): undefined => {
+    const isKnown = violacoes.some(({ propriedade }) => propriedade === name)
+    if (!isKnown) violacoes.push({ razao, propriedade: name, valor })
+    return undefined
+  }
+  const malformed = (name: string, valor?: string, hint = ''): undefined =>
+    note(name, `O parâmetro ${name} não respeita o schema${hint}.`, valor)
+  const raw = (name: string): string | undefined => {
+    const all = query[name] ?? []
+    return all.length > 1 ? malformed(name) : all[0]
+  }
+  /**
+   * @param parse undefined: the value breaks the parameter's schema, of which the hint tells
+   * @param within the member of the answer's parameters that holds it; undefined: they hold it themselves
+   */
+  const parsed = <T>(
+    name: string,
+    parse: (value: string) => T | undefined,
+    { hint, within }: { readonly hint?: string; readonly within?: string | undefined } = {},
+  ): T | undefined => {
+    const value = raw(name)
+    if (value === undefined) return undefined
+    const read = parse(value)
+    if (read === undefined) return malformed(name, value, hint)
+    Object.assign(given, within ? { [within]: { [name]: read } } : { [name]: read })
+    return read
+  }
+  return { violacoes, given, note, malformed, raw, parsed }
+}
+
 /** How the parameters of a list are read; every broken one is noted. @param refusal of what is thrown */
 export const readList = (
   c: RequestContext,
   refusal: ErrorDefinition,
   { missing, perPageMax = itemsPerPageMax }: ListOptions = {},
 ) => {
-  const violacoes: Violacao[] = []
-  const given: Record<string, unknown> = {}
   const query = c.req.queries()
-  const note = (name: string, razao: string, valor?: string): undefined => {
-    const isKnown = violacoes.some(({ propriedade }) => propriedade === name)
-    if (!isKnown) violacoes.push({ razao, propriedade: name, valor })
-    return undefined
-  }
-  const malformed = (name: string, valor?: string): undefined =>
-    note(name, `O parâmetro ${name} não respeita o schema.`, valor)
-  const raw = (name: string): string | undefined => {
-    const all = query[name] ?? []
-    return all.length > 1 ? malformed(name) : all[0]
-  }
-  const text = (name: string, form: RegExp): string | undefined => {
-    const value = raw(name)
-    return value === undefined || form.test(value) ? value : malformed(name, value)
-  }
+  const { violacoes, given, note, malformed, raw, parsed } = parametersIn(query)
   const time = (name: keyof typeof allTime): Date | undefined => {
     const value = raw(name)
     if (value === undefined && missing !== undefined) return missing[name]
-    const parsed = instant.safeParse(value)
-    return parsed.success ? parsed.data : malformed(name, value)
+    const at = instant.safeParse(value)
+    return at.success ? at.data : malformed(name, value)
   }
   const whole = (name: string, min: number, max: number, missing: number): number => {
     const value = raw(name)
@@ -81,12 +99,8 @@ export const readList = (
     } else return Number(value)
     return missing
   }
-  const filter = (name: string, form: RegExp, within?: string): string | undefined => {
-    const value = text(name, form)
-    if (value !== undefined)
-      Object.assign(given, within ? { [within]: { [name]: value } } : { [name]: value })
-    return value
-  }
+  const text = (name: string, form: RegExp, within?: string): string | undefined =>
+    parsed(name, (value) => (form.test(value) ? value : undefined), { within })
   const from = time('inicio')
   const to = time('fim')
   if (from !== undefined && to !== undefined && to < from) {
@@ -95,18 +109,19 @@ export const readList = (
   const page = whole('paginacao.paginaAtual', 0, Number.MAX_SAFE_INTEGER, 0)
   const perPage = whole('paginacao.itensPorPagina', 1, perPageMax, perPageDefault)
   return {
-    /** @param within the member of the answer's parameters that holds it; undefined: they hold it themselves */
-    text: filter,
-    flag: (name: string): boolean | undefined => {
-      const value = text(name, /^(?:true|false)$/)
-      if (value === undefined) return undefined
-      given[name] = value === 'true'
-      return value === 'true'
-    },
+    parsed,
+    text,
+    flag: (name: string): boolean | undefined =>
+      parsed(name, (value) => (/^(?:true|false)$/.test(value) ? value === 'true' : undefined)),
+    /** A value that the standard names. */
+    oneOf: <const T extends string>(name: string, allowed: readonly T[]): T | undefined =>
+      parsed(name, (value) => allowed.find((one) => one === value), {
+        hint: `: os valores são ${allowed.join(', ')}`,
+      }),
     /** CPF or CNPJ, of which only one may be given. */
     taxId: () => {
-      const cpf = filter('cpf', cpfForm)
-      const cnpj = filter('cnpj', /^[0-9A-Z]{14}$/)
+      const cpf = text('cpf', cpfForm)
+      const cnpj = text('cnpj', /^[0-9A-Z]{14}$/)
       if (query['cpf'] !== undefined && query['cnpj'] !== undefined) {
         note('cpf', 'Ambos os parâmetros cpf e cnpj estão preenchidos.')
       }

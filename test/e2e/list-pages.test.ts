@@ -48,6 +48,7 @@ const charges = {
   status: undefined,
   debtorTaxId: undefined,
   isShown: undefined,
+  batchId: undefined,
 } as const
 const recurrences = {
   status: undefined,
@@ -106,7 +107,13 @@ const work = async (sql: Client): Promise<void> => {
     await listTransfers(sql, { ...anyTransfer, ...more }, seen)
   }
   for (const time of [hour, ever]) {
-    for (const more of [{}, { status: 'CONCLUIDA' }, { debtorTaxId: '7' }, { isShown: true }]) {
+    for (const more of [
+      {},
+      { status: 'CONCLUIDA' },
+      { debtorTaxId: '7' },
+      { isShown: true },
+      { batchId: 7 },
+    ] as const) {
       await listCharges(sql, 'a', { ...charges, ...time, ...more })
     }
     for (const more of [
@@ -116,7 +123,7 @@ const work = async (sql: Client): Promise<void> => {
       { debtorTaxId: '7', status: 'CANCELADA' },
       { agreement: 'c7' },
       { isShown: true },
-    ]) {
+    ] as const) {
       await listRecurrences(sql, 'a', { ...recurrences, ...time, ...more })
     }
     for (const more of [
@@ -127,7 +134,7 @@ const work = async (sql: Client): Promise<void> => {
       { debtorTaxId: '7' },
       { debtorTaxId: '7', agreement: 'c7' },
       { agreement: 'c7' },
-    ]) {
+    ] as const) {
       await listCollections(sql, 'a', { ...collections, ...time, ...more })
     }
     await fillAgreements(sql, listed)

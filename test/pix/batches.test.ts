@@ -364,6 +364,30 @@ describe('a batch of charges', () => {
     expect((await shown(id)).cobsv[0].problema).toBeUndefined()
   })
 
+  test('narrows the list of charges with a due date', async () => {
+    const [first, second, denied] = [charge(), charge(), charge({ chave: 'nobody' })]
+    const [id, beside] = [freshId(), freshId()]
+    await put(id, [second, denied, first])
+    await put(beside, [charge()])
+    const range = 'inicio=2026-01-01T00:00:00Z&fim=2027-01-01T00:00:00Z'
+    const listed = async (more: string) => {
+      const { json } = await call('GET', `/cobv?${range}&${more}`)
+      return json.violacoes?.[0].propriedade ?? json.cobs.map(({ txid }: Json) => txid)
+    }
+    const made = [first.txid, second.txid].sort()
+    expect((await listed(`loteCobVId=${id}`)).sort()).toEqual(made)
+    expect((await listed(`loteCobVId=${id}&status=ATIVA&cpf=12345678909`)).sort()).toEqual(made)
+    await call('PATCH', `/cobv/${first.txid}`, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' })
+    expect(await listed(`loteCobVId=${id}&status=ATIVA`)).toEqual([second.txid])
+    expect(await listed(`loteCobVId=${freshId()}`)).toEqual([])
+    for (const wrong of ['0', '1.5', 'lote', '9007199254740992', `${id}&loteCobVId=${beside}`]) {
+      expect(await listed(`loteCobVId=${wrong}`)).toBe('loteCobVId')
+    }
+    // Another account numbers its own.
+    const theirs = await call('GET', `/cobv?${range}&loteCobVId=${id}`, undefined, other.token)
+    expect([theirs.json.cobs, theirs.json.parametros.loteCobVId]).toEqual([[], id])
+  })
+
   test('has bounds for its number, its length and its list', async () => {
     for (const id of ['0', '-1', '1.5', 'lote', '9007199254740992', '9'.repeat(30)]) {
       const { status, json } = await put(id, [charge()])

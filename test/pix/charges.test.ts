@@ -454,6 +454,23 @@ describe('lists', () => {
     expect(seen(await list(more))).toEqual(problem('CobConsultaInvalida', 400, propriedade))
   })
 
+  test.each([
+    ['cob', 'status', 'REMOVIDA_PELO_PSP', 'CobConsultaInvalida'],
+    ['cobv', 'status', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'CobVConsultaInvalida'],
+    ['rec', 'status', 'APROVADA', 'RecConsultaInvalida'],
+    ['cobr', 'status', 'EXPIRADA', 'CobRConsultaInvalida'],
+    ['loc', 'tipoCob', 'cobv', 'PayloadLocationConsultaInvalida'],
+  ])('%s refuses a %s that the standard does not name', async (path, name, known, type) => {
+    for (const unknown of ['BLA', known.slice(1), `${known},${known}`, '']) {
+      const { status, json } = await list(`&${name}=${unknown}`, path)
+      expect([status, json.type]).toEqual([400, `https://pix.bcb.gov.br/api/v2/error/${type}`])
+      expect(json.violacoes).toEqual([
+        { razao: expect.stringContaining(known), propriedade: name, valor: unknown },
+      ])
+    }
+    expect((await list(`&${name}=${known}`, path)).json.parametros[name]).toBe(known)
+  })
+
   test('refuse a time that is none, or that ends before it begins', async () => {
     for (const [query, ...propriedades] of [
       ['', 'inicio', 'fim'],

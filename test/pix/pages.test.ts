@@ -64,7 +64,13 @@ const everything = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z'), pe
 const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] = (
   ['cob', 'cobv'] as const
 ).flatMap((kind) => {
-  const any = { kind, status: undefined, debtorTaxId: undefined, isShown: undefined }
+  const any = {
+    kind,
+    status: undefined,
+    debtorTaxId: undefined,
+    isShown: undefined,
+    batchId: undefined,
+  }
   return [
     any,
     { ...any, status: 'ATIVA' },
@@ -72,6 +78,7 @@ const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] =
     { ...any, status: 'REMOVIDA_PELO_PSP' },
     { ...any, debtorTaxId: '12345678909' },
     { ...any, isShown: false },
+    { ...any, batchId: 1 },
   ]
 })
 
@@ -194,6 +201,11 @@ const store = async (sql: Client): Promise<Made> => {
         select generate_series(1, ${2 * stored}) as n
       ) numbers
     ) made;
+    insert into pix_batch_items (account, txid, batch_id, position, status)
+    select account, txid, 1 + n / ${listed}, n, 'CRIADA' from (
+      select account, txid, row_number() over (partition by account order by created_at) as n
+      from pix_charges where kind = 'cobv'
+    ) asked;
     insert into pix_locations (account, token, kind, charge_id, created_at)
     select account, md5('token' || txid), kind, case when is_shown then id end, created_at
     from pix_charges order by created_at;

@@ -3,6 +3,12 @@
  */
 export type BatchItemStatus = 'EM_PROCESSAMENTO' | 'CRIADA' | 'NEGADA'
 
+/** Answers hold the number of a batch as one, which no client may read as another. Undefined: it is none. */
+export const batchIdIn = (given: string): number | undefined => {
+  const id = Number(given)
+  return /^[1-9]\d{0,15}$/.test(given) && Number.isSafeInteger(id) ? id : undefined
+}
+
 /** Accounts number their batches apart. */
 export type BatchName = { readonly account: string; readonly id: number }
 

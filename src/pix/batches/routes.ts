@@ -3,7 +3,7 @@ import { pixErrors, violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { readBatchRevision, readNewBatch } from './body.ts'
-import type { BatchName } from './domain.ts'
+import { type BatchName, batchIdIn } from './domain.ts'
 import type { BatchService } from './service.ts'
 
 const bodyBytesMax = 4_194_304
@@ -12,16 +12,13 @@ const bodyValuesMax = 100_000
 /** A batch is shown with all its charges. */
 const perPageMax = 100
 
-/** The path takes any text, but answers hold a number, which no client may read as another one. */
 const nameOf = (
   given: string,
   { owner }: Caller,
   definition: Parameters<typeof violates>[0] = pixErrors.lote_cobv_operacao_invalida,
 ): BatchName => {
-  const id = Number(given)
-  if (/^[1-9]\d{0,15}$/.test(given) && Number.isSafeInteger(id)) {
-    return { account: owner, id }
-  }
+  const id = batchIdIn(given)
+  if (id !== undefined) return { account: owner, id }
   const razao = `O campo loteCobV.id não é um número de 1 a ${Number.MAX_SAFE_INTEGER}.`
   throw violates(definition, [{ razao, propriedade: 'loteCobV.id', valor: given }])
 }

@@ -2,11 +2,14 @@ import type { DueTerms } from '../due/domain.ts'
 import type { Withdrawal } from './withdrawal.ts'
 
 /** Expiry changes no status: an expired charge is one that nobody may pay any more. */
-export type ChargeStatus =
-  | 'ATIVA'
-  | 'CONCLUIDA'
-  | 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
-  | 'REMOVIDA_PELO_PSP'
+export const chargeStatuses = [
+  'ATIVA',
+  'CONCLUIDA',
+  'REMOVIDA_PELO_USUARIO_RECEBEDOR',
+  'REMOVIDA_PELO_PSP',
+] as const
+
+export type ChargeStatus = (typeof chargeStatuses)[number]
 
 /** To be paid at once, or by a due date. */
 export type ChargeKind = 'cob' | 'cobv'

@@ -1,9 +1,10 @@
 import { type RequestContext, type Route, respond } from '#src/platform/http/index.ts'
+import { batchIdIn } from '../batches/domain.ts'
 import { violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { type ChargeRequest, type RevisionRequest, readNewCharge, readRevision } from './body.ts'
-import { txidForm } from './domain.ts'
+import { chargeStatuses, txidForm } from './domain.ts'
 import type { ChargeService } from './service.ts'
 import { type Wording, wordings } from './wording.ts'
 
@@ -72,9 +73,10 @@ const listRoute = (service: ChargeService, { kind, query }: Wording, name: strin
     handle: async ({ caller, c }) => {
       const reader = readList(c, query)
       const debtorTaxId = reader.taxId()
-      const status = reader.text('status', /^[A-Z_]{1,40}$/)
+      const status = reader.oneOf('status', chargeStatuses)
       const isShown = reader.flag('locationPresente')
-      const filter = reader.done({ status, debtorTaxId, isShown })
+      const batchId = kind === 'cobv' ? reader.parsed('loteCobVId', batchIdIn) : undefined
+      const filter = reader.done({ status, debtorTaxId, isShown, batchId })
       return Response.json(await service.list(caller.owner, filter))
     },
   })

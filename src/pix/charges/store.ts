@@ -30,9 +30,11 @@ export type ChargeRow = Omit<Charge, 'terms'> &
 
 export type ChargeFilter = ListRequest & {
   readonly kind: ChargeKind
-  readonly status: string | undefined
+  readonly status: ChargeStatus | undefined
   readonly debtorTaxId: string | undefined
   readonly isShown: boolean | undefined
+  /** The batch that asked for them. */
+  readonly batchId: number | undefined
 }
 
 /** Those of a {@link ChargeRow}. */
@@ -155,12 +157,22 @@ export const findRevision = async (
   return { ...charge, status, revision, terms: { ...terms, originalCents } }
 }
 
+/** A batch is so small that each of its charges is looked up by its txid, wherever else they are many. */
+const ofBatch = (sql: Queryable, account: string, batchId: number) => sql`
+  (select txid as member from pix_batch_items
+    where account = ${account} and batch_id between ${batchId} and ${batchId}
+    order by batch_id, position offset 0) item
+  cross join lateral (select * from pix_charges
+    where account = ${account} and txid between item.member and item.member
+    order by txid limit 1) charge`
+
 /** In the order in which they were made. */
 const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
-  const { status, debtorTaxId, isShown } = filter
+  const { status, debtorTaxId, isShown, batchId } = filter
+  const charges = batchId === undefined ? sql`pix_charges` : ofBatch(sql, account, batchId)
   const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, status, is_shown: isShown })
   return sql`
-    from pix_charges where account = ${account} and kind = ${constants(sql, [filter.kind])}
+    from ${charges} where account = ${account} and kind = ${constants(sql, [filter.kind])}
       and created_at between ${filter.from} and ${filter.to}
       ${by.matching}
     order by ${by.order} created_at, id`

@@ -4,13 +4,16 @@ import type { Calendar } from '../due/calendar.ts'
 import type { PaidTo } from '../received/domain.ts'
 import { type Ending, movedTo, type RecurrenceTerms, type Step } from '../recurrences/domain.ts'
 
-export type CollectionStatus =
-  | 'CRIADA'
-  | 'ATIVA'
-  | 'CONCLUIDA'
-  | 'EXPIRADA'
-  | 'REJEITADA'
-  | 'CANCELADA'
+export const collectionStatuses = [
+  'CRIADA',
+  'ATIVA',
+  'CONCLUIDA',
+  'EXPIRADA',
+  'REJEITADA',
+  'CANCELADA',
+] as const
+
+export type CollectionStatus = (typeof collectionStatuses)[number]
 
 /** Those that may still be paid. */
 export const openStatuses: ReadonlySet<CollectionStatus> = new Set(['CRIADA', 'ATIVA'] as const)

@@ -7,6 +7,7 @@ import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { agreementForm } from '../recurrences/routes.ts'
 import { readCancelled, refuseCollection } from './body.ts'
+import { collectionStatuses } from './domain.ts'
 import type { CollectionService } from './service.ts'
 
 const bodyBytesMax = 16_384
@@ -66,7 +67,7 @@ export const collectionRoutes = (service: CollectionService): readonly Route[] =
       const reader = readList(c, pixErrors.cobr_consulta_invalida)
       const recurrenceId = reader.text('idRec', /^[a-zA-Z0-9]{29}$/)
       const debtorTaxId = reader.taxId()
-      const status = reader.text('status', /^[A-Z_]{1,40}$/)
+      const status = reader.oneOf('status', collectionStatuses)
       const agreement = reader.text('convenio', agreementForm)
       const filter = reader.done({ recurrenceId, debtorTaxId, status, agreement })
       return Response.json(await service.list(caller.owner, filter))

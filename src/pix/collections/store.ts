@@ -7,7 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { ofTxid } from '../charges/store.ts'
 import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
-import { type Attempt, type Collection, openStatuses } from './domain.ts'
+import { type Attempt, type Collection, type CollectionStatus, openStatuses } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
   readonly content: string
@@ -224,7 +224,7 @@ export const wakeCollections = async (
 export type CollectionFilter = ListRequest & {
   readonly recurrenceId: string | undefined
   readonly debtorTaxId: string | undefined
-  readonly status: string | undefined
+  readonly status: CollectionStatus | undefined
   readonly agreement: string | undefined
 }
 

@@ -1,4 +1,6 @@
-export type LocationKind = 'cob' | 'cobv'
+export const locationKinds = ['cob', 'cobv'] as const
+
+export type LocationKind = (typeof locationKinds)[number]
 
 export type Location = {
   readonly id: bigint

@@ -2,7 +2,7 @@ import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { type ListRequest, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import type { LocationKind } from './domain.ts'
+import { type LocationKind, locationKinds } from './domain.ts'
 import type { ChargeLocationService, LocationService } from './service.ts'
 
 const bodyBytesMax = 4_096
@@ -10,7 +10,8 @@ const bodyBytesMax = 4_096
 const kindOf = (body: unknown): LocationKind => {
   const given =
     typeof body === 'object' && body !== null && 'tipoCob' in body ? body.tipoCob : undefined
-  if (given === 'cob' || given === 'cobv') return given
+  const kind = locationKinds.find((one) => one === given)
+  if (kind !== undefined) return kind
   const propriedade = 'tipoCob'
   const valor = typeof given === 'string' ? given : undefined
   throw violates(pixErrors.payload_location_operacao_invalida, [
@@ -32,7 +33,7 @@ export const locationRoutes = (service: ChargeLocationService): readonly Route[]
     handle: async ({ caller, c }) => {
       const reader = readList(c, pixErrors.payload_location_consulta_invalida)
       const isUsed = reader.flag('txIdPresente')
-      const kind = reader.text('tipoCob', /^cobv?$/)
+      const kind = reader.oneOf('tipoCob', locationKinds)
       const filter = reader.done({ isUsed, kind })
       return Response.json(await service.list(caller.owner, filter))
     },

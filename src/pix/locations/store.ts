@@ -5,7 +5,7 @@ import type { Location, LocationKind } from './domain.ts'
 
 export type LocationFilter = ListRequest & {
   readonly isUsed: boolean | undefined
-  readonly kind: string | undefined
+  readonly kind: LocationKind | undefined
 }
 
 const columns = (sql: Queryable) => sql`

@@ -2,7 +2,15 @@ import { randomInt } from 'node:crypto'
 import { type Day, dayAt } from '#src/platform/runtime/days.ts'
 import type { Person } from '../charges/domain.ts'
 
-export type RecurrenceStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' | 'CANCELADA'
+export const recurrenceStatuses = [
+  'CRIADA',
+  'APROVADA',
+  'REJEITADA',
+  'EXPIRADA',
+  'CANCELADA',
+] as const
+
+export type RecurrenceStatus = (typeof recurrenceStatuses)[number]
 
 /** Those of which nothing more becomes. */
 export const endedStatuses: ReadonlySet<RecurrenceStatus> = new Set([

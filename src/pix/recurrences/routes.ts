@@ -4,6 +4,7 @@ import { oneLocationRoutes } from '../locations/routes.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { agreementCharsMax, readRecurrenceRevision } from './body.ts'
+import { recurrenceStatuses } from './domain.ts'
 import type { RecurrenceLocationService } from './locations.ts'
 import type { RecurrenceService } from './service.ts'
 
@@ -32,7 +33,7 @@ export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] =
     handle: async ({ caller, c }) => {
       const reader = readList(c, pixErrors.rec_consulta_invalida)
       const debtorTaxId = reader.taxId()
-      const status = reader.text('status', /^[A-Z_]{1,40}$/)
+      const status = reader.oneOf('status', recurrenceStatuses)
       const isShown = reader.flag('locationPresente')
       const agreement = reader.text('convenio', agreementForm, 'recebedor')
       const filter = reader.done({ status, debtorTaxId, isShown, agreement })

@@ -3,7 +3,7 @@ import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
-import type { Recurrence, RecurrenceLocation, RecurrenceTerms } from './domain.ts'
+import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
 type Row = Omit<Recurrence, 'terms' | 'history' | 'payer' | 'ending' | 'location'> & {
   readonly terms: string
@@ -176,7 +176,7 @@ export const printedOf = async (
 }
 
 export type RecurrenceFilter = ListRequest & {
-  readonly status: string | undefined
+  readonly status: RecurrenceStatus | undefined
   readonly debtorTaxId: string | undefined
   readonly isShown: boolean | undefined
   readonly agreement: string | undefined
