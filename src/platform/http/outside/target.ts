@@ -78,7 +78,8 @@ export const checkUrl = (text: string, allowed: AllowList): URL => {
   }
   if (url.hash !== '') throw new TargetError('url', 'must hold no fragment')
   const host = hostOf(url)
-  if (isIP(host) !== 0) checkAddress(url, host, allowed)
+  const address = isLoopbackName(host) ? '127.0.0.1' : host
+  if (isIP(address) !== 0) checkAddress(url, address, allowed)
   else if (!mayBePrivate(host, allowed)) checkPublic(url)
   return url
 }
@@ -89,6 +90,9 @@ const hostOf = (url: URL): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
     .toLowerCase()
+
+/** RFC 6761 section 6.3: such a name is this machine, whatever a name server says. */
+const isLoopbackName = (host: string): boolean => /^(?:.+\.)?localhost$/.test(host)
 
 /** A name may resolve to an allowed network: only the attempt can tell. */
 const mayBePrivate = (host: string, allowed: AllowList): boolean =>
