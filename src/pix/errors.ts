@@ -148,6 +148,13 @@ export const violates = (definition: ErrorDefinition, violacoes: readonly Violac
   return new ApiError(definition, shown[0]?.razao ?? '', { details: { violacoes: shown } })
 }
 
+/** Such as `cob.valor.original`. The standard's problems spell one member otherwise than its bodies. */
+const propriedadeOf = (steps: readonly string[]): string =>
+  steps
+    .filter((step) => step !== '')
+    .map((step) => (step === 'cobsv' ? 'cobsV' : step))
+    .join('.')
+
 /**
  * How a body is read of which problems name the first member, a field if it is one of these, else an object; and the
  * field within, if the first member is a parent.
@@ -167,8 +174,8 @@ export const bodyReader =
     const found = parsed.error.issues.map(({ path }) => {
       const [first = '', second] = path.map(String)
       const isWithin = second !== undefined && parents.includes(first)
-      const steps = [root, first, isWithin ? second : ''].filter((step) => step !== '')
-      return [steps.join('.'), isWithin || fields.includes(first)] as const
+      const propriedade = propriedadeOf([root, first, isWithin ? second : ''])
+      return [propriedade, isWithin || fields.includes(first)] as const
     })
     const violacoes = [...new Map(found)].map(([propriedade, isField]) => {
       const what = isField ? 'campo' : 'objeto'
@@ -202,8 +209,20 @@ const generalName = (status: number): string => {
   return status >= 500 ? 'ErroInternoDoServidor' : 'RequisicaoInvalida'
 }
 
-/** `Problema` of the standard: RFC 7807, with `violacoes`. It is in Portuguese whatever language was asked for. */
-export const problemOf = (error: ApiError) => {
+/** What a JSON Pointer leads to; names of parameters and headers stay. */
+const propriedadeAt = (pointer: string, root: string): string => {
+  const [start, ...steps] = pointer.split('/')
+  if (start !== '') return pointer
+  const names = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return propriedadeOf([root, ...names])
+}
+
+/**
+ * `Problema` of the standard: RFC 7807, with `violacoes`. It is in Portuguese whatever language was asked for.
+ *
+ * @param root what the standard calls the body
+ */
+export const problemOf = (error: ApiError, root = '') => {
   const { definition, details, errors } = error
   const { status } = definition
   const { title } = definition.pt
@@ -212,7 +231,10 @@ export const problemOf = (error: ApiError) => {
   const detail = ownCodes.has(definition.code) ? error.message : detailOf(error, 'pt-BR', lookups)
   const violacoes =
     details['violacoes'] ??
-    errors.map((one) => ({ razao: portugueseViolation(one, lookups), propriedade: one.pointer }))
+    errors.map((one) => ({
+      razao: portugueseViolation(one, lookups),
+      propriedade: propriedadeAt(one.pointer, root),
+    }))
   const isListed = Array.isArray(violacoes) && violacoes.length > 0
   return {
     type: typePrefix + nameOf(definition),
@@ -223,14 +245,16 @@ export const problemOf = (error: ApiError) => {
   }
 }
 
-/** Problems as the API Pix has them. */
-export const renderPixError: ErrorRenderer = (error, requestId) => {
-  const body = { ...problemOf(error), correlationId: requestId }
-  return new Response(JSON.stringify(body), {
-    status: body.status,
-    headers: { 'Content-Type': problemContentType, ...error.headers },
-  })
-}
+/** Problems as the API Pix has them. @param root as in {@link problemOf} */
+export const pixErrorRenderer =
+  (root = ''): ErrorRenderer =>
+  (error, requestId) => {
+    const body = { ...problemOf(error, root), correlationId: requestId }
+    return new Response(JSON.stringify(body), {
+      status: body.status,
+      headers: { 'Content-Type': problemContentType, ...error.headers },
+    })
+  }
 
 /** The errors of the operator's endpoints, which are not in the standard. */
 export const receiverErrors = defineErrors({

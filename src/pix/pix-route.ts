@@ -7,7 +7,7 @@ import {
   route,
 } from '#src/platform/http/index.ts'
 import type { Scope } from '#src/platform/security/index.ts'
-import { renderPixError } from './errors.ts'
+import { pixErrorRenderer } from './errors.ts'
 
 /** Where the API Pix is. */
 export const pixPath = '/pix/v2'
@@ -33,6 +33,20 @@ type Rest<A extends At> = Pick<RouteContract, 'bodyValuesMax' | 'idempotent'> & 
   readonly handle: (asked: Asked<A>) => Response | Promise<Response>
 }
 
+/** What the standard calls a body, by its path; members of the others it names alone. */
+const roots: Readonly<Record<string, string>> = {
+  cob: 'cob',
+  cobv: 'cobv',
+  lotecobv: 'loteCobV',
+  rec: 'rec',
+  solicrec: 'solicrec',
+  cobr: 'cobr',
+  pix: 'devolucao',
+  webhook: 'webhook',
+}
+
+const rootOf = (at: At): string => roots[at.split('/')[1] ?? ''] ?? ''
+
 const anyJson = { 'application/json': z.unknown() }
 
 /**
@@ -52,7 +66,7 @@ export const pixRoute = <const A extends At>(
     scope,
     summary,
     operation: undefined,
-    errorStyle: renderPixError,
+    errorStyle: pixErrorRenderer(rootOf(at)),
     responses: {},
   }
   return route(contract, ({ body, caller, c }) =>

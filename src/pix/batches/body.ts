@@ -26,17 +26,10 @@ const revisedBatch = z.object({ descricao: text(descriptionCharsMax).optional(),
 export type BatchRequest = z.infer<typeof newBatch>
 export type BatchRevision = z.infer<typeof revisedBatch>
 
-/** The standard's problems spell a member otherwise than its bodies. */
-const asInProblems = (text: string): string => text.replace('.cobsv', '.cobsV')
-
 /** @throws ApiError `lote_cobv_operacao_invalida`, with every member that does not fit */
-const read = bodyReader('loteCobV', ['descricao'], (...found) => {
-  const spelt = found.map(({ razao, propriedade }) => ({
-    razao: asInProblems(razao),
-    propriedade: asInProblems(propriedade),
-  }))
-  return violates(pixErrors.lote_cobv_operacao_invalida, spelt)
-})
+const read = bodyReader('loteCobV', ['descricao'], (...found) =>
+  violates(pixErrors.lote_cobv_operacao_invalida, found),
+)
 
 /** @throws ApiError as `read` */
 export const readNewBatch = (value: unknown): BatchRequest => read(newBatch, value)

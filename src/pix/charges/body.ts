@@ -81,6 +81,8 @@ const revisedCharge = z.object({
   status: z.literal('REMOVIDA_PELO_USUARIO_RECEBEDOR').optional(),
 })
 
+/** Members that are objects, if they are not there or something else. */
+const wholes: ReadonlySet<string> = new Set(['calendario', 'valor', 'loc'])
 /** The members that the standard judges as a whole. */
 const objects: ReadonlySet<string> = new Set(['devedor', 'infoAdicionais'])
 const valueObjects: ReadonlySet<string> = new Set([
@@ -101,7 +103,11 @@ const violationsOf = (
   for (const { path } of error.issues) {
     const [first = ''] = path
     const isMember = objects.has(String(first))
-    const isObject = isMember || (first === 'valor' && valueObjects.has(String(path[1])))
+    const isObject =
+      isMember ||
+      path.length === 0 ||
+      (path.length === 1 && wholes.has(String(first))) ||
+      (first === 'valor' && valueObjects.has(String(path[1])))
     const steps = isMember ? [first] : path.slice(0, 2)
     const propriedade = [kind, ...steps].map(String).join('.')
     const razao = `O ${isObject ? 'objeto' : 'campo'} ${propriedade} não respeita o schema.`

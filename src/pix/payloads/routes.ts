@@ -1,6 +1,6 @@
 import { type RequestContext, type Route, route } from '#src/platform/http/index.ts'
 import { payloadPath } from '../charges/view.ts'
-import { renderPixError } from '../errors.ts'
+import { pixErrorRenderer } from '../errors.ts'
 import type { PayloadService } from './service.ts'
 
 export const keysPath = `${payloadPath}/jwks.json`
@@ -42,7 +42,7 @@ const contractOf = (path: string, summary: string) =>
   ({
     at: `GET ${path}`,
     scope: 'public',
-    errorStyle: renderPixError,
+    errorStyle: pixErrorRenderer(),
     operation: undefined,
     summary,
     responses: {},

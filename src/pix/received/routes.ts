@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { actorOf, type Route } from '#src/platform/http/index.ts'
-import { pixErrors } from '../errors.ts'
+import { bodyReader, pixErrors, violates } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -16,13 +16,13 @@ const body = z.object({
   descricao: shownText(descriptionCharsMax).optional(),
 })
 
+/** @throws ApiError `pix_devolucao_invalida`, with every member that does not fit */
+const read = bodyReader('devolucao', ['valor', 'natureza', 'descricao'], (...found) =>
+  violates(pixErrors.pix_devolucao_invalida, found),
+)
+
 const readReturn = (value: unknown): ReturnRequest => {
-  const parsed = body.safeParse(value)
-  const name = String(parsed.error?.issues[0]?.path[0] ?? '')
-  const propriedade = name === '' ? 'devolucao' : `devolucao.${name}`
-  if (!parsed.success)
-    throw refuseReturn(propriedade, `O campo ${propriedade} não respeita o schema.`)
-  const { valor, natureza, descricao } = parsed.data
+  const { valor, natureza, descricao } = read(body, value)
   const amountCents = centsOf(valor)
   if (amountCents === 0n) throw refuseReturn('devolucao.valor', 'O campo devolucao.valor é zero.')
   return { amountCents, nature: natureza, description: descricao }
