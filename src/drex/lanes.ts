@@ -49,20 +49,21 @@ export const lanesOf = (sql: Client, by: Visible): Promise<readonly Lane[]> => s
   order by open.oldest nulls last, l.network, l.sender limit ${lanesMax}`
 
 /**
- * Has the sweeper look at once at what the wallet has in flight. What another process looks at just now is left to it.
+ * Has the sweeper look at once at what the wallet has in flight: of one that is watched only, nothing. What another process looks at just now is left to it.
  *
  * @returns how many
  */
 export const sweepNow = async (
   sql: Queryable,
-  { sender, networks }: { readonly sender: Hex; readonly networks: readonly NetworkId[] },
+  { walletId, networks }: { readonly walletId: string; readonly networks: readonly NetworkId[] },
 ): Promise<number> => {
   const due = await sql`
     with waiting as materialized (
       select t.id from unnest(${[...networks]}::text[]) as n(network)
       cross join lateral (
         select id from drex_transactions t
-        where t.network = n.network and t.sender = ${sender} and t.status in (${before(sql, 'accepted')})
+        where t.network = n.network and t.sender = (select address from drex_wallets where id = ${walletId})
+          and t.status in (${before(sql, 'accepted')})
         limit ${resentMax} for update skip locked
       ) t
     )

@@ -33,6 +33,7 @@ const freeTexts: Readonly<Record<string, readonly string[]>> = {
   drex_transactions: ['error', 'subject', 'created_by'],
   drex_transfers: ['reference', 'created_by', 'approved_by'],
   drex_wallets: ['label', 'key_name', 'created_by'],
+  drex_watches: ['label', 'created_by'],
   pix_received: ['info', 'refusal'],
   pix_returns: ['description', 'reason'],
   spi_history: ['detail'],

@@ -34,9 +34,14 @@ holdPageBudgets<undefined>({
     await listTransfers(sql, ofTime, seen)
     await listHeld(sql, { afterId: undefined, limit: listed })
     await countHeld(sql)
-    await trackedOfWallet(sql, { address: '0xb', account: 'a' }, undefined, listed)
+    await trackedOfWallet(sql, { address: '0xb', account: 'a', type: 'managed' }, undefined, listed)
     // All that it received came from another account; stored in no order, so that each row read is a page.
-    await trackedOfWallet(sql, { address: '0xb', account: 'nobody' }, undefined, listed)
+    await trackedOfWallet(
+      sql,
+      { address: '0xb', account: 'nobody', type: 'managed' },
+      undefined,
+      listed,
+    )
     for (const wallet of ['0xa', '0xb'] as const)
       await listTransfers(sql, { ...anyTransfer, wallet }, { ...seen, account: 'nobody' })
     await listTransfers(sql, { ...ofTime, to: at(0.1) }, seen)

@@ -9,6 +9,7 @@ import {
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { Wallet } from '../wallets/store.ts'
 
 /** No account has this name. Everybody sees what is under it. */
 export const gatewayAccount = 'gateway:'
@@ -169,12 +170,12 @@ export const trackedById = async (sql: Queryable, id: string): Promise<TrackedRo
 }
 
 /**
- * Sent by a wallet, or by its account for a transfer to it; newest first. What another account sends to it is the other's
- * until it has come in, of which the statement tells.
+ * Sent by a wallet, or by its account for a transfer to it; newest first. What another account sends to it, or from it
+ * where it is watched only, is the other's until it is on the chain, of which the statement tells.
  */
 export const trackedOfWallet = async (
   sql: Client,
-  { address, account }: { readonly address: Hex; readonly account: string },
+  { address, account, type }: Pick<Wallet, 'address' | 'account' | 'type'>,
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly TrackedRow[]> => {
@@ -183,7 +184,7 @@ export const trackedOfWallet = async (
   const rows = await sql`
     select * from (
       (select ${trackedColumns(sql)} from drex_transactions t
-        where t.sender = ${address} ${before(sql`t.id`)} order by t.id desc limit ${rowCount(sql, limit)})
+        where t.sender = ${address} and ${type !== 'external'} ${before(sql`t.id`)} order by t.id desc limit ${rowCount(sql, limit)})
       union
       (select ${trackedColumns(sql)} from (
           select transaction_id from drex_transfers
@@ -195,7 +196,7 @@ export const trackedOfWallet = async (
   return rows.map(readTracked)
 }
 
-/** Whose wallets sent the transactions, by the transactions' ids. */
+/** Whose wallets signed the transactions, by the transactions' ids: who watches an address has no part in them. */
 export const accountsOf = async (
   sql: Queryable,
   ids: readonly string[],

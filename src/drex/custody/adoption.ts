@@ -11,7 +11,8 @@ import { requireWeb3SignerKey } from './web3signer.ts'
 
 export type WantedKey =
   | { readonly type: 'managed' }
-  | { readonly type: 'external' | 'web3signer'; readonly address: Hex }
+  | { readonly type: 'external'; readonly address: Hex }
+  | { readonly type: 'web3signer'; readonly address: Hex }
   | { readonly type: KeyServiceName; readonly keyName: string }
 
 export type AdoptedKey = {
@@ -27,24 +28,24 @@ export const adoptKey = async (
   account: string,
 ): Promise<AdoptedKey> => {
   if (wanted.type === 'managed') return { address: undefined, keyName: undefined }
+  // Anybody may watch an address, as anybody may watch the chain.
+  if (wanted.type === 'external') return { address: wanted.address, keyName: undefined }
   const { assignments } = custody
   // Before a service is asked: its answers would tell strangers which keys there are.
-  if (wanted.type !== 'external') assignments.requireAny(account)
+  assignments.requireAny(account)
   if ('address' in wanted) {
-    assignments.require(account, wanted.type, { address: wanted.address, keyName: undefined })
+    assignments.require(account, { address: wanted.address, keyName: undefined })
   }
   const key = await findKey(custody, wanted)
-  assignments.require(account, wanted.type, key)
+  assignments.require(account, key)
   return key
 }
 
 const findKey = async (
   { keyServices, web3signer }: Pick<Custody, 'keyServices' | 'web3signer'>,
-  wanted: Exclude<WantedKey, { readonly type: 'managed' }>,
+  wanted: Exclude<WantedKey, { readonly type: 'managed' | 'external' }>,
 ): Promise<{ readonly address: Hex; readonly keyName: string | undefined }> => {
   switch (wanted.type) {
-    case 'external':
-      return { address: wanted.address, keyName: undefined }
     case 'web3signer': {
       const { address } = wanted
       if (web3signer === undefined) throw notConfigured('DREX_WEB3SIGNER_URL')

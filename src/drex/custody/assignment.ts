@@ -5,7 +5,6 @@
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { defaultAccount } from '#src/platform/security/index.ts'
 import type { Hex } from '../evm/hex.ts'
-import type { KeyServiceName } from './key-service.ts'
 
 type ForeignKey = { readonly address: Hex; readonly keyName: string | undefined }
 
@@ -39,14 +38,8 @@ export const createAssignments = (entries: readonly string[]) => {
       if (account !== defaultAccount && ![...owners.values()].includes(account)) throw refused()
     },
     /** @throws ApiError `forbidden` */
-    require(
-      account: string,
-      type: 'external' | 'web3signer' | KeyServiceName,
-      key: ForeignKey,
-    ): void {
-      // Anybody may watch an address, but nobody may take the place of the wallet that it is for.
-      const isFree = type === 'external' && ownersOf(key).length === 0
-      if (!isFree && !mayUse(account, key)) throw refused()
+    require(account: string, key: ForeignKey): void {
+      if (!mayUse(account, key)) throw refused()
     },
   }
 }

@@ -167,7 +167,7 @@ const tell = async (
   tx: Transaction,
   booked: readonly store.Booked[],
   known: {
-    readonly wallets: ReadonlyMap<Hex, store.Owned>
+    readonly wallets: ReadonlyMap<Hex, readonly store.Owned[]>
     readonly tokens: ReadonlyMap<Hex, number>
     readonly after: number
   },
@@ -181,11 +181,12 @@ const tell = async (
     received.map(({ hash }) => hash),
   )
   await emitInParts(tx, emitEvents, received, (part) =>
-    part.map((each): AppEvent => {
-      const wallet = known.wallets.get(each.wallet)!
+    part.flatMap((each): AppEvent[] => {
       const decimals = known.tokens.get(each.token)!
-      const about = { network: network.id, wallet, decimals }
-      return receivedEvent(each, about, transfers.get(each.hash))
+      const transfer = transfers.get(each.hash)
+      return known.wallets
+        .get(each.wallet)!
+        .map((wallet) => receivedEvent(each, { network: network.id, wallet, decimals }, transfer))
     }),
   )
 }
@@ -213,9 +214,9 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
     )
     const events = received.flatMap((each): AppEvent[] => {
       const decimals = tokens.get(each.token)
-      const wallet = wallets.get(each.wallet)
-      if (decimals === undefined || wallet === undefined) return []
-      return [reversedEvent(each, { network: network.id, wallet, decimals })]
+      if (decimals === undefined) return []
+      const told = wallets.get(each.wallet) ?? []
+      return told.map((wallet) => reversedEvent(each, { network: network.id, wallet, decimals }))
     })
     await emitInParts(tx, emitEvents, events, (part) => part)
     return gone

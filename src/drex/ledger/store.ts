@@ -8,6 +8,7 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
+import { allWallets } from '../wallets/store.ts'
 import { type Entry, signed } from './entries.ts'
 import type { Anchor, Place } from './place.ts'
 
@@ -65,14 +66,15 @@ export const movePosition = async (
 
 export type Owned = { readonly id: string; readonly account: string }
 
-/** Those of the addresses that are wallets here, and whose. */
+/** The accounts' wallets of each of the addresses that anybody has here. */
 export const walletsAmong = async (
   sql: Queryable,
   addresses: readonly Hex[],
-): Promise<ReadonlyMap<Hex, Owned>> => {
+): Promise<ReadonlyMap<Hex, readonly Owned[]>> => {
   const rows = await sql<(Owned & { readonly address: Hex })[]>`
-    select address, id, account from drex_wallets where address = any(${[...addresses]}::text[])`
-  return new Map(rows.map(({ address, ...wallet }) => [address, wallet]))
+    select address, id, account from ${allWallets(sql)}
+    where address = any(${[...addresses]}::text[]) order by id`
+  return Map.groupBy(rows, ({ address }) => address)
 }
 
 /** @property bookedAt - of its block */

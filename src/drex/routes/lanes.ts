@@ -78,10 +78,10 @@ export const laneRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
     return Response.json({ lanes: lanes.map(show) })
   }),
   route(documents.resendWalletTransactions, async ({ params, caller }) => {
-    const { id, address: sender } = await wallets.get(params.id, caller)
+    const { id } = await wallets.get(params.id, caller)
     const networks = networksFor(caller.environment)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
-      const resent = await sweepNow(tx, { sender, networks })
+      const resent = await sweepNow(tx, { walletId: id, networks })
       const act = { action: 'drex.resend', object: id, outcome: `resent ${resent}` } as const
       await writeAudit(tx, { ...act, actor: actorOf(caller) })
       const body: z.infer<typeof resentSchema> = { wallet_id: id, resent }

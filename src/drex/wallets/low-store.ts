@@ -3,6 +3,7 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { WalletAlerts } from './alerts.ts'
+import { allWallets } from './store.ts'
 
 export type WatchedWallet = {
   readonly id: string
@@ -23,7 +24,7 @@ export const watchedWallets = (
   afterId: string,
   limit: number,
 ): Promise<readonly WatchedWallet[]> => sql<WatchedWallet[]>`
-    select id, address, account, alerts from drex_wallets
+    select id, address, account, alerts from ${allWallets(sql)}
     where alerts <> '{}' and id > ${afterId} and status <> 'archived'
       and coalesce(environment, ${environment}) = ${environment}
     order by id limit ${limit}`
@@ -37,10 +38,12 @@ export const beLow = async (
   { walletId, network, asset }: LowBalance,
   alerts: WalletAlerts,
 ): Promise<boolean> => {
+  const same = sql`
+    where id = ${walletId} and alerts = ${JSON.stringify(alerts)}::text::jsonb for share`
   const inserted = await sql`
+    with wallet as (select id from drex_wallets ${same}), watch as (select id from drex_watches ${same})
     insert into drex_low_balances (wallet_id, network, asset)
-    select id, ${network}, ${asset} from drex_wallets
-    where id = ${walletId} and alerts = ${JSON.stringify(alerts)}::text::jsonb for share
+    select id, ${network}, ${asset} from (select id from wallet union all select id from watch) w
     on conflict do nothing`
   return inserted.count === 1
 }

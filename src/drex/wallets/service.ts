@@ -89,8 +89,11 @@ export const createWallets = (deps: Deps) => {
       throw new ApiError(drexErrors.wallet_disabled, 'The wallet is archived, for good.')
     },
     /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
-    requireSigning: async (address: Hex, field: string, by: WalletRights) =>
-      signing(await find(address), address, field, by),
+    requireSigning: async (address: Hex, field: string, by: WalletRights) => {
+      const found = await find(address)
+      const own = found?.account === by.owner ? found : await store.walletOf(sql, by.owner, address)
+      return signing(own, address, field, by)
+    },
     /** @throws Error if it does not sign for networks of this environment, or not now */
     signerFor: async (address: Hex, environment: KeyEnvironment) =>
       signerOf(deps, await find(address), address, environment),
@@ -152,7 +155,7 @@ const requireSealer = ({ sealer }: Deps): Sealer => {
   })
 }
 
-/** Wallets by address. Keeps only sealed keys: an opened key is wiped after each signature. */
+/** Wallets that sign, by address. Keeps only sealed keys: an opened key is wiped after each signature. */
 const createFinder = (sql: Client) => {
   const cache = new Map<Hex, { readonly wallet: store.Wallet; readonly untilMs: number }>()
   let changes = 0
@@ -165,7 +168,7 @@ const createFinder = (sql: Client) => {
     const cached = cache.get(address)
     if (cached !== undefined && cached.untilMs > performance.now()) return cached.wallet
     const changesBefore = changes
-    const wallet = await store.walletByAddress(sql, address)
+    const wallet = await store.signingWallet(sql, address)
     if (wallet !== undefined && changes === changesBefore) keep(wallet)
     return wallet
   }

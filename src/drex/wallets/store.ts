@@ -41,27 +41,72 @@ export type Wallet = {
   readonly createdAt: Date
 }
 
-/** @returns false if the address is taken */
+/** What both tables of wallets have. */
+const common = (sql: Queryable) => sql`
+  id, address, label, metadata, account, environment, status, policy, alerts, created_by, created_at`
+const ofWallets = (sql: Queryable) => sql`type, key_name, sealed_key, ${common(sql)}`
+const ofWatches = (sql: Queryable) => sql`
+  'external'::text as type, null::text as key_name, null::bytea as sealed_key, ${common(sql)}`
+
+/** Wallets of every type, as one table. */
+export const allWallets = (sql: Queryable) => sql`(
+  select ${ofWallets(sql)} from drex_wallets
+  union all
+  select ${ofWatches(sql)} from drex_watches
+) w`
+
+/** @returns false if the account has a wallet of this address, or another signs with its key */
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
-  const inserted = await sql`
-    insert into drex_wallets (id, address, type, label, metadata, sealed_key, key_name, account,
-      environment, status, policy, alerts, created_by, created_at)
-    values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
-      ${JSON.stringify(wallet.metadata)}::text::jsonb,
-      ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
-      ${wallet.keyName ?? null}, ${wallet.account}, ${wallet.environment ?? null}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
-      ${JSON.stringify(wallet.alerts)}::text::jsonb,
-      ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
+  const { address, account, type } = wallet
+  // An account that asks for both at once gets one of them.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`drex_wallets/${address}`}, 0))`
+  const isNew = sql`not exists (
+    select from ${allWallets(sql)} where address = ${address} and account = ${account})`
+  const values = sql`
+    ${wallet.id}, ${address}, ${wallet.label}, ${JSON.stringify(wallet.metadata)}::text::jsonb, ${account},
+    ${wallet.environment ?? null}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
+    ${JSON.stringify(wallet.alerts)}::text::jsonb, ${wallet.createdBy},
+    ${wallet.createdAt.toISOString()}::timestamptz`
+  if (type === 'external') {
+    const { count } = await sql`
+      insert into drex_watches (${common(sql)}) select ${values} where ${isNew} on conflict do nothing`
+    return count === 1
+  }
+  await freeAddress(sql, wallet)
+  const sealedKey = wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)
+  const { count } = await sql`
+    insert into drex_wallets (${ofWallets(sql)})
+    select ${type}, ${wallet.keyName ?? null}, ${sealedKey}::bytea, ${values} where ${isNew}
     on conflict do nothing`
-  return inserted.count === 1
+  return count === 1
 }
 
+/** What former versions let another account watch takes nobody's place. */
+const freeAddress = (sql: Queryable, { address, account }: Wallet) => sql`
+  with moved as (
+    delete from drex_wallets where address = ${address} and type = 'external' and account <> ${account}
+    returning *
+  )
+  insert into drex_watches (${common(sql)}) select ${common(sql)} from moved on conflict do nothing`
+
 export const walletById = async (sql: Client, id: string): Promise<Wallet | undefined> => {
-  const [row] = await sql`select * from drex_wallets where id = ${id}`
+  const [row] = await sql`select * from ${allWallets(sql)} where id = ${id}`
   return row && valueOfRow<Wallet>(row)
 }
 
-export const walletByAddress = async (sql: Client, address: Hex): Promise<Wallet | undefined> => {
+/** What the account has of an address: a wallet that signs, or one that is watched only. */
+export const walletOf = async (
+  sql: Client,
+  account: string,
+  address: Hex,
+): Promise<Wallet | undefined> => {
+  const [row] = await sql`
+    select * from ${allWallets(sql)} where address = ${address} and account = ${account}`
+  return row && valueOfRow<Wallet>(row)
+}
+
+/** The wallet that signs for an address, whose ever it is. */
+export const signingWallet = async (sql: Client, address: Hex): Promise<Wallet | undefined> => {
   const [row] = await sql`select * from drex_wallets where address = ${address}`
   return row && valueOfRow<Wallet>(row)
 }
@@ -73,7 +118,7 @@ export const ownAmong = async (
   addresses: readonly Hex[],
 ): Promise<readonly Hex[]> => {
   const rows = await sql<{ address: Hex }[]>`
-    select address from drex_wallets
+    select address from ${allWallets(sql)}
     where address = any(${[...addresses]}::text[]) and account = ${account}`
   return rows.map(({ address }) => address)
 }
@@ -104,7 +149,7 @@ export const listWallets = async (
   addresses?: string[],
 ): Promise<readonly Wallet[]> => {
   const rows = await sql`
-    select * from drex_wallets where id > ${afterId}
+    select * from ${allWallets(sql)} where id > ${afterId}
       ${account === undefined ? sql`` : sql`and account = ${account}`}
       ${addresses === undefined ? sql`` : sql`and address = any(${addresses}::text[])`}
     order by id limit ${rowCount(sql, limit)}`
@@ -150,16 +195,19 @@ export const changeWallet = async (
   const { status, label, policy, alerts } = change
   // Other limits are judged anew.
   if (alerts !== undefined) await sql`delete from drex_low_balances where wallet_id = ${id}`
-  const [row] = await sql`
-    update drex_wallets set status = coalesce(${status ?? null}, status),
+  const changed = sql`set status = coalesce(${status ?? null}, status),
       label = coalesce(${label ?? null}, label),
       policy = coalesce(${policy === undefined ? null : JSON.stringify(policy)}::text::jsonb, policy),
       alerts = coalesce(${alerts === undefined ? null : JSON.stringify(alerts)}::text::jsonb, alerts)
-    where id = ${id} and account = ${account} and status <> 'archived' returning *`
+    where id = ${id} and account = ${account} and status <> 'archived'`
+  const [row] = await sql`
+    with wallet as (update drex_wallets ${changed} returning ${ofWallets(sql)}),
+      watch as (update drex_watches ${changed} returning ${ofWatches(sql)})
+    select * from wallet union all select * from watch`
   return row && valueOfRow<Wallet>(row)
 }
 
-/** The policies of wallets as they are now; nobody changes them, or judges by them, until the transaction ends. */
+/** The policies of wallets that sign, as they are now; nobody changes them, or judges by them, until the transaction ends. */
 export const lockPolicies = (
   sql: Transaction,
   addresses: readonly Hex[],

@@ -25,7 +25,7 @@ const version = (name: string) =>
   `projects/p/locations/southamerica-east1/keyRings/r/cryptoKeys/${name}/cryptoKeyVersions/1`
 
 const awsKeys = new Map(
-  ['ana', 'bia', 'nist', 'liar', 'eva', 'fay', 'gil', 'hal'].map((name, i) => [
+  ['ana', 'bia', 'nist', 'liar', 'eva', 'fay', 'gil', 'hal', 'ivo'].map((name, i) => [
     name,
     fakeKey(i + 1),
   ]),
@@ -208,7 +208,7 @@ describe('a key and two accounts', () => {
     expect((await claim('external', { address: `0x${'51'.repeat(20)}` })).status).toBe(201)
   })
 
-  test('what is assigned is that account’s alone, under every name, and nobody else watches it', async () => {
+  test('what is assigned is that account’s alone, under every name; others may watch it', async () => {
     const fay = awsKeys.get('fay')!.address
     const claim = await gateway({
       DREX_CUSTODY_KEYS: `acme=${arn('eva')},acme=${eva()},default=${fay}`,
@@ -216,12 +216,30 @@ describe('a key and two accounts', () => {
     const body = { type: 'aws_kms', label: 'mine', key_name: 'alias/eva' }
     expect(codeOf(await bench.call('POST', '/v1/wallets', body))).toEqual([403, 'FORBIDDEN'])
     const watched = { type: 'external', label: 'mine', address: eva() }
-    expect(codeOf(await bench.call('POST', '/v1/wallets', watched))).toEqual([403, 'FORBIDDEN'])
+    expect((await bench.call('POST', '/v1/wallets', watched)).status).toBe(201)
     expect(codeOf(await claim('aws_kms', { key_name: 'alias/fay' }))).toEqual([403, 'FORBIDDEN'])
-    expect(codeOf(await claim('external', { address: fay }))).toEqual([403, 'FORBIDDEN'])
+    expect((await claim('external', { address: fay })).status).toBe(201)
     expect(codeOf(await claim('aws_kms', { key_name: 'alias/gil' }))).toEqual([403, 'FORBIDDEN'])
     expect((await claim('aws_kms', { key_name: 'alias/eva' })).status).toBe(201)
     expect((await make('aws_kms', { key_name: 'alias/gil' })).status).toBe(201)
+  })
+
+  test('what another account watches takes nobody’s place, also where a former version kept it so', async () => {
+    const claim = await gateway({})
+    const { address } = awsKeys.get('ivo')!
+    const sql = bench.database.sql
+    await sql`
+      insert into drex_wallets (id, address, type, label, metadata, account, created_by)
+      values ('wal_former', ${address}, 'external', 'former', '{}', 'acme', 'k')`
+    const own = await make('aws_kms', { key_name: 'alias/ivo' })
+    expect([own.status, own.json as object]).toEqual([201, expect.anything()])
+    await fund(address)
+    await confirmed(await pay(address))
+    const again = await claim('external', { address })
+    expect(codeOf(again)).toEqual([409, 'WALLET_EXISTS'])
+    expect([
+      ...(await sql`select id, label, account from drex_watches where address = ${address}`),
+    ]).toEqual([{ id: 'wal_former', label: 'former', account: 'acme' }])
   })
 
   test('a wallet that was made before its key was assigned to another signs no more', async () => {

@@ -39,6 +39,7 @@ const reasons: Readonly<Record<string, string>> = {
   drex_stream_events: 'each look deletes what no reorganisation reaches',
   drex_tokens: 'a row for each token contract',
   drex_wallets: 'their keys hold money',
+  drex_watches: 'people make them',
   pix_receivers: 'people make them',
   pix_charges: 'merchants look up what they charged; payments name them by their txid for good',
   pix_batches: 'merchants look up what they asked for',
