@@ -155,6 +155,22 @@ export const classifyRpcError = (error: unknown): RpcFailure => {
   )
 }
 
+/** In words of other limits, too: they are looked for first. */
+const tooLarge = /\bbatch|too (big|large|long)\b|\b(payload|entity|request size)\b/i
+/** What nodes that take no batches say of any. */
+const noRequest = -32600
+
+/**
+ * Classifies the one error that a node answers to many calls. It is no call's end: which of them it means, if any, is not
+ * said.
+ */
+export const classifyBatchError = (error: unknown): RpcFailure => {
+  const { kind, message, code } = classifyRpcError(error)
+  if (code === noRequest || tooLarge.test(message))
+    return new RpcFailure('too_large', message, code)
+  return new RpcFailure(isRetryable(kind) ? kind : 'refused', message, code)
+}
+
 export const classifyHttpStatus = (status: number): RpcFailure => {
   if (status === 429) return new RpcFailure('rate_limited', 'the node answered HTTP 429')
   if (status === 413) return new RpcFailure('too_large', 'the node answered HTTP 413')

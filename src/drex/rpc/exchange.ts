@@ -2,7 +2,13 @@
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
 import { readUnzipped } from '#src/platform/runtime/index.ts'
 import { quantity } from '../evm/hex.ts'
-import { classifyHttpStatus, classifyRpcError, RpcFailure, type RpcFailureKind } from './errors.ts'
+import {
+  classifyBatchError,
+  classifyHttpStatus,
+  classifyRpcError,
+  RpcFailure,
+  type RpcFailureKind,
+} from './errors.ts'
 import { type Method, type ResultOf, readResult } from './methods.ts'
 
 export type RpcRequest<M extends Method = Method> = {
@@ -92,7 +98,7 @@ type Reply = Readonly<Record<string, unknown>>
  * Outcomes by the place of their requests; those that the node left unanswered are missing.
  *
  * @throws RpcFailure `too_large` if the node refuses so many calls at once, or tells too much; `unreachable`,
- * `rate_limited`; `malformed` if what it answers to one call is no JSON
+ * `rate_limited`; `malformed` if what it answers to one call is no JSON; another if it refuses all of them for that
  */
 export const exchange = async <M extends Method>(
   url: string,
@@ -137,8 +143,8 @@ const repliesById = (replies: readonly unknown[]): ReadonlyMap<unknown, Reply> =
 }
 
 /**
- * One error in answer to many calls concerns the batch: nodes that refuse its size answer an object, or an array of
- * one with the id of the first call.
+ * One error in answer to many calls concerns the batch: nodes that refuse it answer an object, or an array of one with
+ * the id of the first call.
  */
 const refuseWhole = (
   count: number,
@@ -148,10 +154,7 @@ const refuseWhole = (
   const [only] = replies.values()
   const error = replies.size === 1 ? only?.['error'] : undefined
   if (error === undefined || error === null) return
-  if (count > 1) {
-    const { message, code } = classifyRpcError(error)
-    throw new RpcFailure('too_large', message, code)
-  }
+  if (count > 1) throw classifyBatchError(error)
   if (!isArray && !replies.has(0)) throw classifyRpcError(error)
 }
 

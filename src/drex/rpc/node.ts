@@ -1,7 +1,7 @@
 /** One node: how much it takes at once, and which chain it is on. */
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
-import { RpcFailure, type RpcFailureKind } from './errors.ts'
+import { isRetryable, RpcFailure, type RpcFailureKind } from './errors.ts'
 import { exchange, failing, type Limits, type RpcOutcome, type RpcRequest } from './exchange.ts'
 import type { Method, ResultOf } from './methods.ts'
 
@@ -195,7 +195,12 @@ const createAsker = (url: string, options: NodeOptions): Pick<Node, 'ask' | 'ask
         if (part.length === 1) throw error
         if (isLess.has(error.kind)) shrink(part.length)
         // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
-        if (error.kind !== 'too_large') throw error
+        if (error.kind === 'too_large') continue
+        if (isLess.has(error.kind)) throw error
+        // It may be one call's that the node says of all.
+        const outcomes = await inGroups(url, part, limits, error.kind)
+        if (outcomes.every(isUnknown)) throw error
+        return outcomes
       }
     }
   }
@@ -214,7 +219,7 @@ const together = async <M extends Method>(
   try {
     const whole =
       requests.length <= callsMax
-        ? await exchange(url, requests, limits).catch(refusedSize)
+        ? await exchange(url, requests, limits).catch(refusedWhole)
         : undefined
     if (whole?.size === requests.length) return requests.map((_, i) => whole.get(i)!)
     const outcomes: RpcOutcome<ResultOf<M>>[] = []
@@ -227,8 +232,10 @@ const together = async <M extends Method>(
   }
 }
 
-const refusedSize = (error: unknown): undefined => {
-  if (!(error instanceof RpcFailure) || error.kind !== 'too_large') throw error
+/** What the node says of all together, one of them alone may be why. */
+const refusedWhole = (error: unknown): undefined => {
+  const isOne = error instanceof RpcFailure && error.kind !== 'timed_out'
+  if (!isOne || (error.kind !== 'too_large' && isLess.has(error.kind))) throw error
 }
 
 /** What a node says so of one call that was asked alone concerns that call, and not those asked after it. */
@@ -238,6 +245,10 @@ const unanswered = () => failing('unreachable', 'the node left a call unanswered
 
 const isHung = (outcome: RpcOutcome): boolean =>
   'failure' in outcome && outcome.failure.kind === 'timed_out'
+
+/** Asked again, it may be told. */
+const isUnknown = (outcome: RpcOutcome): boolean =>
+  'failure' in outcome && isRetryable(outcome.failure.kind)
 
 const isUntold = (outcome: RpcOutcome): boolean =>
   isHung(outcome) || ('failure' in outcome && outcome.failure.kind === 'unreachable')
@@ -303,11 +314,15 @@ const apart = async <M extends Method>(
   return requests.length === 1 ? [{ failure }] : inGroups(url, requests, limits)
 }
 
-/** A group that is answered in no part ends it, and so does twice the time of an exchange: the rest is not asked. */
+/**
+ * A group that is answered in no part ends it, and so does twice the time of an exchange: the rest is not asked.
+ * @param same what was said of all together: if it is said of each of a group, it is no single call's
+ */
 const inGroups = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
   limits: Limits,
+  same?: RpcFailureKind,
 ): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
   const outcomes: RpcOutcome<ResultOf<M>>[] = []
   const untilMs = performance.now() + 2 * limits.timeoutMs
@@ -316,6 +331,7 @@ const inGroups = async <M extends Method>(
     const told = await singles(url, group, limits)
     outcomes.push(...told)
     if (told.every(isUntold)) break
+    if (told.every((each) => 'failure' in each && each.failure.kind === same)) break
   }
   return [...outcomes, ...unasked(requests.length - outcomes.length)]
 }

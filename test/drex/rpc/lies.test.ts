@@ -99,6 +99,55 @@ describe('what a node takes at once', () => {
     expect(outcomes.every((each) => 'result' in each)).toBe(true)
   })
 
+  test.each([
+    [-32005, 'Too many requests: 50 a second', 'rate_limited'],
+    [-32603, 'Internal error', 'transient'],
+    [-32000, 'the subscription has ended', 'refused'],
+  ] as const)(
+    'one error for all that says nothing of their number does not cut the batch: %i %s',
+    async (code, message, kind) => {
+      const rpc = client({ attemptsMax: 1 })
+      await rpc.genesis()
+      const sizes: number[] = []
+      node.refuse((calls) => {
+        sizes.push(calls)
+        return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } })
+      })
+      expect(await failureOf(rpc.batch(blocks(100)))).toBe(kind)
+      // At most a few alone: it may be one call's that is said of all.
+      expect([sizes[0], sizes.slice(1).filter((each) => each !== 1)]).toEqual([100, []])
+      expect(sizes.length).toBeLessThan(10)
+    },
+  )
+
+  test('one call that a node answers by an error for all spoils no other, and the node keeps its batches', async () => {
+    const requests = blocks(20).map((each, i) =>
+      i === 9 ? { ...each, params: ['0x2', false] } : each,
+    )
+    const sizes: number[] = []
+    const proxy = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const text = await request.text()
+        const body = JSON.parse(text) as unknown
+        sizes.push(Array.isArray(body) ? body.length : 1)
+        if (!text.includes('"0x2"')) return fetch(node.url, { method: 'POST', body: text })
+        const error = { code: -32603, message: 'Internal error' }
+        return Response.json({ jsonrpc: '2.0', id: Array.isArray(body) ? null : 0, error })
+      },
+    })
+    const rpc = client({ urls: [String(proxy.url)] })
+    const outcomes = await rpc.batch(requests)
+    expect(
+      outcomes.flatMap((each, i) => ('failure' in each ? [[i, each.failure.kind]] : [])),
+    ).toEqual([[9, 'transient']])
+    sizes.length = 0
+    await rpc.batch(blocks(20))
+    expect(sizes).toEqual([20])
+    await proxy.stop(true)
+  })
+
   test('fewer answers than calls: those missing are asked for alone', async () => {
     const short = Bun.serve({
       hostname: '127.0.0.1',
