@@ -77,6 +77,10 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
   }
 }
 
+/** What one node does not take for good: another, of another client, may. */
+export const isOfNode = (kind: RpcFailureKind): boolean =>
+  kind === 'method_not_found' || kind === 'invalid_question'
+
 /** Texts first: they are more reliable than the codes, which clients reuse. */
 const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   // Nothing after these words is the node's own.

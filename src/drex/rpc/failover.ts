@@ -1,7 +1,7 @@
 /** One attempt at one node after another, until one succeeds or one fails for good. */
 import { inTimeOr } from '#src/platform/runtime/index.ts'
 import type { Choice } from './choice.ts'
-import { isRetryable, RpcFailure } from './errors.ts'
+import { isOfNode, isRetryable, RpcFailure } from './errors.ts'
 
 export type FailoverOptions<Node> = {
   readonly nodes: readonly Node[]
@@ -20,7 +20,8 @@ type Told<Node, T> = { readonly node: Node } & ({ readonly value: T } | { readon
  * The first round tries each node without a pause, and does not wait for one that hangs: what is asked changes nothing
  * twice, so that the next is asked beside it, and whoever succeeds first decides.
  * @param patienceMs how long one is waited for before the next is asked beside it
- * @throws RpcFailure the worst of all, or the first that no other node would answer otherwise
+ * @throws RpcFailure the worst of all, or the first that no other node would answer otherwise; that no node takes the
+ * question only where each has said so
  */
 export const createFailover = <Node>({
   nodes,
@@ -49,12 +50,18 @@ export const createFailover = <Node>({
     let latest: Node | undefined
     const running = new Map<Node, Promise<Told<Node, T>>>()
     const tried = new Set<Node>()
+    /** These do not take the question: they are not asked again, and cost no attempt. */
+    const unable = new Set<Node>()
     for (let attempts = 0; ; ) {
+      const allowed = attemptsMax + unable.size
       const isFirstRound = attempts < nodes.length
-      if (attempts < attemptsMax && (isFirstRound || running.size === 0)) {
+      if (attempts < allowed && (isFirstRound || running.size === 0)) {
         if (!isFirstRound) {
           await Bun.sleep(backoffMs(attempts - nodes.length))
-          if (tried.size === nodes.length) tried.clear()
+          if (tried.size === nodes.length) {
+            tried.clear()
+            for (const node of unable) tried.add(node)
+          }
         }
         latest = choice.best(tried)
         if (latest !== undefined) {
@@ -66,7 +73,7 @@ export const createFailover = <Node>({
       if (running.size === 0) {
         throw last ?? new RpcFailure('unreachable', 'no node is configured')
       }
-      const hasNext = attempts < Math.min(attemptsMax, nodes.length)
+      const hasNext = attempts < Math.min(allowed, nodes.length)
       const told = await firstOf([...running.values()], hasNext ? patienceMs : undefined)
       if (told === undefined) {
         if (latest !== undefined) choice.went(latest, false)
@@ -75,8 +82,11 @@ export const createFailover = <Node>({
       running.delete(told.node)
       if ('value' in told) return told.value
       const { error } = told
-      if (!(error instanceof RpcFailure) || !isRetryable(error.kind)) throw error
+      if (!(error instanceof RpcFailure)) throw error
+      if (isOfNode(error.kind)) unable.add(told.node)
+      else if (!isRetryable(error.kind)) throw error
       last = worse(last, error)
+      if (unable.size === nodes.length) throw last
     }
   }
 }
@@ -91,8 +101,11 @@ const firstOf = <T>(
 }
 
 /**
- * That a node is on another chain says more than that the others were away. That one has no state says nothing of those
- * that were away, which may have it.
+ * That a node is on another chain says more than that the others were away. That one has no state, or does not take the
+ * question, says nothing of those that were away, which may have it, or take it.
  */
 const worse = (last: RpcFailure | undefined, next: RpcFailure): RpcFailure =>
-  last?.kind === 'wrong_chain' || (last !== undefined && next.kind === 'no_state') ? last : next
+  last?.kind === 'wrong_chain' ||
+  (last !== undefined && (next.kind === 'no_state' || isOfNode(next.kind)))
+    ? last
+    : next

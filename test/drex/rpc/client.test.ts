@@ -84,6 +84,34 @@ describe('JSON-RPC client', () => {
     }
   })
 
+  for (const [kind, error] of [
+    ['method_not_found', { code: -32_601, message: 'Method not found' }],
+    ['invalid_question', { code: -32_602, message: 'Invalid params' }],
+  ] as const) {
+    test(`a node that answers ${kind} says nothing of others`, async () => {
+      const unable = createLyingNode(chain)
+      unable.lie(({ method }) => (method === 'eth_blockNumber' ? { error } : undefined))
+      try {
+        const dead = 'http://127.0.0.1:9'
+        const asked = client({ urls: [unable.url, unable.url, chain.url], attemptsMax: 1 })
+        expect(await asked.call('eth_blockNumber')).toBe(0)
+        for (const urls of [
+          [dead, unable.url],
+          [unable.url, dead],
+        ]) {
+          const failed = failureOf(client({ urls, attemptsMax: 4 }).call('eth_blockNumber'))
+          expect(await failed).toBe('unreachable')
+        }
+        const before = unable.asked.get('eth_blockNumber')!
+        const alone = client({ urls: [unable.url, unable.url], attemptsMax: 4 })
+        expect(await failureOf(alone.call('eth_blockNumber'))).toBe(kind)
+        expect(unable.asked.get('eth_blockNumber')).toBe(before + 2)
+      } finally {
+        await unable.stop()
+      }
+    })
+  }
+
   test('every passing fault is ridden out; the attempts are bounded', async () => {
     const rpc = client()
     await rpc.genesis()
