@@ -89,10 +89,14 @@ test('a call and a deployment that were told are taken back, and told to be so',
     ['drex.contract.corrected', 'broadcast', account],
     ['drex.contract.deployed', 'confirmed', account],
   ])
-  const { json } = await bench.call('GET', `/v1/contracts/${token}/calls/${id}`)
-  expect((json as { corrections: object[] }).corrections).toMatchObject([
-    { from: 'confirmed', to: 'broadcast', code: 'REORGANISED' },
-  ])
+  const found = await bench.database.sql<[{ address: Hex }]>`
+    select address from drex_contracts where id = ${contract_id}`
+  for (const of of [`${token}/calls/${id}`, found[0].address]) {
+    const { json } = await bench.call('GET', `/v1/contracts/${of}`)
+    expect((json as { corrections: object[] }).corrections).toMatchObject([
+      { from: 'confirmed', to: 'broadcast', code: 'REORGANISED' },
+    ])
+  }
 }, 60_000)
 
 /** How often one question is asked until its answer is the chain's: more often than others than the watch ask it. */

@@ -9,7 +9,7 @@ import type { EngineContext } from '../engine/context.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
 import { type Step as PlannedStep, sagaOf } from '../sagas.ts'
-import { type Step, stepsOf } from '../transfers/store.ts'
+import { type Correction, correctionsOf, type Step, stepsOf } from '../transfers/store.ts'
 import type { UnsentDeps } from '../transfers/unsent.ts'
 import { requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import * as store from './store.ts'
@@ -25,6 +25,7 @@ export type Of<K extends Kind> = Extract<store.Agreement, { readonly kind: K }>
 type Whole<K extends Kind> = {
   readonly agreement: Of<K>
   readonly steps: readonly Step[]
+  readonly corrections: readonly Correction[]
   readonly told: readonly store.Event[]
 }
 
@@ -39,14 +40,15 @@ type ListFilter = Omit<Parameters<typeof store.listAgreements>[1], 'kind'>
 export const readersOf = <K extends Kind>({ sql }: Pick<AgreementDeps, 'sql'>, kind: K) => ({
   /** @throws ApiError `delivery_not_found`, `lien_not_found`, or `restricted` if the key is for other wallets */
   async get(id: string, caller: Caller): Promise<Whole<K>> {
-    const { agreement, steps, told } = await inSnapshot(sql, async (tx) => ({
+    const { agreement, ...parts } = await inSnapshot(sql, async (tx) => ({
       agreement: await store.agreementById(tx, { id, kind }, scopeOf(caller)),
       steps: await stepsOf(tx, id),
+      corrections: await correctionsOf(tx, id),
       told: (await store.eventsOf(tx, [id])).get(id) ?? [],
     }))
     if (agreement === undefined) throw notFound[kind]()
     requireWallet(caller, agreement.wallet)
-    return { agreement: agreement as Of<K>, steps, told }
+    return { agreement: agreement as Of<K>, ...parts }
   },
   list: async (filter: ListFilter, caller: Caller): Promise<readonly Of<K>[]> =>
     (await store.listAgreements(sql, { ...filter, kind }, visibleTo(caller))) as readonly Of<K>[],

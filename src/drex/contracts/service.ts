@@ -73,6 +73,13 @@ export const createContracts = (deps: ServiceDeps) => {
   }
   return {
     get,
+    /** Also where it was deployed, and allowed: what calls of it went through is theirs. */
+    async getWhole(...asked: Parameters<typeof get>) {
+      const contract = await get(...asked)
+      const { transactionId, permitTransactionId } = contract
+      const own = [transactionId, permitTransactionId].filter((each) => each !== undefined)
+      return { contract, corrections: await correctionsWhere(sql, sql`t.id = any(${own}::text[])`) }
+    },
     list: (account: string, beforeId: string | undefined, limit: number) =>
       store.listContracts(sql, account, beforeId, limit),
     deploy: (deployment: Deployment, caller: Caller) => deploy(deps, deployment, caller),

@@ -10,7 +10,7 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { sagaOf } from '../sagas.ts'
-import { stepsOf } from '../transfers/store.ts'
+import { correctionsOf, stepsOf } from '../transfers/store.ts'
 import type { UnsentDeps } from '../transfers/unsent.ts'
 import { requireUnlimited, requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { OperationDefinition, OperationResult } from './definition.ts'
@@ -33,15 +33,16 @@ export const createOperations = (deps: Deps) => ({
   create: (request: OperationRequest, caller: Caller) => create(deps, request, caller),
   /** The result is undefined if there is nothing to tell, or not yet. @throws ApiError `operation_not_found` */
   async get(id: string, caller: Caller) {
-    const { operation, steps } = await inSnapshot(deps.sql, async (tx) => ({
+    const { operation, ...parts } = await inSnapshot(deps.sql, async (tx) => ({
       operation: await store.operationById(tx, id, scopeOf(caller)),
       steps: await stepsOf(tx, id),
+      corrections: await correctionsOf(tx, id),
     }))
     if (operation === undefined) {
       throw new ApiError(drexErrors.operation_not_found, 'No such operation.')
     }
     requireWallet(caller, operation.signer)
-    return { operation, steps, result: await resultOf(deps, operation) }
+    return { operation, ...parts, result: await resultOf(deps, operation) }
   },
   list: (beforeId: string | undefined, limit: number, caller: Caller) =>
     store.listOperations(deps.sql, { beforeId, limit }, visibleTo(caller)),

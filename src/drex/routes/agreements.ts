@@ -14,7 +14,13 @@ import type { Agreement, Event } from '../agreements/store.ts'
 import { drexErrors, networkErrors, signingErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { networkSchema, pageSchema } from './shared.ts'
-import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
+import {
+  correctionsSchema,
+  errorSchema,
+  showCorrection,
+  showStep,
+  stepSchema,
+} from './transfer-form.ts'
 
 /** What all routes that change an agreement have in common. */
 export const changing = {
@@ -54,7 +60,11 @@ export const commonFields = {
   updated_at: z.iso.datetime(),
 }
 
-const wholeFields = { steps: z.array(stepSchema), events: z.array(toldSchema) }
+const wholeFields = {
+  steps: z.array(stepSchema),
+  corrections: correctionsSchema,
+  events: z.array(toldSchema),
+}
 
 export const showCommon = ({ network, reference, state, createdAt, changedAt }: Agreement) => ({
   network,
@@ -136,10 +146,11 @@ const readRoute = <K extends Kind>({ path, agreements, read, schema, show }: Rea
     errors: [notFound],
   } as const satisfies RouteContract
   return route(document, async ({ params: { id }, caller }) => {
-    const { agreement, steps, told } = await agreements.get(id, caller)
+    const { agreement, steps, corrections, told } = await agreements.get(id, caller)
     return Response.json({
       ...show(agreement),
       steps: steps.map((step) => showStep(step, checksumAddress)),
+      corrections: corrections.map(showCorrection),
       events: told.map(showTold),
     })
   })

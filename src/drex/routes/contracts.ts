@@ -85,6 +85,7 @@ const contractSchema = z
     error: z.record(z.string(), z.unknown()).nullable(),
     created_at: z.iso.datetime(),
     abi: z.array(z.unknown()).optional(),
+    corrections: correctionsSchema.optional(),
   })
   .meta({ id: 'Contract' })
 
@@ -271,8 +272,9 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     return pageResponse('contracts', found, limit, show)
   }),
   route(documents.getContract, async ({ params, query: { network }, caller }) => {
-    const contract = await contracts.get(params.address, network, caller)
-    return Response.json({ ...show(contract), abi: contract.abi })
+    const { contract, corrections } = await contracts.getWhole(params.address, network, caller)
+    const { abi } = contract
+    return Response.json({ ...show(contract), abi, corrections: corrections.map(showCorrection) })
   }),
   route(documents.getContractCall, async ({ params: { address, id: callId }, caller }) => {
     const tracked = await contracts.tracked(address, callId, caller)

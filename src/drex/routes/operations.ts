@@ -20,7 +20,13 @@ import type { Step } from '../transfers/store.ts'
 import { refusals } from './agreements.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema, pageOnly } from './shared.ts'
-import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
+import {
+  correctionsSchema,
+  errorSchema,
+  showCorrection,
+  showStep,
+  stepSchema,
+} from './transfer-form.ts'
 
 const bodyBytesMax = 16_384
 const paramsMax = 16
@@ -49,6 +55,7 @@ const operationSchema = z
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     steps: z.array(stepSchema).optional(),
+    corrections: correctionsSchema.optional(),
     result: z
       .record(z.string(), z.string())
       .nullable()
@@ -150,8 +157,12 @@ export const operationRoutes = (operations: Operations, sql: Client): readonly R
     return pageResponse('operations', found, limit, (each) => show(each))
   }),
   route(documents.getOperation, async ({ params, caller }) => {
-    const { operation, steps, result } = await operations.get(params.id, caller)
-    return Response.json({ ...show(operation, steps), result: result ?? null })
+    const { operation, steps, corrections, result } = await operations.get(params.id, caller)
+    return Response.json({
+      ...show(operation, steps),
+      corrections: corrections.map(showCorrection),
+      result: result ?? null,
+    })
   }),
 ]
 

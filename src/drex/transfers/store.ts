@@ -328,9 +328,9 @@ export const correctionsWhere = async (
   return rows.map(valueOfRow<Correction>)
 }
 
-/** The corrections of all its steps. */
-export const correctionsOf = (sql: Queryable, transferId: string) =>
-  correctionsWhere(sql, sql`t.subject = ${transferId}`)
+/** The corrections of all steps of a transfer, an operation or an agreement. */
+export const correctionsOf = (sql: Queryable, subject: string) =>
+  correctionsWhere(sql, sql`t.subject = ${subject}`)
 
 /** Cancels steps that are not signed yet, but none that takes an allowance back. @returns the cancelled steps */
 export const cancelPending = async (
