@@ -51,6 +51,8 @@ export type CallsDeps = {
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
   /** The paths of methods that stream: how long such a call lasts is the caller's choice. */
   readonly streams: ReadonlySet<string>
+  /** Is told from where each call with a valid key comes, address and port. */
+  readonly know: (peer: string) => void
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
   /** Undefined: no caller is limited. A call counts as one request, however many messages it streams. */
@@ -262,6 +264,7 @@ class GatewayCall implements Base, Listener {
 
   /** As over HTTP: also a call counts that the key has no right to. */
   private limit(principal: Principal | undefined, metadata: Metadata): void {
+    if (principal !== undefined) this.context.know(this.base.getPeer())
     const taken = principal && this.context.rates?.take(principal)
     if (taken === undefined) {
       this.admit(principal, metadata)

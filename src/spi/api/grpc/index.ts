@@ -21,6 +21,7 @@ import {
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
 import { bindAddress, type GrpcSettings } from './config.ts'
+import { createConnections } from './connections.ts'
 import { createHealth, healthDefinition, healthService } from './health.ts'
 import { type GrpcListener, listenForGrpc } from './listener.ts'
 import { reflectionDefinitions, reflectionHandlers, reflectionServices } from './reflection.ts'
@@ -59,16 +60,21 @@ export type ConnectionTimes = {
   readonly keepaliveTimeoutMs: number
   /** We close a connection that has had no calls for so long. */
   readonly idleMs: number
+  /** Once we have closed our half of a connection, its other end has so long to close its own. */
+  readonly halfClosedMs: number
 }
 
 /** A request and its message, as over HTTP. */
 export const messageBytesMax = bodyBytesMaxDefault
+/** Connections at once, in a process. */
+const connectionsMax = 1_000
 /** Calls at once on one connection. */
 export const concurrentStreamsMax = 100
 const timesDefault: ConnectionTimes = {
   keepaliveMs: 60_000,
   keepaliveTimeoutMs: 20_000,
   idleMs: 300_000,
+  halfClosedMs: 5_000,
 }
 /** How long clients have to take their last statuses and close, once no call runs. */
 const closeMs = 500
@@ -91,8 +97,8 @@ const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
       : []),
   ])
 
-const createServer = ({ interceptor }: Calls, times: GrpcDeps['times']): Server => {
-  const { keepaliveMs, keepaliveTimeoutMs, idleMs } = { ...timesDefault, ...times }
+const createServer = ({ interceptor }: Calls, times: ConnectionTimes): Server => {
+  const { keepaliveMs, keepaliveTimeoutMs, idleMs } = times
   const server = new Server({
     interceptors: [interceptor],
     'grpc.enable_channelz': 0,
@@ -127,8 +133,11 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
   })
   const health = createHealth([transformationService])
-  const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams })
-  const server = createServer(calls, deps.times)
+  const times = { ...timesDefault, ...deps.times }
+  const connections = createConnections(deps.connectionsMax ?? connectionsMax, times.halfClosedMs)
+  const { know } = connections
+  const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams, know })
+  const server = createServer(calls, times)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)
   if (settings.reflectionEnabled) {
@@ -148,8 +157,8 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
       const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
       askToGo = (withinMs) => injector.drain(withinMs)
       const accept = (socket: Socket): void => injector.injectConnection(socket)
-      const { connectionsMax, handshakeMs } = deps
-      const opening = listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
+      const { handshakeMs } = deps
+      const opening = listenForGrpc({ address, material, connections, accept, handshakeMs })
       listener = await opening.catch((cause: unknown) => {
         throw notListening(cause, address, 'GRPC_ADDR')
       })
@@ -178,8 +187,8 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
       material?.stop()
       const isIdle = await within(calls.idle(), Math.max(0, graceEndMs - performance.now()))
       if (!isIdle) calls.cutOff()
-      if (listener !== undefined) await within(listener.closed(), closeMs)
-      listener?.destroy()
+      await within(connections.closed(), closeMs)
+      connections.destroy()
       server.forceShutdown()
     },
   }

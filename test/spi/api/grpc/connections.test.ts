@@ -1,9 +1,24 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import http2 from 'node:http2'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { credentials, status } from '@grpc/grpc-js'
 import { pacs008 } from '../../../support/messages.ts'
-import { encodeRequest, rawClient, service, startRig, withKey } from './support.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { until } from '../../../support/until.ts'
+import {
+  encodeRequest,
+  failure,
+  type RawClient,
+  type Rig,
+  rawClient,
+  service,
+  startRig,
+  withKey,
+} from './support.ts'
+
+const request = encodeRequest({ message: Buffer.from(pacs008()) })
 
 const frameHeadBytes = 9
 const ping = 6
@@ -50,7 +65,6 @@ test('a connection without calls is told to go and closed; one with a call stays
   const status = Promise.withResolvers<number>()
   call.on('status', ({ code }) => status.resolve(code))
   call.on('error', () => {})
-  const request = encodeRequest({ message: Buffer.from(pacs008()) })
   call.write(request)
   await once(call, 'data')
   const idle = http2.connect(`http://127.0.0.1:${rig.port}`)
@@ -64,4 +78,128 @@ test('a connection without calls is told to go and closed; one with a call stays
   expect(await status.promise).toBe(0)
   client.close()
   await rig.stop()
+})
+
+const listPath = `${service}/ListTransformations`
+
+const frame = (type: number, flags: number, payload: Uint8Array): Buffer => {
+  const head = Buffer.alloc(frameHeadBytes)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head[8] = 1
+  return Buffer.concat([head, payload])
+}
+
+/** A call as its bytes, for a client that does nothing by itself. */
+const bytesOfCall = (key: string): Buffer => {
+  const fields = {
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':path': listPath,
+    ':authority': 'localhost',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: `Bearer ${key}`,
+  }
+  const block = Object.entries(fields).flatMap(([name, value]) => [
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ])
+  return Buffer.concat([
+    preface,
+    frame(1, 4, Buffer.concat(block)),
+    frame(0, 1, Buffer.from([0, 0, 0, 0, 0])),
+  ])
+}
+
+const authority = issueCertificate('authority', { authority: true })
+const pair = issueCertificate('localhost', { issuer: authority, hosts: ['localhost', '127.0.0.1'] })
+
+const list = (client: RawClient, key: string) =>
+  client.unary(listPath, Buffer.alloc(0), withKey(key), 10_000)
+
+/** The code of a call over a connection of its own. */
+const newcomer = async (rig: Rig, trust = credentials.createInsecure()): Promise<number> => {
+  const client = rawClient(rig.target, trust)
+  try {
+    await list(client, rig.key)
+    return status.OK
+  } catch (error) {
+    return (error as { readonly code: number }).code
+  } finally {
+    client.close()
+  }
+}
+
+describe.each([
+  ['plain', {}],
+  ['TLS', { GRPC_TLS_CERT_BASE64: btoa(pair.cert), GRPC_TLS_KEY_BASE64: btoa(pair.key) }],
+])('%s', (kind, env) => {
+  const isSecure = kind === 'TLS'
+  const trust = isSecure
+    ? credentials.createSsl(Buffer.from(authority.cert))
+    : credentials.createInsecure()
+
+  test('a connection that we have closed is over, though its other end never closes its half', async () => {
+    const times = { idleMs: 250, halfClosedMs: 300 }
+    const rig = await startRig({ env, connectionsMax: 1, times })
+    const raw = connect({ port: rig.port, host: '127.0.0.1', allowHalfOpen: true })
+    const open: Socket = isSecure
+      ? connectTls({
+          socket: raw,
+          ca: authority.cert,
+          servername: 'localhost',
+          ALPNProtocols: ['h2'],
+        })
+      : raw
+    open.resume()
+    await once(open, isSecure ? 'secureConnect' : 'connect')
+    open.write(bytesOfCall(rig.key))
+    await until(() => rig.lines.some((line) => line.includes('"code":"OK"')))
+    await until(async () => (await newcomer(rig, trust)) === status.OK)
+    raw.destroy()
+    await rig.stop()
+  })
+
+  test('where all places are taken, the oldest connection without a key makes room', async () => {
+    const rig = await startRig({ env, connectionsMax: 3 })
+    const clients: RawClient[] = []
+    const connected = (): RawClient => {
+      const client = rawClient(rig.target, trust)
+      clients.push(client)
+      return client
+    }
+    /** Its status is for who waits for it. */
+    const watch = async () => {
+      const call = connected().stream('/grpc.health.v1.Health/Watch')
+      const seen: { code?: number } = {}
+      call.on('status', ({ code }) => Object.assign(seen, { code }))
+      call.on('error', () => {})
+      call.end(Buffer.alloc(0))
+      await once(call, 'data')
+      return seen
+    }
+    const call = (client: RawClient) => list(client, rig.key)
+    const first = connected()
+    await call(first)
+    const watches = [await watch(), await watch()]
+    const second = connected()
+    await call(second)
+    await until(() => watches[0]?.code !== undefined)
+    await until(() => rig.lines.some((line) => /Health\/Watch.*CANCELLED/.test(line)))
+    expect(watches[1]).toEqual({})
+    const third = connected()
+    await call(third)
+    await until(() => watches[1]?.code !== undefined)
+    // Who has a key is not driven out, be it by another who has one.
+    expect((await failure(call(connected()))).code).toBe(status.UNAVAILABLE)
+    await Promise.all([first, second, third].map(call))
+    second.close()
+    await until(() => newcomer(rig, trust).then((code) => code === status.OK))
+    for (const client of clients) client.close()
+    await rig.stop()
+  })
 })

@@ -156,15 +156,13 @@ describe('TLS', () => {
 
   test('a client that begins no handshake is cut off', async () => {
     install(issue(authority))
-    const rig = await startRig({ env: paths, handshakeMs: 2_500, connectionsMax: 2 })
+    const handshakeMs = 1_000
+    const rig = await startRig({ env: paths, handshakeMs })
+    const begun = performance.now()
     const silent = [0, 1].map(() => connectPlain(rig.port, '127.0.0.1').resume())
-    const closed = Promise.all(silent.map((socket) => once(socket, 'close')))
-    await Promise.all(silent.map((socket) => once(socket, 'connect')))
-    const trusting = (): Promise<string> =>
-      transform(rig, credentials.createSsl(pem(authority.cert)))
-    expect((await failure(trusting())).code).toBe(status.UNAVAILABLE)
-    await closed
-    expect(await trusting()).toBe('SUCCESS')
+    await Promise.all(silent.map((socket) => once(socket, 'close')))
+    expect(performance.now() - begun).toBeGreaterThan(handshakeMs - 50)
+    expect(await transform(rig, credentials.createSsl(pem(authority.cert)))).toBe('SUCCESS')
     await rig.stop()
   })
 
@@ -208,7 +206,7 @@ describe('TLS', () => {
 })
 
 describe('hostile clients', async () => {
-  const rig = await startRig({ connectionsMax: 3 })
+  const rig = await startRig()
   afterAll(rig.stop)
 
   /** What of the answer comes before the server ends the connection. */
@@ -308,27 +306,6 @@ describe('hostile clients', async () => {
 
   test('clients that come and go leave no place taken', async () => {
     for (let count = 0; count < 20; count++) expect(await transform(rig)).toBe('SUCCESS')
-  })
-
-  test('a connection too many is closed, and its place is free again', async () => {
-    const rig = await startRig({ connectionsMax: 3 })
-    const sockets = Array.from({ length: 3 }, () => connectPlain(rig.port, '127.0.0.1'))
-    for (const socket of sockets) {
-      socket.on('error', () => {})
-      socket.resume()
-      socket.write(preface)
-      await once(socket, 'data')
-    }
-    const extra = connectPlain(rig.port, '127.0.0.1')
-    extra.on('error', () => {})
-    extra.resume()
-    await once(extra, 'close')
-    for (const socket of sockets) socket.destroy()
-    const deadline = performance.now() + 40_000
-    while ((await transform(rig).catch(() => '')) !== 'SUCCESS') {
-      if (performance.now() > deadline) throw new Error('no place was freed')
-    }
-    await rig.stop()
   })
 
   test('a connection may not open more streams than it is told', async () => {
