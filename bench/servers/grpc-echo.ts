@@ -20,7 +20,7 @@ const request = {
 
 serveUnary('/spigw.v1.TransformationService/Transform', (call, reply) => {
   if (work === 'transform') {
-    const outcome = run(request)
+    const outcome = run(request, 'refused')
     if (outcome instanceof Promise || !outcome.ok) throw new Error('it was not transformed at once')
     JSON.stringify(outcome.result)
   }

@@ -10,7 +10,7 @@ import {
 import { ApiError, detailOf, httpErrors, problemBody } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { supportedTransformations } from '../transform/formats.ts'
-import { broken, type RunTransform, type TransformRun } from '../transform/run.ts'
+import type { RunTransform, TransformRun } from '../transform/run.ts'
 import type { TransformRequest } from '../transform/service.ts'
 import { requestIdKey } from './calls.ts'
 import {
@@ -46,7 +46,8 @@ const answer = (
   request: TransformRequest,
   metadata: Metadata,
 ): TransformResponse | Promise<TransformResponse> => {
-  const outcome = run(request)
+  // The answer has no place for violations beside the result.
+  const outcome = run(request, 'refused')
   return outcome instanceof Promise
     ? outcome.then((late) => responseOf(late, metadata))
     : responseOf(outcome, metadata)
@@ -55,12 +56,7 @@ const answer = (
 /** If the outcome is not a success, the answer says why, as HTTP would. */
 const responseOf = (outcome: TransformRun, metadata: Metadata): TransformResponse => {
   if (!outcome.ok) return refusal(outcome.error, outcome.status, metadata)
-  const { transformationId, result, violations } = outcome
-  // The answer has no place for them beside the result.
-  if (violations.length > 0) {
-    const { error, status } = broken(violations)
-    return refusal(error, status, metadata)
-  }
+  const { transformationId, result } = outcome
   return { transformationId, result, status: 'success' }
 }
 

@@ -29,7 +29,7 @@ export const transformRoutes = (
   const handle = async (c: RequestContext, declared: ProjectedType | undefined) => {
     const given = await readMessageBody(c)
     const request = isXml(c) ? rawRequest(c, declared, given) : await readBody(given, declared)
-    const running = run(request)
+    const running = run(request, 'shown')
     const outcome = running instanceof Promise ? await running : running
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result, violations } = outcome

@@ -35,8 +35,18 @@ export type TransformRun =
     }
   | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
 
-/** What is small is answered at once, what is large by a promise. */
-export type RunTransform = (request: TransformRequest) => TransformRun | Promise<TransformRun>
+/**
+ * What is small is answered at once, what is large by a promise.
+ *
+ * @param broken what becomes of a message that breaks its schema and can be json all the same: a result with its
+ * violations, or a failure
+ */
+export type RunTransform = (
+  request: TransformRequest,
+  broken: BrokenMessage,
+) => TransformRun | Promise<TransformRun>
+
+type BrokenMessage = 'shown' | 'refused'
 
 /** Transforms and counts. */
 export const createRunTransform = (
@@ -44,24 +54,33 @@ export const createRunTransform = (
   metrics: Metrics,
 ): RunTransform => {
   const count = createTransformationCounter(metrics)
-  const counted = (request: TransformRequest, outcome: TransformOutcome): TransformRun => {
+  const failed = (source: string, target: string, { error, status }: Told): TransformRun => {
+    count(source, target, status)
+    return { ok: false, status, error }
+  }
+  const counted = (
+    request: TransformRequest,
+    outcome: TransformOutcome,
+    broken: BrokenMessage,
+  ): TransformRun => {
     if (!outcome.ok) {
-      const { error, status } = apiError(outcome.failure)
       const { source, target } = boundedLabels(request)
-      count(source, target, status)
-      return { ok: false, status, error }
+      return failed(source, target, apiError(outcome.failure))
     }
     const { sourceFormat, targetFormat, result } = outcome
     const violations = (outcome.violations ?? []).map(told)
+    if (violations.length > 0 && broken === 'refused') {
+      return failed(sourceFormat, targetFormat, breaksSchema(violations))
+    }
     count(sourceFormat, targetFormat, 'success')
     const transformationId = `trf_${Bun.randomUUIDv7()}`
     return { ok: true, transformationId, sourceFormat, targetFormat, result, violations }
   }
-  return (request) => {
+  return (request, broken) => {
     const outcome = transform(request)
     return outcome instanceof Promise
-      ? outcome.then((late) => counted(request, late))
-      : counted(request, outcome)
+      ? outcome.then((late) => counted(request, late, broken))
+      : counted(request, outcome, broken)
   }
 }
 
@@ -81,9 +100,9 @@ const apiError = (failure: TransformFailure): Told => {
         `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
       )
     case 'invalid':
-      return broken(failure.violations.map(told))
+      return breaksSchema(failure.violations.map(told))
     case 'violations':
-      return broken(
+      return breaksSchema(
         failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
       )
     case 'problems':
@@ -103,7 +122,7 @@ const apiError = (failure: TransformFailure): Told => {
 }
 
 const brokenForm = (problems: readonly GenericProblem[]): Told =>
-  broken(
+  breaksSchema(
     problems.map(({ pointer, message }) => ({
       pointer: pointer || '/message',
       rule: 'json_form',
@@ -134,7 +153,7 @@ const rejected = (detail: string): Told => ({
 })
 
 /** The refusal of a message for what its schema has against it. */
-export const broken = (errors: readonly Violation[]): Told => {
+const breaksSchema = (errors: readonly Violation[]): Told => {
   // The validator lists no more than this.
   const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
   const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`

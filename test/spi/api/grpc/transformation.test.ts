@@ -108,6 +108,22 @@ describe('Transform', () => {
     })
   }
 
+  test('counts a message that breaks its schema, and cannot be json here, as refused', async () => {
+    const counted = async (): Promise<number> => {
+      const { text } = await rig.metrics.render()
+      const series = 'spigw_transformations_total{source_type="pacs.008",target_format="json"'
+      expect(text).not.toContain(`${series},status="success"}`)
+      const [, count = '0'] = text.split(`${series},status="validation_error"} `)
+      return Number.parseInt(count, 10)
+    }
+    const before = await counted()
+    const message = Buffer.from(pacs008().replace('SLEV', 'NONE'))
+    const response = await transform({ ...payment, target_format: 'json', message })
+    expect(response).toMatchObject({ status: 'VALIDATION_ERROR', transformationId: '' })
+    expect(jsonOf(response)).toMatchObject({ code: 'schema_violation' })
+    expect(await counted()).toBe(before + 1)
+  })
+
   test('refuses bytes that are no request with INVALID_ARGUMENT', async () => {
     const error = await failure(call('Transform', Buffer.from([0x0a, 0xff])))
     expect(error.code).toBe(status.INVALID_ARGUMENT)
