@@ -24,13 +24,17 @@ type Encoding = CompositeEntry<unknown>['encoding']
 export type Keeper = {
   /** The fields that answers are read for. */
   readonly fields: ReadonlySet<number>
-  readonly keep: (fieldOf: (de: number) => Uint8Array | undefined) => Kept
+  /** @param holdsNumber whether a text holds the card number of the payment, which is kept nowhere */
+  readonly keep: (
+    fieldOf: (de: number) => Uint8Array | undefined,
+    holdsNumber: (text: string) => boolean,
+  ) => Kept
 }
 
 type Kept = {
   /** By name; undefined if the answer has none of it. */
   readonly values: Readonly<Record<string, string>> | undefined
-  /** Names of what the answer has, but not in the form of its place. */
+  /** Names of what the answer has, but not in the form of its place, or with the card number in it. */
   readonly unread: readonly string[]
 }
 
@@ -189,7 +193,7 @@ export const createKeeper = (
   if (all.length === 0) return undefined
   return {
     fields: new Set(all.map(({ field }) => field)),
-    keep: (fieldOf) => {
+    keep: (fieldOf, holdsNumber) => {
       const values: Record<string, string> = {}
       const unread: string[] = []
       for (const wanted of all) {
@@ -197,7 +201,9 @@ export const createKeeper = (
         if (bytes === undefined) continue
         try {
           const text = keptTextOf(bytes, wanted)
-          if (text !== undefined) values[wanted.name] = text
+          if (text === undefined) continue
+          if (readingsOf(text, wanted.encoding).some(holdsNumber)) unread.push(wanted.name)
+          else values[wanted.name] = text
         } catch (error) {
           // A network that sends it otherwise loses no approval for it.
           if (!(error instanceof CodecError)) throw error
@@ -207,6 +213,13 @@ export const createKeeper = (
       return { values: Object.keys(values).length === 0 ? undefined : values, unread }
     },
   }
+}
+
+/** A kept value, and what its bytes say as digits and as characters: a network may write a card number in either. */
+const readingsOf = (text: string, encoding: Encoding): readonly string[] => {
+  if (encoding !== 'hex' && encoding !== 'base64') return [text]
+  const bytes = Buffer.from(text, encoding)
+  return [bytes.toString('hex'), bytes.toString('latin1')]
 }
 
 /** Card number, expiry, tracks, PIN and keys. */

@@ -1,4 +1,5 @@
 import { type GatewayMti, gatewayMtis } from '#codecs/iso8583'
+import { findSensitive } from '#src/platform/security/index.ts'
 
 /**
  * Gives one number for request, repeat and answer of an exchange: folds the function digit to the request's and the
@@ -56,6 +57,23 @@ const digestSeed = crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n
 /** Tells whether two card numbers are the same when one of them is wiped already; never stored, logged or sent. */
 export const cardDigest = (pan: Uint8Array | undefined): bigint | undefined =>
   pan === undefined ? undefined : Bun.hash.wyhash(pan, digestSeed)
+
+/**
+ * Looks for the card number of a request in what is read later, when the number itself is wiped. Where the request has
+ * none, anything that looks like one is found.
+ */
+export const numberFinder = (pan: Uint8Array | undefined): ((text: string) => boolean) => {
+  if (pan === undefined) return (text) => findSensitive(text) === 'card number'
+  const { length } = pan
+  const digest = cardDigest(pan)
+  return (text) => {
+    const digits = Buffer.from(text.replaceAll(/\D/g, ''))
+    for (let from = 0; from + length <= digits.length; from++) {
+      if (cardDigest(digits.subarray(from, from + length)) === digest) return true
+    }
+    return false
+  }
+}
 
 /** Equal except for blanks that fill a fixed field; a side without the field agrees. */
 export const agrees = (left: string | undefined, right: string | undefined): boolean => {

@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import { type CardMessage, parseAdditionalAmounts } from '#codecs/iso8583'
 import type { Balance } from '../content/index.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
+import { numberFinder } from '../networks/matching.ts'
 import { shownMessage } from '../networks/messages.ts'
 import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
@@ -26,7 +27,7 @@ type Meaning =
       readonly fees?: MovementFees | undefined
       /** What later messages repeat of the answer. */
       readonly kept?: Readonly<Record<string, string>> | undefined
-      /** Names of what later messages repeat, and the answer has in another form than it should. */
+      /** Names of what later messages repeat, and the answer has in another form than it should, or with the card number. */
       readonly unread?: readonly string[]
       /** A part of what was asked for. */
       readonly partCents?: bigint
@@ -73,6 +74,7 @@ export const exchange = async (
 ): Promise<Verdict> => {
   let outcome: ExchangeOutcome
   const sent = shownMessage(network.content, request)
+  const holdsNumber = numberFinder(request.pan)
   try {
     const answered = network.exchange(request, network.timeoutMs)
     request.wipe()
@@ -83,7 +85,10 @@ export const exchange = async (
   switch (outcome.kind) {
     case 'answered': {
       const { response } = outcome
-      const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
+      const kept = network.content.keeper?.keep(
+        (de) => bytesOf(response.more?.get(de)),
+        holdsNumber,
+      )
       const messages = [sent, shownMessage(network.content, response)]
       const fees = feesIn(response)
       response.wipe()

@@ -411,6 +411,8 @@ describe('the examples', () => {
   })
 })
 
+const noNumber = () => false
+
 test('what the database cannot store is not kept', () => {
   const keep = { trace: { field: 63 }, other: { field: 62 } }
   const { keeper } = createContent(ascii, form({ keep }))
@@ -418,7 +420,7 @@ test('what the database cannot store is not kept', () => {
     [62, 'OTHER '],
     [63, 'TRACE\0\0\0'],
   ])
-  expect(keeper?.keep((de) => Buffer.from(texts.get(de) ?? ''))).toEqual({
+  expect(keeper?.keep((de) => Buffer.from(texts.get(de) ?? ''), noNumber)).toEqual({
     values: { other: 'OTHER' },
     unread: ['trace'],
   })
@@ -460,7 +462,8 @@ describe('what is kept of an answer', () => {
     }),
   )
   const of63 = (digits: string) => Buffer.from(`${digits}0020ff4100ff10204040c1c2`, 'hex')
-  const keep = (digits: string) => content.keeper?.keep((de) => (de === 62 ? bytes : of63(digits)))
+  const keep = (digits: string) =>
+    content.keeper?.keep((de) => (de === 62 ? bytes : of63(digits)), noNumber)
 
   test('goes out as the bytes that it came in, whatever its encoding', () => {
     const kept = keep('012345')
@@ -482,9 +485,12 @@ describe('what is kept of an answer', () => {
   test('is told by its name where it is not of its form, and keeps nothing else out', () => {
     expect(keep('f12345')?.unread).toEqual(['digits'])
     expect(Object.keys(keep('f12345')?.values ?? {})).toEqual(['whole', 'bytes', 'text', 'name'])
-    const short = content.keeper?.keep((de) => (de === 62 ? bytes : bytes.subarray(0, 4)))
+    const short = content.keeper?.keep((de) => (de === 62 ? bytes : bytes.subarray(0, 4)), noNumber)
     expect(short?.unread).toEqual(['digits', 'bytes', 'text', 'name'])
-    expect(content.keeper?.keep(() => undefined)).toEqual({ values: undefined, unread: [] })
+    expect(content.keeper?.keep(() => undefined, noNumber)).toEqual({
+      values: undefined,
+      unread: [],
+    })
   })
 
   test('is left out where a former version kept it in another form: the message goes without it', () => {

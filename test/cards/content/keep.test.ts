@@ -3,10 +3,13 @@ import fc from 'fast-check'
 import { dialects, parseDialect } from '#codecs/iso8583'
 import { contentForm, createContent } from '../../../src/cards/content/index.ts'
 import { sampleFacts } from '../../../src/cards/content/samples.ts'
+import { numberFinder } from '../../../src/cards/networks/matching.ts'
 import { hexOf } from './support.ts'
 
 const contentOf = (json: unknown, dialect = dialects['ascii']!) =>
   createContent(dialect, contentForm.parse(json))
+
+const noNumber = () => false
 
 const facts = (kept: Readonly<Record<string, string>>) => ({
   ...sampleFacts(new Map(), 'capture')[0]!,
@@ -23,7 +26,7 @@ test('an amount with its sign is kept, and sent to a field of such amounts', () 
       },
       dialect,
     )
-    const kept = content.keeper?.keep(() => Buffer.from('D00000100'))
+    const kept = content.keeper?.keep(() => Buffer.from('D00000100'), noNumber)
     expect(kept).toEqual({ values: { fee: 'D00000100' }, unread: [] })
     const sent = content.build('capture', facts({ ...kept?.values }))
     expect(String(sent.more?.get(28))).toBe('D00000100')
@@ -31,6 +34,46 @@ test('an amount with its sign is kept, and sent to a field of such amounts', () 
   }
   const constant = contentOf({ messages: { capture: { fields: { 28: 'C00000250' } } } })
   expect(String(constant.build('capture', facts({})).more?.get(28))).toBe('C00000250')
+})
+
+const number = '4000000000000002'
+const reference = '4111111111111111'
+
+test.each([
+  ['ascii', Buffer.from(`CARD ${number}`)],
+  ['ascii', Buffer.from(`${number.slice(0, 8)} ${number.slice(8)}`)],
+  ['bcd', Buffer.from(number, 'hex')],
+  ['hex', Buffer.from(`${number}D4912`.padEnd(24, 'F'), 'hex')],
+  ['hex', Buffer.from(`00${number}`)],
+  ['base64', Buffer.from(number, 'hex')],
+  ['base64', Buffer.from(number)],
+  [
+    'ebcdic',
+    Buffer.from(
+      number.replaceAll(/\d/g, (digit) => `f${digit}`),
+      'hex',
+    ),
+  ],
+])('a place with the card number in it is not kept: %s %p', (encoding, bytes) => {
+  const entries = [{ id: '01', encoding, from: 'kept.trace' }]
+  const content = contentOf(
+    {
+      composites: { 63: { shape: 'tlv', id_digits: 2, length_digits: 2, entries } },
+      keep: { trace: { field: 63, path: ['01'] } },
+    },
+    parseDialect(
+      { name: 'test', extends: 'ascii', fields: { 63: { ...of44, max: 99 } } },
+      dialects,
+    ),
+  )
+  const told = Buffer.concat([Buffer.from(`01${String(bytes.length).padStart(2, '0')}`), bytes])
+  const keptOf = (pan: string | undefined) =>
+    content.keeper?.keep(() => told, numberFinder(pan === undefined ? pan : Buffer.from(pan)))
+  expect(keptOf(number)).toEqual({ values: undefined, unread: ['trace'] })
+  // An identifier that looks like some card's number is that of no card.
+  expect(keptOf(reference)?.unread).toEqual([])
+  // Of a request without its number, what looks like one may be one.
+  if (encoding === 'ascii') expect(keptOf(undefined)?.unread).toEqual(['trace'])
 })
 
 const of44 = { type: 'b', max: 25, prefixDigits: 2, encoding: 'binary' }
@@ -60,8 +103,9 @@ test.each([
     dialect,
   )
   const came = (text: string) =>
-    content.keeper?.keep(() =>
-      Buffer.from(isWhole ? text : `01${String(text.length).padStart(2, '0')}${text}`),
+    content.keeper?.keep(
+      () => Buffer.from(isWhole ? text : `01${String(text.length).padStart(2, '0')}${text}`),
+      noNumber,
     )
   expect(came(good)).toEqual({ values: { one: good }, unread: [] })
   hexOf(dialect, content.build('capture', facts({ one: good })))
@@ -90,7 +134,7 @@ test.each([
   for (const digits of ['12345678901234567890123456', '12'.repeat(21)]) {
     const sent = content.build('capture', facts({ trace: digits })).more?.get(44)
     expect(sent).toBeInstanceOf(Uint8Array)
-    expect(content.keeper?.keep(() => sent as Uint8Array)).toEqual({
+    expect(content.keeper?.keep(() => sent as Uint8Array, noNumber)).toEqual({
       values: { trace: digits },
       unread: [],
     })
@@ -136,8 +180,11 @@ test.each([
       Buffer.from('12'.repeat(digits / 2), 'hex'),
     ])
   const trace = '12'.repeat(24)
-  expect(content.keeper?.keep(() => came(48))).toEqual({ values: { trace }, unread: [] })
-  expect(content.keeper?.keep(() => came(50))).toEqual({ values: undefined, unread: ['trace'] })
+  expect(content.keeper?.keep(() => came(48), noNumber)).toEqual({ values: { trace }, unread: [] })
+  expect(content.keeper?.keep(() => came(50), noNumber)).toEqual({
+    values: undefined,
+    unread: ['trace'],
+  })
   hexOf(lengthy44, content.build('capture', facts({ trace })))
 })
 
@@ -158,7 +205,8 @@ test('other entries leave as much as there is to what is not sent beside them', 
     lengthy44,
   )
   const trace = 'T'.repeat(36)
-  expect(content.keeper?.keep(() => Buffer.from(`0136${trace}`)).values).toEqual({ trace })
+  const kept = content.keeper?.keep(() => Buffer.from(`0136${trace}`), noNumber)
+  expect(kept?.values).toEqual({ trace })
 })
 
 const encodings = ['ascii', 'ebcdic', 'bcd', 'hex', 'base64']
@@ -212,7 +260,7 @@ test.each([
     },
     dialectOf63,
   )
-  const keep = (bytes: Uint8Array) => content.keeper!.keep(() => bytes)
+  const keep = (bytes: Uint8Array) => content.keeper!.keep(() => bytes, noNumber)
   const told = fc.array(fc.tuple(id, someBytes), { maxLength: 8 }).map((values) =>
     Buffer.concat(
       values.map(([name, value]) => {
