@@ -112,7 +112,10 @@ const deliverOne = async <M extends Delivery>(
       const story = { errorCode, attempt: failures, firstFailure: firstFailure.at() }
       return buryUntilDone(message, story, failure, options, deps)
     }
-    if (!(await pause(backoffMs(failures, retry), deps.signal))) return 'drained'
+    const restMs = backoffMs(failures, options.backoffAfter?.(failure) ?? retry)
+    // Their number is bounded: this is a rest, and no stall.
+    deps.onProgress(restMs)
+    if (!(await pause(restMs, deps.signal))) return 'drained'
   }
 }
 

@@ -26,6 +26,7 @@ export {
 export { backoffMs, pause } from './retry.ts'
 export { tracedBroker, traceHeader } from './traced.ts'
 export {
+  type Backoff,
   type Broker,
   type ConsumeOptions,
   type Consumer,

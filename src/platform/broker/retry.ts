@@ -1,4 +1,4 @@
-import type { RetryPolicy } from './types.ts'
+import type { Backoff, RetryPolicy } from './types.ts'
 
 export const retryPolicyDefault: RetryPolicy = {
   attemptsMax: 6,
@@ -12,7 +12,7 @@ export const retryPolicyDefault: RetryPolicy = {
  */
 export const backoffMs = (
   attempt: number,
-  { backoffFirstMs, backoffMaxMs }: RetryPolicy,
+  { backoffFirstMs, backoffMaxMs }: Backoff,
   random: () => number = Math.random,
 ): number => random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(attempt - 1, 30))
 

@@ -29,11 +29,14 @@ export type Delivery = {
   readonly failure?: PoisonMessageError
 }
 
-export type RetryPolicy = {
-  /** After this many failures a message goes to `dlq`. */
-  readonly attemptsMax: number
+export type Backoff = {
   readonly backoffFirstMs: number
   readonly backoffMaxMs: number
+}
+
+export type RetryPolicy = Backoff & {
+  /** After this many failures a message goes to `dlq`. */
+  readonly attemptsMax: number
 }
 
 export type ConsumeOptions = {
@@ -64,6 +67,8 @@ export type ConsumeOptions = {
    */
   readonly bury?: (letter: OutgoingMessage, message: Delivery, errorCode: string) => Promise<void>
   readonly retry?: RetryPolicy
+  /** The rests after such an error, which counts as any other; undefined: those of {@link retry}. */
+  readonly backoffAfter?: (error: unknown) => Backoff | undefined
 }
 
 export type Consumer = {

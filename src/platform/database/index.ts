@@ -59,6 +59,7 @@ export {
   isDuplicate,
   isInputDatabaseError,
   isRowFault,
+  isStatementCanceled,
   isTransientDatabaseError,
   storedOr,
 } from './transient.ts'

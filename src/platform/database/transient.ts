@@ -61,6 +61,11 @@ export const storedOr = async <T>(instead: T, ask: () => Promise<T>): Promise<T>
   }
 }
 
+const queryCanceled = '57014'
+
+/** True if a statement ran into the time limit, or an operator ended it. */
+export const isStatementCanceled = (error: unknown): boolean => codeOf(error) === queryCanceled
+
 const uniqueViolation = '23505'
 
 /** True if another row has what may be there once only. */

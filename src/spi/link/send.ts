@@ -71,7 +71,7 @@ export const sendMessages = async (
     if (isLast || attempt >= deps.attemptsMax || signal?.aborted === true) {
       return { kind: 'unknown', reason: outcome.reason, ...(isLate ? { isLate } : {}) }
     }
-    await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
+    await Bun.sleep(backoffMs(attempt, retry))
     deps.onRepeat?.(attempt, outcome.reason)
     // A repetition costs as much as the first.
     const waitMs = await paced(deps, messages, deps.comesAgain)

@@ -1,5 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
-import { hasCode } from '#src/platform/runtime/index.ts'
+import { type Client, isStatementCanceled } from '#src/platform/database/index.ts'
 import { lowOf } from './lanes.ts'
 import { floorOf, leastOf, type OwnedLane } from './owned-lane.ts'
 import { findFirst, type Range } from './queue.ts'
@@ -61,8 +60,6 @@ const pieceOf = (lane: OwnedLane, above: bigint, width: bigint): readonly Range[
   return low < floor ? [{ low, high: leastOf([low + width], floor) + 1n }] : []
 }
 
-const queryCanceled = '57014'
-
 /** @returns undefined if it takes too long */
 export const findInTime = async (
   sql: Client,
@@ -74,7 +71,7 @@ export const findInTime = async (
       return findFirst(tx, ranges)
     })
   } catch (error) {
-    if (hasCode(error, queryCanceled)) return undefined
+    if (isStatementCanceled(error)) return undefined
     throw error
   }
 }

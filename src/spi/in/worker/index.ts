@@ -1,6 +1,7 @@
 import type { Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events/index.ts'
 import {
+  type Backoff,
   type Consumer,
   readers,
   type TransactionalBroker,
@@ -39,6 +40,8 @@ export type WorkerDeps = {
   readonly receivables?: Receivables | undefined
   /** Undefined: no recurrence is of anybody whom we know. */
   readonly recurrences?: Recurrences | undefined
+  /** Tests set it. */
+  readonly slowBackoff?: Backoff
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -46,6 +49,8 @@ export type WorkerDeps = {
 const group = readers[topics.inboundPrimary]
 /** Messages of one partition; the batches of all partitions are stored together. */
 const batchSizeMax = 100
+/** Rests between the tries of a message whose statements take too long. */
+const slowBackoffDefault: Backoff = { backoffFirstMs: 10_000, backoffMaxMs: 60_000 }
 
 /** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
 export const createWorker = (deps: WorkerDeps): Feature => {
@@ -91,6 +96,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       replies: (inbound, refusals) =>
         repliesTo(inbound, { ispb, revision, now, accepts: settings.autoAccept, refusals }),
     },
+    slowBackoff: deps.slowBackoff ?? slowBackoffDefault,
     metrics,
     logger,
   })
@@ -114,6 +120,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
           batchSizeMax,
           handler: service.handle,
           isTransient: service.isTransient,
+          backoffAfter: service.backoffAfter,
         }),
       )
     },

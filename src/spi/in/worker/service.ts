@@ -1,10 +1,12 @@
-import type { Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
+import type { Backoff, Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
 import {
   type Client,
   createGatherer,
   isRowFault,
+  isStatementCanceled,
   isTransientDatabaseError,
   OverloadedError,
+  type Queryable,
 } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Logger } from '#src/platform/observe/index.ts'
 import type { NewMessage } from '../../messages/index.ts'
@@ -22,6 +24,10 @@ const transactionsMax = 2
 const besideMin = 100
 /** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
+/** A message whose own statements run into the time limit though it shares its transaction with nobody. */
+class SlowMessageError extends Error {
+  override readonly name = 'SlowMessageError'
+}
 
 export type WorkerServiceDeps = {
   readonly sql: Client
@@ -29,21 +35,45 @@ export type WorkerServiceDeps = {
   /** At once, or by a promise where the message is large. */
   readonly read: (delivery: Delivery) => ReadInbound | Promise<ReadInbound>
   readonly apply: Omit<ApplyDeps, 'outbox' | 'settling'>
+  readonly slowBackoff: Backoff
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }
 
 /** Reads messages one by one and stores them together, over all partitions. */
 export const createWorkerService = (deps: WorkerServiceDeps) => {
+  const { slowBackoff } = deps
   const write = createWriter(deps)
-  const store = createGatherer<ReadInbound, void>({
-    write,
+  /** The values of what was written when a statement ran into the time limit: each goes alone from then on. */
+  const suspects = new WeakSet<Uint8Array>()
+  const storeTogether = createGatherer<ReadInbound, void>({
+    write: async (batch) => {
+      try {
+        return await write(batch)
+      } catch (error) {
+        if (isStatementCanceled(error))
+          for (const { delivery } of batch) suspects.add(delivery.value)
+        throw error
+      }
+    },
     rowsMax: batchMessagesMax,
     writersMax: transactionsMax,
     besideMin,
     waitingMax,
     isRowFault,
   })
+  const storeAlone = async (inbound: ReadInbound): Promise<void> => {
+    try {
+      await write([inbound], true)
+    } catch (cause) {
+      if (!isStatementCanceled(cause)) throw cause
+      throw new SlowMessageError('a message takes longer than a statement may', { cause })
+    }
+  }
+  const store = (inbound: ReadInbound): Promise<void> => {
+    const { value, attempt } = inbound.delivery
+    return attempt > 1 || suspects.has(value) ? storeAlone(inbound) : storeTogether(inbound)
+  }
   return {
     /** Resolves when all of a batch are stored. */
     handle: async (batch: readonly Delivery[]): Promise<void> => {
@@ -51,6 +81,8 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
     },
     isTransient: (error: unknown) =>
       isTransientDatabaseError(error) || error instanceof OverloadedError,
+    /** Such a message has minutes until it goes to `dlq`: the database may be slow for a while. */
+    backoffAfter: (error: unknown) => (error instanceof SlowMessageError ? slowBackoff : undefined),
   }
 }
 
@@ -77,17 +109,23 @@ const traced = (
 
 const createWriter =
   ({ sql, broker, apply, metrics, logger }: WorkerServiceDeps) =>
-  async (batch: readonly ReadInbound[]): Promise<readonly undefined[]> => {
+  async (batch: readonly ReadInbound[], isAlone = false): Promise<readonly undefined[]> => {
     const startMs = performance.now()
     const settling = broker.settling(batch.map(({ delivery }) => delivery))
-    const applied = await sql.begin((tx) =>
-      applyBatch(tx, batch, { ...apply, outbox: broker, settling }),
-    )
+    const applied = await sql.begin(async (tx) => {
+      if (isAlone) await limitLockWaits(tx)
+      return applyBatch(tx, batch, { ...apply, outbox: broker, settling })
+    })
     const seconds = (performance.now() - startMs) / 1000
     metrics.onBatch(batch.length, seconds)
     report(batch, applied, seconds, metrics, logger)
     return batch.map(() => undefined)
   }
+
+/** Who waits for another's lock is not slow itself: that ends sooner than the statement, and otherwise. */
+const limitLockWaits = (tx: Queryable) => tx`
+  select set_config('lock_timeout', (1000 * extract(epoch from
+    current_setting('statement_timeout')::interval / 2))::int::text, true)`
 
 const report = (
   batch: readonly ReadInbound[],

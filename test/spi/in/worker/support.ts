@@ -156,6 +156,7 @@ export const workerOn = async (
   wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
   receivables?: WorkerDeps['receivables'],
   recurrences?: WorkerDeps['recurrences'],
+  slowBackoff?: WorkerDeps['slowBackoff'],
 ) => {
   const broker = wrap(createPostgresBroker({ sql, dsn, logger: quietLogger }))
   await broker.start()
@@ -174,6 +175,7 @@ export const workerOn = async (
     emitEvents,
     receivables,
     recurrences,
+    ...(slowBackoff === undefined ? {} : { slowBackoff }),
     logger,
     metrics,
   })

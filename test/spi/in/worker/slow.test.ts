@@ -1,0 +1,77 @@
+import { afterAll, expect, test } from 'bun:test'
+import { deadLetterHeaders, openDeadLetters } from '#src/platform/broker/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
+import { createTestDatabase, quietLogger } from '../../../support/database.ts'
+import { lettersIn } from '../../../support/letters.ts'
+import { utf8 } from '../../../support/messages.ts'
+import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
+
+const whole = await createTestDatabase()
+const { dsn } = whole
+const impatient = { dsn, connectionsMax: 10, statementTimeoutMs: 500, logger: quietLogger }
+const database = { ...openDatabase(impatient), dsn }
+const { sql } = whole
+afterAll(() => Promise.all([database.close(), whole.close()]))
+
+const silent = { ...quietLogger, warn: () => {}, error: () => {} }
+const workerWithShortRests = () => {
+  const none = undefined
+  const slowBackoff = { backoffFirstMs: 1, backoffMaxMs: 20 }
+  return workerOn(database, {}, silent, none, none, none, slowBackoff)
+}
+
+/** Longer than all tries of a slow message take. */
+const lockedMs = 5_000
+
+/** Messages whose storing takes longer than any statement may. */
+const makeSlow = async (bizMsgIdr: string): Promise<void> => {
+  await sql.unsafe(`
+    create or replace function take_long() returns trigger language plpgsql as $$
+    begin perform pg_sleep(60); return new; end $$;
+    create trigger take_long before insert on spi_messages for each row
+      when (new.biz_msg_idr = '${bizMsgIdr}') execute function take_long()`)
+}
+
+test('a message that takes longer than a statement may goes to dlq whole, and its partition goes on', async () => {
+  const id = fresh.businessId()
+  await makeSlow(id)
+  const worker = await workerWithShortRests()
+  const slow = payment({}, { id })
+  const key = fresh.endToEndId()
+  const others = Array.from({ length: 40 }, () => fresh.resourceId())
+  const good = (resourceId: string, ofKey: string) => inbound(payment(), { resourceId, key: ofKey })
+  await worker.broker.publish([
+    ...others.slice(0, 3).map((one) => good(one, key)),
+    inbound(slow, { key }),
+    ...others.slice(3, 6).map((one) => good(one, key)),
+    ...others.slice(6).map((one) => good(one, fresh.endToEndId())),
+  ])
+  await worker.feature.start?.()
+  for (const one of others) await storedWhen(database, 'resource_id', one)
+  const letters = await lettersIn(sql)
+  expect(letters.map(({ headers }) => headers)).toMatchObject([
+    { [deadLetterHeaders.errorCode]: 'attempts_exhausted', [deadLetterHeaders.attempt]: '6' },
+  ])
+  expect(letters[0]?.value).toEqual(utf8(slow))
+
+  await sql`drop trigger take_long on spi_messages`
+  await openDeadLetters(sql).retry(letters[0]?.id ?? 0n, commandActor())
+  expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
+  await worker.stop()
+}, 60_000)
+
+test('a message that waits for a lock is waited for, however long', async () => {
+  const worker = await workerWithShortRests()
+  const resourceId = fresh.resourceId()
+  const before = (await lettersIn(sql)).length
+  await sql.begin(async (tx) => {
+    await tx`lock table spi_messages in access exclusive mode`
+    await worker.broker.publish([inbound(payment(), { resourceId })])
+    await worker.feature.start?.()
+    await Bun.sleep(lockedMs)
+  })
+  await storedWhen(database, 'resource_id', resourceId)
+  await worker.stop()
+  expect(await lettersIn(sql)).toHaveLength(before)
+})
