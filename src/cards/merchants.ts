@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import type { MerchantProfile } from './content/index.ts'
 
 /** What networks want to know of merchants, by `merchant_id`. */
@@ -46,7 +47,7 @@ export const readMerchants = (path: string | undefined): Merchants => {
   if (path === undefined) return new Map()
   try {
     const merchants = new Map<string, MerchantProfile>()
-    for (const given of fileForm.parse(JSON.parse(readFileSync(path, 'utf8')))) {
+    for (const given of fileForm.parse(jsonOnce(readFileSync(path, 'utf8')))) {
       const { merchant_id: merchantId, postal_code: postalCode, ...rest } = given
       if (merchants.has(merchantId)) throw new Error(`merchant ${merchantId} is there twice`)
       merchants.set(merchantId, { merchantId, postalCode, ...rest })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -58,7 +59,7 @@ export const inspectCommand: Command = {
     if (packed !== undefined) {
       const kind = choose(inspectors, args.text('as') ?? 'iso8583', new Uint8Array(0))
       if (kind.pack === undefined) throw new UsageError(`--pack is not for ${kind.name}`)
-      io.out(`${kind.pack(JSON.parse(await readFile(packed, 'utf8')), options)}\n`)
+      io.out(`${kind.pack(jsonOnce(await readFile(packed, 'utf8')), options)}\n`)
       return exitCodes.ok
     }
     const input = await inputOf(args.positionals[0], io)
@@ -94,7 +95,7 @@ const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOp
   return {
     ...(network !== undefined && { network: await networkOf(network) }),
     ...(dialect !== undefined && {
-      dialect: dialect.endsWith('.json') ? JSON.parse(await readFile(dialect, 'utf8')) : dialect,
+      dialect: dialect.endsWith('.json') ? jsonOnce(await readFile(dialect, 'utf8')) : dialect,
     }),
     ...(frame !== undefined && { frame }),
     unmasked: args.flag('unmasked'),
@@ -106,7 +107,7 @@ const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOp
 /** The one network of a file, or the one that is named after the hash. */
 const networkOf = async (given: string): Promise<unknown> => {
   const [path = '', name] = given.split('#')
-  const json: unknown = JSON.parse(await readFile(path, 'utf8'))
+  const json = jsonOnce(await readFile(path, 'utf8'))
   const all: readonly unknown[] = Array.isArray(json) ? json : [json]
   const found = name === undefined ? all : all.filter((one) => nameOf(one) === name)
   if (found.length === 1) return found[0]

@@ -1,5 +1,7 @@
 /** The networks, from known facts, the networks file and the environment. */
+
 import { z } from 'zod'
+import { jsonOnce, RepeatedMemberError } from '#src/platform/http/index.ts'
 import {
   type DrexSettings,
   followedMax,
@@ -152,9 +154,10 @@ export type NetworksFile = z.infer<typeof networksFile>
 export const readNetworksFile = (json: string): NetworksFile => {
   let value: unknown
   try {
-    value = JSON.parse(json)
-  } catch {
-    throw new Error('DREX_NETWORKS_FILE: the file is not JSON')
+    value = jsonOnce(json)
+  } catch (error) {
+    const reason = error instanceof RepeatedMemberError ? error.message : 'the file is not JSON'
+    throw new Error(`DREX_NETWORKS_FILE: ${reason}`)
   }
   const parsed = networksFile.safeParse(value)
   if (parsed.success) return parsed.data

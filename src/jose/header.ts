@@ -1,4 +1,4 @@
-import { repeatsMember } from '#src/platform/http/index.ts'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { headerCharsMax } from './domain.ts'
 
 /** The members of a protected header. */
@@ -28,9 +28,9 @@ export const readHeader = (encoded: string): JoseHeader | undefined => {
   if (bytes === undefined) return undefined
   try {
     const json = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    const header: unknown = JSON.parse(json)
+    const header = jsonOnce(json)
     const isObject = typeof header === 'object' && header !== null && !Array.isArray(header)
-    return isObject && !repeatsMember(json) ? (header as JoseHeader) : undefined
+    return isObject ? (header as JoseHeader) : undefined
   } catch {
     return undefined
   }

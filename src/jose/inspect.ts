@@ -1,4 +1,5 @@
 import { decodeProtectedHeader } from 'jose'
+import { jsonOnce, RepeatedMemberError } from '#src/platform/http/index.ts'
 import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifecycle/index.ts'
 
 /** RFC 7515, clause 7.1, and RFC 7516, clause 7.1: the header is base64url of `{"…`. */
@@ -73,10 +74,11 @@ const contentOf = (part: string): Content => {
   }
   const bytes = Buffer.from(part, 'base64url')
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    const value = jsonOnce(bytes.toString('utf8'))
     return { field: { name: 'payload', children: linesOf(value) }, value }
-  } catch {
-    const text = `${bytes.length} bytes that are no JSON`
+  } catch (error) {
+    const why = error instanceof RepeatedMemberError ? `JSON in which ${error.message}` : 'no JSON'
+    const text = `${bytes.length} bytes that are ${why}`
     return { field: { name: 'payload', value: text }, value: part }
   }
 }

@@ -1,7 +1,9 @@
 /** What the simulated counterparties that speak HTTP have alike. */
+
 import { verify, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { type CanonicalName, canonicalIssuer, parseName } from '#codecs/xmldsig'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { describeCertificate } from '#src/platform/security/index.ts'
 
 export type CounterpartyOptions = {
@@ -98,7 +100,7 @@ export const demandStruck =
 /** A body as JSON; undefined for anything else. */
 export const jsonIn = (body: Uint8Array): unknown => {
   try {
-    return JSON.parse(Buffer.from(body).toString())
+    return jsonOnce(Buffer.from(body).toString())
   } catch {
     return undefined
   }

@@ -9,6 +9,7 @@ import {
   parseDialect,
 } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
 import { contentForm, createContent } from '../content/index.ts'
@@ -174,7 +175,7 @@ export class NetworksFileError extends Error {
 /** @throws NetworksFileError that names the file and what is wrong in it */
 const readJson = <T>(path: string, kind: string, read: (json: unknown) => T): T => {
   try {
-    return read(JSON.parse(readFileSync(path, 'utf8')))
+    return read(jsonOnce(readFileSync(path, 'utf8')))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
     throw new NetworksFileError(`${kind} file ${path}: ${reason}`, path)

@@ -60,7 +60,7 @@ export {
   runOnce,
   settleKey,
 } from './idempotency/protocol.ts'
-export { jsonMembers, jsonValue, parseJson, repeatsMember } from './json.ts'
+export { jsonMembers, jsonOnce, jsonValue, parseJson, RepeatedMemberError } from './json.ts'
 export { type Language, languageOf } from './language.ts'
 export {
   type Callers,

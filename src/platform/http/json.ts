@@ -107,8 +107,29 @@ const lossIn = (text: string, members: number): Violation | undefined => {
   return named === members && isExact ? undefined : firstLoss(text)
 }
 
-/** Whether an object in a JSON text names a member twice. */
-export const repeatsMember = (text: string): boolean => firstLoss(text)?.rule === 'unique'
+/** An object in a JSON text names a member twice. */
+export class RepeatedMemberError extends SyntaxError {
+  override readonly name = 'RepeatedMemberError'
+  /** The member. */
+  readonly pointer: string
+
+  constructor({ pointer, message }: Violation) {
+    super(`${pointer} ${message}`)
+    this.pointer = pointer
+  }
+}
+
+/**
+ * The JSON value of a text that is no body of ours: a file, a document within another.
+ *
+ * @throws SyntaxError for what is no JSON, and for a member that is named twice: `JSON.parse` silently takes the last
+ */
+export const jsonOnce = (text: string): unknown => {
+  const value: unknown = JSON.parse(text)
+  const repeated = firstLoss(text, { areNumbersExact: false })
+  if (repeated !== undefined) throw new RepeatedMemberError(repeated)
+  return value
+}
 
 /** So many digits survive as a double, whatever the exponent between the smallest and the largest. */
 const exactCharactersMax = 15
@@ -125,7 +146,7 @@ const isExactNumber = (text: string, start: number, end: number): boolean => {
 
 type Container = { names: Set<string> | undefined; step: string }
 
-const firstLoss = (text: string): Violation | undefined => {
+const firstLoss = (text: string, { areNumbersExact = true } = {}): Violation | undefined => {
   const open: Container[] = []
   let isName = false
   let found: Violation | undefined
@@ -136,7 +157,7 @@ const firstLoss = (text: string): Violation | undefined => {
     if (code === openBrace) open.push({ names: new Set(), step: '' })
     else if (code === openBracket) open.push({ names: undefined, step: '0' })
     else if (code === closeBrace || code === closeBracket) open.pop()
-    else if (code === number && !isExactNumber(text, start, end)) {
+    else if (code === number && areNumbersExact && !isExactNumber(text, start, end)) {
       const message = 'has more digits than are kept'
       found = { pointer: pointer(), rule: 'exact', message }
     } else if (code === quote && isName && within?.names !== undefined) {

@@ -1,3 +1,4 @@
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { neverIdle, urlHost } from '../counterparty.ts'
 import { testTokens } from './behaviour.ts'
 
@@ -28,7 +29,7 @@ const problem = (status: number, code: string): Response =>
 
 const bodyOf = async (request: Request): Promise<object> => {
   try {
-    const body: unknown = JSON.parse(await request.text())
+    const body = jsonOnce(await request.text())
     return typeof body === 'object' && body !== null ? body : {}
   } catch {
     return {}

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ispbForm } from '#codecs/taxpayer'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { agent, type Draft, groupHeader, money, tag } from './write.ts'
 
 /** Journey 2 is the code alone; 3 pays an immediate charge with it, 4 a charge with a due date or a static code. */
@@ -47,7 +48,7 @@ export type ShownRecurrence = z.infer<typeof recurrence>
 export const readRecurrencePayload = (jws: string): ShownRecurrence | undefined => {
   try {
     const [, payload = ''] = jws.split('.')
-    return recurrence.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString())).data
+    return recurrence.safeParse(jsonOnce(Buffer.from(payload, 'base64url').toString())).data
   } catch {
     return undefined
   }

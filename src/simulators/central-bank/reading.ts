@@ -11,6 +11,7 @@ import { readKeptEntry } from '#codecs/dict'
 import { parseCents } from '#codecs/iso20022'
 import { ispbForm } from '#codecs/taxpayer'
 import { createXmlScanner } from '#codecs/xml'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { readBounded } from '#src/platform/runtime/index.ts'
 import type { PaidCharge } from './drafts.ts'
 import { payingPsp } from './options.ts'
@@ -128,7 +129,7 @@ const payloadAt = async (location: URL): Promise<Payload> => {
       const set = JSON.parse((await read(keys, 'application/json')).text)
       return createLocalJWKSet(set)(header)
     })
-    return payloadOf.parse(JSON.parse(Buffer.from(payload).toString()))
+    return payloadOf.parse(jsonOnce(Buffer.from(payload).toString()))
   } catch (error) {
     if (error instanceof UnpaidError) throw error
     const why = error instanceof Error ? error.message : String(error)

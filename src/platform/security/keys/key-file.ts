@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { jsonOnce } from '#src/platform/http/index.ts'
 import { hasCode } from '#src/platform/runtime/index.ts'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
@@ -53,7 +54,7 @@ export const readKeyFile = async (path: string): Promise<KeyFile> => {
     if (hasCode(error, 'ENOENT')) return { keys: [] }
     throw error
   }
-  const parsed = fileSchema.safeParse(JSON.parse(content))
+  const parsed = fileSchema.safeParse(jsonOnce(content))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw new Error(`the key file is malformed at ${issue?.path.join('.') ?? ''}: ${issue?.message}`)

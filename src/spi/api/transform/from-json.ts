@@ -1,4 +1,5 @@
 import { messageFromJson, type SchemaCatalogue } from '#codecs/iso20022'
+import { jsonOnce, RepeatedMemberError } from '#src/platform/http/index.ts'
 import type { TransformFailure } from './service.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -18,9 +19,11 @@ export const fromJson = (
 ): { readonly xml: string } | TransformFailure => {
   let message: unknown
   try {
-    message = JSON.parse(decoder.decode(text))
-  } catch {
-    return { kind: 'not_json' }
+    message = jsonOnce(decoder.decode(text))
+  } catch (error) {
+    if (!(error instanceof RepeatedMemberError)) return { kind: 'not_json' }
+    const { pointer } = error
+    return { kind: 'problems', problems: [{ pointer, message: 'is given more than once' }] }
   }
   const definition = definitionIn(message)
   const prefix = `${type}.spi.`

@@ -113,6 +113,20 @@ describe('what a message says it is', () => {
 })
 
 describe('from JSON', () => {
+  test('a member that is named twice is refused by its place: readers differ in which they take', async () => {
+    const text = JSON.stringify(await jsonOf())
+    const amount = /"IntrBkSttlmAmt":(\{[^}]*\})/
+    expect(text).toMatch(amount)
+    const twice = text.replace(amount, (whole) => `${whole},${whole}`)
+    const place = '/Envelope/Document/FIToFICstmrCdtTrf/CdtTrfTxInf/0/IntrBkSttlmAmt'
+    const numbered = twice.replace('{', '{"n":0.12345678901234567890,')
+    for (const message of [twice, numbered]) {
+      const { status, body } = await call('json', 'pacs.008', message)
+      expect(status).toBe(422)
+      expect(body.errors).toMatchObject([{ pointer: place, message: 'is given more than once' }])
+    }
+  })
+
   test.each(['', '{"Envelope":', 'no'])('%p is no JSON', async (message) => {
     const { status, body } = await call('json', 'pacs.008', message)
     expect(status).toBe(422)
