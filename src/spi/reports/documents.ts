@@ -171,7 +171,7 @@ const figureDifference = z
   .object({
     outcome: z.enum(figureOutcomes).meta({
       description:
-        'count_differs, sum_differs: of the entries reported in a direction, where any were, against our settlements. declared_count_differs: of all entries, as a camt.052 tells it. balance_differs: the opening balance, our settlements and the entries of anything else do not make the closing one. balance_differs_though_entries_agree: so, while the entries reported and our settlements say the same. entries_do_not_make_balance: the opening balance and the entries reported do not make the closing one. settlement_unknown_here: told settled, and no payment or return of ours, or a refused one. not_counted: too many for one answer, `trilho reconcile` counts them.',
+        'count_differs, sum_differs: of the entries reported in a direction, where any were, against our settlements. declared_count_differs: of all entries, as a camt.052 tells it. balance_differs: the opening balance, our settlements and the entries of anything else do not make the closing one. balance_differs_though_entries_agree: so, while the entries reported and our settlements say the same. entries_do_not_make_balance: the opening balance and the entries reported do not make the closing one. settlement_unknown_here: told settled, and no payment or return of ours, or a refused one. settlement_told_late: told more than a day after it settled; it is counted on the day on which it was told, not on its own. not_counted: too many for one answer, `trilho reconcile` counts them.',
     }),
     direction: z.string().nullable().meta({ description: 'CRDT or DBIT; null: both.' }),
     count: z.number().nullable().meta({ description: 'As the central bank tells it.' }),

@@ -20,6 +20,8 @@ export type Figures = {
 export type Counts = {
   /** What we were told settled, by our book. */
   readonly ours: Totals
+  /** Those among the settlements that were told more than a day late: they are of the day on which they were told. */
+  readonly lateSettlements: number
   /** Settlements told that are of no payment or return in our book, or of one that was refused. */
   readonly unknownSettlements: number
   /** Entries of payments and returns. */
@@ -36,6 +38,7 @@ export const figureOutcomes = [
   'balance_differs_though_entries_agree',
   'entries_do_not_make_balance',
   'settlement_unknown_here',
+  'settlement_told_late',
   'not_counted',
 ] as const
 
@@ -69,14 +72,19 @@ const none = { direction: null, count: null, ourCount: null, cents: null, ourCen
 export const differencesIn = (figures: Figures): readonly FigureDifference[] => {
   const { counts } = figures
   if (counts === null) return [{ ...none, outcome: 'not_counted' }]
-  const { unknownSettlements } = counts
+  const { unknownSettlements, lateSettlements } = counts
   const unknown: readonly FigureDifference[] =
     unknownSettlements === 0
       ? []
       : [{ ...none, outcome: 'settlement_unknown_here', count: unknownSettlements, ourCount: 0 }]
+  const late: readonly FigureDifference[] =
+    lateSettlements === 0
+      ? []
+      : [{ ...none, outcome: 'settlement_told_late', count: lateSettlements }]
   const sides = entryDifferences(counts)
   return [
     ...unknown,
+    ...late,
     ...sides,
     ...declaredDifference(figures, counts),
     ...balanceDifferences(figures, counts, sides.length === 0),

@@ -2,7 +2,7 @@ import { parseCents } from '#codecs/iso20022'
 import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { countsIn } from './booked.ts'
-import { clocksDifferMs, toldLateMs } from './days.ts'
+import { clocksDifferMs, countedAt, toldLateMs } from './days.ts'
 import { type Counts, type Figures, nothing, plus } from './figures.ts'
 import { directions, findOurs } from './project.ts'
 import type { Balance, ReportedEntry } from './reported.ts'
@@ -69,7 +69,13 @@ const period = (afterMs: number, untilMs: number, balances: Period['balances']):
   afterMs,
   untilMs,
   balances,
-  counts: { ours: nothing, unknownSettlements: 0, reported: nothing, others: nothing },
+  counts: {
+    ours: nothing,
+    lateSettlements: 0,
+    unknownSettlements: 0,
+    reported: nothing,
+    others: nothing,
+  },
 })
 
 const holds = ({ afterMs, untilMs }: Period, atMs: number): boolean =>
@@ -248,25 +254,58 @@ const countOurs = async (
   while (place !== undefined && counted.left >= 0) {
     const rows: readonly SettlementRow[] = await settlementsAfter(sql, place, until)
     counted.left -= rows.length
-    const wanted = rows.filter(({ reference, settledMs }) => {
-      if (seen.has(reference) || !all.some((one) => holds(one, settledMs))) return false
-      seen.add(reference)
-      return true
-    })
+    const ofPeriods = rows
+      .map((row) => ({ ...row, ...countedAt(row.messageId, row.settledMs) }))
+      .filter((row) => {
+        const { reference } = row
+        if (seen.has(reference) || !all.some((one) => isOf(one, row))) return false
+        seen.add(reference)
+        return true
+      })
+    const before = await toldBefore(
+      sql,
+      ofPeriods.filter(({ atMs, settledMs }) => atMs !== settledMs),
+    )
+    const wanted = ofPeriods.filter(({ reference }) => !before.has(reference))
     const ofBook = await findOurs(
       sql,
       wanted.map(({ reference }) => reference),
     )
-    for (const { reference, settledMs } of wanted) {
-      const known = ofBook.get(reference)
-      for (const one of all.filter((each) => holds(each, settledMs))) {
-        const { counts } = one
+    for (const row of wanted) {
+      const known = ofBook.get(row.reference)
+      for (const { counts } of all.filter((one) => isOf(one, row))) {
+        if (row.isLate) counts.lateSettlements++
         if (known === undefined) counts.unknownSettlements++
         else counts.ours = plus(counts.ours, known.direction === directions['CRDT'], known.cents)
       }
     }
     place = rows.length < readAtOnce ? undefined : rows.at(-1)
   }
+}
+
+/** What lies between two balances moved the second by the clock of the SPI, whenever it was told. */
+const isOf = (
+  one: Period,
+  { atMs, settledMs }: { readonly atMs: number; readonly settledMs: number },
+): boolean => holds(one, one.balances === null ? atMs : settledMs)
+
+/** Those of settlements counted on the day on which they were told that were told before: they are of that day. */
+const toldBefore = async (
+  sql: Queryable,
+  moved: readonly SettlementRow[],
+): Promise<ReadonlySet<string>> => {
+  if (moved.length === 0) return new Set()
+  const rows = await sql<{ reference: string }[]>`
+    select told.reference
+    from json_to_recordset(${JSON.stringify(moved)}::text::json)
+        as told(reference text, "messageId" uuid)
+      cross join lateral (
+        select from spi_transactions
+        where instruction_id = told.reference and message_id < told."messageId"
+          and status in ('ACCC', 'ACSC') and settled_at is not null
+        order by instruction_id, message_id limit 1
+      ) earlier`
+  return new Set(rows.map(({ reference }) => reference))
 }
 
 /** What we were told settled, in the order in which we were. */

@@ -1,8 +1,8 @@
 import { constants, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs, startOfDay } from '#src/platform/runtime/index.ts'
-import { momentOf, trustedVerdicts } from '../messages/domain.ts'
+import { trustedVerdicts } from '../messages/domain.ts'
 import { countsIn, knownReferences } from './booked.ts'
-import { clocksDifferMs, dayForm, toldLateMs } from './days.ts'
+import { clocksDifferMs, countedAt, dayForm, toldLateMs } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
 
@@ -146,7 +146,7 @@ const ourDifferences = async (
   const told = await settlementsTold(sql, statement.days, after)
   const [fromMs, toMs] = boundsOf(statement.days)
   const settlements = told.filter((one) => {
-    const atMs = comparedAtMs(one)
+    const { atMs } = countedAt(one.messageId, one.settledAt?.getTime() ?? null)
     return atMs >= fromMs && atMs < toMs
   })
   const references = settlements.map(({ reference }) => reference)
@@ -176,17 +176,6 @@ const ourDifferences = async (
     last: last === undefined ? after : placeIn(last),
     isEnd: told.length < walkedAtOnce,
   }
-}
-
-/**
- * The moment whose day's statement a settlement is looked for in: when it settled, or, where that is not near when it was
- * told, when it was told, since no walk of that other day reads so far.
- */
-const comparedAtMs = ({ messageId, settledAt }: Settlement): number => {
-  const toldMs = momentOf(messageId).getTime()
-  if (settledAt === null) return toldMs
-  const lateMs = toldMs - settledAt.getTime()
-  return lateMs >= -clocksDifferMs && lateMs <= toldLateMs ? settledAt.getTime() : toldMs
 }
 
 const placeIn = ({ messageId, position }: Pick<Settlement, 'messageId' | 'position'>): string =>

@@ -40,6 +40,7 @@ const quiet: Figures = {
 }
 const alike: Counts = {
   unknownSettlements: 0,
+  lateSettlements: 0,
   others: nothing,
   ours: { credits: some(2, 50n), debits: some(1, 20n) },
   reported: { credits: some(2, 50n), debits: some(1, 20n) },
@@ -78,6 +79,7 @@ test.each([
   ],
   ['the number of a camt.052', { balances: null, declaredEntries: 4 }, ['declared_count_differs']],
   ['nothing, where that number fits', { balances: null, declaredEntries: 3 }, []],
+  ['settlements told late', { lateSettlements: 2 }, ['settlement_told_late']],
   ['settlements of nothing that we have', { unknownSettlements: 1 }, ['settlement_unknown_here']],
 ] as const)('what differs: %s', (_, over: Partial<Figures & Counts>, outcomes) => {
   const figures = { ...quiet, ...over, counts: { ...alike, ...over } }
@@ -295,6 +297,32 @@ test('the number of entries of a day that is over is held against our book', asy
     declared_entries: 3,
     differences: [{ count: 3, our_count: 2 }],
   })
+})
+
+test('a settlement told more than a day late is of the day on which it was told, and of no other', async () => {
+  const at = noon(dayOf(Date.now() - 3 * 86_400_000), 0)
+  const days = [0, 1, 2, 3].map((ago) => dayOf(Date.now() - ago * 86_400_000))
+  const countsOf = async () => {
+    const all = await Promise.all(days.map(figures))
+    return all.map(([whole]) => whole?.ours?.credits.count ?? 0)
+  }
+  const lateIn = async (day = today) => {
+    const [whole] = await figures(day)
+    return whole?.differences.filter(({ outcome }) => outcome === 'settlement_told_late')
+  }
+  const before = await countsOf()
+  const endToEndId = await received(at)
+  const after = await countsOf()
+  // When midnight has passed, today is another day.
+  if (dayOf(Date.now()) !== today) return
+  expect(after.map((count, ago) => count - (before[ago] ?? 0))).toEqual([1, 0, 0, 0])
+  expect(await lateIn()).toMatchObject([{ count: 1 }])
+  expect(await lateIn(days[3])).toEqual([])
+  await receive(settledAt(report([{ endToEndId, status: 'ACCC' }]), at))
+  const earlier = await received(noon(today, 0))
+  await receive(settledAt(report([{ endToEndId: earlier, status: 'ACCC' }]), at))
+  expect(await countsOf()).toEqual(after.map((count, ago) => (ago === 0 ? count + 1 : count)))
+  expect(await lateIn()).toMatchObject([{ count: 1 }])
 })
 
 test('a settlement of what we do not have is named', async () => {
