@@ -19,8 +19,8 @@ const everyMs = 60_000
 /** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
 const endedWithinMs = 60_000
 const missedWithinMs = 2 * dayMs
-/** How often a round walks on among what is sent, and among what is UNKNOWN. */
-const walksMax = 5
+/** So long a round walks on among what is sent, and among what is UNKNOWN: what is left, the next one does. */
+const walkMsMax = 30_000
 
 export type PendingDeps = LateDeps & {
   readonly sql: Client
@@ -47,27 +47,45 @@ export const createPending = (deps: PendingDeps): Job => {
       }
       await endMissed(deps)
       await endStuck?.(new Date(Date.now() - endedWithinMs))
-      for (let walks = 0; walks < walksMax; walks++) {
-        const { ended, place: next } = await sql.begin((tx) => endUnawaited(tx, place, deps))
+      place = await walkOn(place, async (from) => {
+        const { ended, place: next } = await sql.begin((tx) => endUnawaited(tx, from, deps))
         for (const { sent, change } of ended) deps.metrics.onStatusChange(sent.type, change.status)
         if (ended.length > 0) {
           logger.info({ messages: ended.length }, 'sent messages have ended that wait for nothing')
         }
-        place = next ?? firstPlace
-        if (next === undefined) break
-      }
-      for (let walks = 0; walks < walksMax; walks++) {
-        const { ended, place: next } = await endBooked(sql, unknownPlace, deps)
+        return next
+      })
+      unknownPlace = await walkOn(unknownPlace, async (from) => {
+        const { ended, place: next } = await endBooked(sql, from, deps)
         for (const { sent, change } of ended) {
           deps.metrics.onStatusChange(sent.type, change.status)
           const { id, type } = sent
           logger.info({ id, type }, 'sent message has ended: it is told to be booked')
         }
-        unknownPlace = next ?? firstPlace
-        if (next === undefined) break
-      }
+        return next
+      })
     },
   })
+}
+
+/**
+ * Walks from a place until nothing is after it, or the time of a round is over.
+ *
+ * @param walk - returns where it ended; undefined: there is nothing after it
+ * @returns where the next round begins
+ */
+const walkOn = async (
+  from: string,
+  walk: (place: string) => Promise<string | undefined>,
+): Promise<string> => {
+  const endMs = performance.now() + walkMsMax
+  let place = from
+  do {
+    const next = await walk(place)
+    if (next === undefined) return firstPlace
+    place = next
+  } while (performance.now() < endMs)
+  return place
 }
 
 /** Ends payments whose report was stored at the moment at which they were: neither saw the other. */

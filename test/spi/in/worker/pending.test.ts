@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   applyRemembered,
   changeStatuses,
+  insertMessages,
   recordChanges,
   rememberAnswers,
 } from '#src/spi/messages/index.ts'
@@ -9,9 +10,11 @@ import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { until } from '../../../support/until.ts'
 import { subscribe } from '../../../support/webhooks.ts'
+import { message } from '../../messages/support.ts'
 import {
   fresh,
   inbound,
+  ispb,
   payment,
   queued,
   refusal,
@@ -251,3 +254,28 @@ test('payments and their AB03 that wait together leave no reply of the gateway a
   await accepting.stop()
   await other.close()
 })
+
+test('one look ends all that waits for nothing, however many that are', async () => {
+  const other = await createTestDatabase()
+  const count = 6_000
+  const hoursAgoMs = Date.now() - 2 * 3_600_000
+  const sent = (n: number) => ({
+    ...message({ type: 'camt.029', direction: 'OUTBOUND', status: 'SENT' }),
+    id: Bun.randomUUIDv7('hex', hoursAgoMs + n),
+    bizMsgIdr: fresh.businessId(ispb),
+    resourceId: fresh.resourceId(),
+    transactions: [],
+  })
+  for (let n = 0; n < count; n += 500) {
+    await insertMessages(
+      other.sql,
+      Array.from({ length: 500 }, (_, one) => sent(n + one)),
+    )
+  }
+  const worker = await workerOn(other)
+  await worker.feature.start?.()
+  const left = () => other.sql`select from spi_messages where status = 'SENT' limit 1`
+  await until(async () => (await left()).length === 0)
+  await worker.stop()
+  await other.close()
+}, 60_000)
