@@ -1,4 +1,4 @@
-import type { Channel } from '../../messages/index.ts'
+import { type Channel, momentOf } from '../../messages/index.ts'
 import type { ChannelHealth } from './channel-health.ts'
 import type { QueuedOutbound } from './store.ts'
 import type { MessageOutcome } from './transport.ts'
@@ -28,6 +28,11 @@ export const isTurnedAway = (
 /** What is for the secondary channel has until later, whichever it goes by. */
 export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
+/** The longest rest of a message that is refused access. */
+const refusedRestMaxMs = 120_000
+/** It rests for this part of its age, so that it is sent ever more rarely, by whichever process. */
+const refusedRestPart = 4
+
 /** How long the queue goes on without it; undefined when it is tried again at once. */
 export const asideMs = (
   stored: InHand,
@@ -36,12 +41,19 @@ export const asideMs = (
   deps: AsideDeps,
 ): number | undefined => {
   // Access was refused to a request of it alone: those behind it may be let in.
-  if (outcome.kind === 'unreachable' && outcome.refusal !== undefined) return deps.setAsideMs
+  if (outcome.kind === 'unreachable' && outcome.refusal !== undefined) {
+    return refusedRestMs(stored, deps)
+  }
   if (isTurnedAway(outcome)) return stored.isScheduled ? (outcome.retryAfterMs ?? 0) : undefined
   const isUnclear = outcome.kind === 'unknown' && isAlone && stored.isInDoubt
   return (isUnclear && isToBlame(stored, outcome.channel, deps)) || isBound(stored, deps)
     ? deps.setAsideMs
     : undefined
+}
+
+const refusedRestMs = ({ id }: InHand, { setAsideMs }: AsideDeps): number => {
+  const ageMs = Date.now() - momentOf(id).getTime()
+  return Math.min(refusedRestMaxMs, Math.max(setAsideMs, Math.round(ageMs / refusedRestPart)))
 }
 
 /**

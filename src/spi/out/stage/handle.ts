@@ -251,7 +251,8 @@ const transmit = async (
   if (waitMs === undefined) throw new ChannelAwayError(reason)
   await setAside(sql, id, new Date(Date.now() + waitMs))
   const fields = { id, type, channel, reason, wait_ms: waitMs }
-  parts.logger.info(fields, 'set aside, so that it holds up no other')
+  const isRefused = outcome.kind === 'unreachable' && outcome.refusal !== undefined
+  parts.logger[isRefused ? 'error' : 'info'](fields, 'set aside, so that it holds up no other')
   return undefined
 }
 
