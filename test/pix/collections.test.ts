@@ -187,7 +187,13 @@ describe('a charge of a recurrence', () => {
     // Nor does the payer's institution end it.
     await ofCharge(endToEndId, 'refused', 'DENC')
     await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '91193552', reconciliationId: txid })
-    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
+    // What failed before may have been tried again since.
+    const failed = { type: 'camt.055', speaker: '91193552', reconciliationId: txid }
+    await ofCharge(endToEndId, 'cancelled', 'FAIL', failed)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      status: 'ATIVA',
+      tentativas: [{ status: 'AGENDADA' }],
+    })
     await settle(endToEndId)
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
       status: 'CONCLUIDA',

@@ -30,7 +30,7 @@ export const hearOfCharges = async (
   )
   const ids = [...new Set(locked.map(({ recurrenceId }) => recurrenceId))]
   const payers = new Map((await findRecurrences(tx, ids)).map(({ id, payer }) => [id, payer?.ispb]))
-  // An attempt that is being paid is refused or cancelled by nobody: what becomes of the payment ends it.
+  // An attempt that is being paid is refused, cancelled or failed by nobody: what becomes of the payment ends it.
   const paying = await payingAttempts(tx, facts.some(isEnding) ? locked : [])
   const isOvertaken = (fact: MandateFact) => isEnding(fact) && paying.has(fact.key)
   const changed = locked.flatMap((before) => {
@@ -43,9 +43,7 @@ export const hearOfCharges = async (
   await emit(tx, changed.map(collectionEvent))
 }
 
-/** Whether it refuses or cancels an attempt that has not failed. */
-const isEnding = ({ event, reason }: MandateFact): boolean =>
-  event === 'refused' || (event === 'cancelled' && reason !== settlementFailed)
+const isEnding = ({ event }: MandateFact): boolean => event === 'refused' || event === 'cancelled'
 
 /** Whether it is of the institution that the charge is to be paid at, as far as the message tells. */
 const maySay = (
