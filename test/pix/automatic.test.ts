@@ -389,6 +389,57 @@ describe('a payer who reads a code', () => {
     expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
   })
 
+  const stranger = {
+    debtorDocument: '39053344705',
+    debtorIspb: '87654321',
+    debtorAccount: '77',
+    debtorBranch: null,
+    debtorTown: null,
+    reference: null,
+  }
+  const waitingPayer = async () => {
+    const ativacao = { dadosJornada: { txid: freshTxid() } }
+    const { idRec, idSolicRec } = await requested({ ativacao })
+    const requestId = datedId('IS')
+    await answer(idRec, 'pending', { journey: 'AUT3', requestId })
+    sent()
+    return { idRec, idSolicRec, requestId }
+  }
+
+  test.each(['AUT2', 'AUT3'])(
+    'by AUT3 is refused once another authorises it by %s',
+    async (journey) => {
+      const { idRec, requestId } = await waitingPayer()
+      const drafts = await answer(idRec, 'pending', { mandate: { ...stranger, journey } })
+      const toHim = drafts.filter(({ params }) => params.reference === requestId)
+      expect(toHim).toMatchObject([{ type: 'pain.012', params: { reason: 'AP05' } }])
+      expect(toHim[0]?.params).toMatchObject({ debtor: { ispb: '91193552' } })
+    },
+  )
+
+  test('by AUT3 is refused once the request for it is refused for good, and keeps his place if he says it again', async () => {
+    const { idRec, requestId } = await waitingPayer()
+    expect(await answer(idRec, 'pending', { journey: 'AUT3', requestId })).toEqual([])
+    expect(await answer(idRec, 'refused', { reason: 'AP14' })).toMatchObject([
+      { type: 'pain.012', params: { reason: 'AP07', reference: requestId } },
+    ])
+  })
+
+  test.each(['AUT2', 'AUT3', 'AUT4'])(
+    'by %s that is authorised already: he is confirmed, another is refused',
+    async (journey) => {
+      const idRec = await approved()
+      expect(await answer(idRec, 'pending', { journey })).toMatchObject([
+        { type: 'pain.012', params: { status: 'CFDB', mandate_id: idRec } },
+      ])
+      const other = { mandate: { ...stranger, journey } }
+      expect(await answer(idRec, 'pending', other)).toMatchObject([
+        { type: 'pain.012', params: { reason: 'AP05', mandate_id: idRec } },
+      ])
+      expect(await recOf(idRec)).toMatchObject({ status: 'APROVADA' })
+    },
+  )
+
   test('by AUT3 finds first day and first charge as they were, until he has not paid', async () => {
     const dadosJornada = { txid: freshTxid() }
     const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada } }))

@@ -60,21 +60,51 @@ export const hear = (
   fact: MandateFact,
   circumstances: Circumstances,
 ): Heard => {
-  const same = { ...agreement, drafts: [] }
-  switch (fact.event) {
-    case 'pending':
-      return pending(agreement, fact, circumstances) ?? same
-    case 'confirmed':
-      return confirmed(agreement, fact, circumstances) ?? same
-    case 'refused':
-    case 'unnamed_refused':
-      return refused(agreement, fact, circumstances) ?? same
-    case 'cancellation_requested':
-      return cancelled(agreement, fact, circumstances) ?? same
-    default:
-      return same
+  const heard = heardAs(fact.event)?.(agreement, fact, circumstances)
+  if (heard === undefined) return { ...agreement, drafts: [] }
+  return {
+    ...heard,
+    drafts: [...heard.drafts, ...displaced(agreement, heard, fact, circumstances)],
   }
 }
+
+const heardAs = (event: MandateFact['event']) => {
+  switch (event) {
+    case 'pending':
+      return pending
+    case 'confirmed':
+      return confirmed
+    case 'refused':
+    case 'unnamed_refused':
+      return refused
+    case 'cancellation_requested':
+      return cancelled
+    default:
+      return undefined
+  }
+}
+
+/** Who waits for his first payment is answered where another takes his place, or the recurrence ends. */
+const displaced = (
+  { recurrence: before }: Agreement,
+  { recurrence: after }: Agreement,
+  fact: MandateFact,
+  { ispb, at }: Circumstances,
+): readonly Draft[] => {
+  // His institution takes it back itself.
+  if (after === before || fact.event === 'cancellation_requested') return []
+  if (before.payer?.waiting === undefined) return []
+  const { waiting, ...payer } = before.payer
+  const { reference } = waiting
+  const isEnded = endedStatuses.has(after.status)
+  const isHis = isSamePayer(after.payer, payer) && answeredBy(fact) === reference
+  if (isHis && !isEnded) return []
+  const reason = isEnded ? 'AP07' : 'AP05'
+  return [reportDraft(after, payer, { reason, reference, ispb, at })]
+}
+
+const isSamePayer = (one: Payer | null, { taxId, ispb, account }: Payer): boolean =>
+  one?.taxId === taxId && one.ispb === ispb && one.account === account
 
 /** A request expires by its time, whenever that is noted. */
 const isLive = (request: RecurrenceRequest | undefined, at: Date): request is RecurrenceRequest =>
@@ -144,7 +174,12 @@ const pending = (
     const refusal = reportDraft(recurrence, payer, { reason: 'AP07', ...report })
     return { recurrence, request, drafts: [refusal] }
   }
-  if (recurrence.status !== 'CRIADA') return undefined
+  if (recurrence.status !== 'CRIADA') {
+    // It is authorised already: by him, or by another.
+    const isHis = isSamePayer(recurrence.payer, payer)
+    const said = isHis ? ({ status: 'CFDB' } as const) : { reason: 'AP05' }
+    return { recurrence, request, drafts: [reportDraft(recurrence, payer, { ...said, ...report })] }
+  }
   if (code === 'AUT3' && !isBegun) {
     // His payment may come after his authorisation.
     const waiting = { reference: report.reference, since: at.toISOString() }
