@@ -156,6 +156,7 @@ import m152 from './0152_drex_transfers_to_own_replaced.sql' with { type: 'text'
 import m153 from './0153_drex_transfers_of_account.sql' with { type: 'text' }
 import m154 from './0154_drex_transfers_of_account_replaced.sql' with { type: 'text' }
 import m155 from './0155_drex_watches.sql' with { type: 'text' }
+import m156 from './0156_drex_transfers_approval.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -314,4 +315,5 @@ export const migrations: readonly Migration[] = [
   { name: '0153_drex_transfers_of_account', sql: m153 },
   { name: '0154_drex_transfers_of_account_replaced', sql: m154 },
   { name: '0155_drex_watches', sql: m155 },
+  { name: '0156_drex_transfers_approval', sql: m156 },
 ]

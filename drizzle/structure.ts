@@ -182,6 +182,7 @@ export const structure: readonly string[] = [
   'index drex_transactions_unsent on drex_transactions',
   'index drex_transactions_waiting on drex_transactions',
   'index drex_transfers_account on drex_transfers',
+  'index drex_transfers_approval on drex_transfers',
   'index drex_transfers_batch on drex_transfers',
   'index drex_transfers_from_account on drex_transfers',
   'index drex_transfers_reference on drex_transfers',

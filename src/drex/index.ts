@@ -56,6 +56,7 @@ import { createTokens, type Tokens } from './tokens/service.ts'
 import { createTransactions } from './transactions.ts'
 import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
+import { lapseApprovals } from './transfers/store.ts'
 import { createBalanceWatch } from './wallets/balance-watch.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
@@ -240,6 +241,7 @@ const createTellings = (deps: DrexDeps): Tellings => {
   return {
     async onEnded(tx, network, ended) {
       for (const { kind, status } of ended) endings.inc({ network, kind, status })
+      await lapseApprovals(tx, ended)
       const events = await eventsOf(tx, ended, deps.isTaken)
       if (events.length > 0) await deps.emitEvents(tx, events)
       await advance(tx, deps.emitEvents, agreementsOf(ended))

@@ -237,7 +237,7 @@ export const drexTransfers = pgTable(
     reference: text(),
     metadata: jsonb().notNull(),
     account: text().notNull().default('default'),
-    /** Where the wallet's policy asks for a second key: required, approved or refused. */
+    /** Where the wallet's policy asks for a second key: required, approved, or lapsed where it ended before. */
     approval: text(),
     approvedBy: text('approved_by'),
     /** The request that brought it together with others. */
@@ -257,6 +257,8 @@ export const drexTransfers = pgTable(
     index('drex_transfers_to_own').on(table.toWallet, table.account, table.transactionId),
     index('drex_transfers_reference').on(table.reference),
     index('drex_transfers_batch').on(table.batch).where(sql`batch is not null`),
+    // For the list of what waits for a second key, amid all that waits.
+    index('drex_transfers_approval').on(table.account, table.id).where(sql`approval = 'required'`),
   ],
 )
 

@@ -156,6 +156,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await signIn(one, operator, `/payments/drex/${approved.id}`)
     await page.getByText('this one asked for it').waitFor()
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await show(page, '/attention')
+    const waiting = page.locator('section', { hasText: 'waiting for approval' })
+    await waiting.getByText('this key, which cannot approve it').first().waitFor()
+    expect(await waiting.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    expect(await waiting.locator('tbody a').allTextContents()).toEqual([approved.id, cancelled.id])
     await signOut(one)
     await signIn(one, await gateway.keyOf({ name: 'second' }))
     const act = async (id: string, title: string, then: string) => {

@@ -23,8 +23,9 @@ holdPageBudgets<undefined>({
       select 'txn_' || ${idOf}, 'drex_testnet', 's', 'transfer', 'trf_' || ${idOf}, 'pending', '0x', 'k', now()
       from generate_series(1, ${stored}) n;
       insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata,
-        account, created_by)
-      select 'trf_' || ${idOf}, 'txn_' || ${idOf}, 'drex_testnet', '0x', '0xa', '0xb', 1, '{}', 'a', 'k'
+        account, created_by, approval)
+      select 'trf_' || ${idOf}, 'txn_' || ${idOf}, 'drex_testnet', '0x', '0xa', '0xb', 1, '{}', 'a', 'k',
+        case when n % 3 = 0 then 'lapsed' when n % 1000 = 0 then 'required' end
       from generate_series(1, ${stored}) n order by md5(n::text);`)
     return undefined
   },
@@ -32,6 +33,9 @@ holdPageBudgets<undefined>({
     const seen = { account: 'a', networks: ['drex_testnet'] } as const
     const ofTime = { ...anyTransfer, status: 'pending' } as const
     await listTransfers(sql, ofTime, seen)
+    for (const account of ['a', 'nobody']) {
+      await listTransfers(sql, { ...anyTransfer, approval: 'required' }, { ...seen, account })
+    }
     await listHeld(sql, { afterId: undefined, limit: listed })
     await countHeld(sql)
     await trackedOfWallet(sql, { address: '0xb', account: 'a', type: 'managed' }, undefined, listed)

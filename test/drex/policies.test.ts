@@ -125,6 +125,12 @@ test('of two requests under one key, which wait for no common wallet, one is tak
   expect(json as object).toMatchObject({ error: { code: 'IDEMPOTENCY_MISMATCH' } })
 })
 
+/** What waits for another key. */
+const idsWaiting = async (): Promise<readonly string[]> => {
+  const { json } = await bench.call('GET', '/v1/drex/transfers?approval=required')
+  return (json as { transfers: TransferBody[] }).transfers.map(({ transfer_id: id }) => id)
+}
+
 test('above a sum another key approves, and never the one that asked', async () => {
   const { address } = await guarded({ approval_above: '100.00' })
   expect((await pay(address, '100.00')).json as object).toMatchObject({ approval: null })
@@ -134,6 +140,7 @@ test('above a sum another key approves, and never the one that asked', async () 
   await Bun.sleep(150)
   expect(await statusOf(id)).toBe('pending')
   expect((await bench.call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(409)
+  expect(await idsWaiting()).toEqual([id])
   const second = newCaller()
   const approved = await second.call('POST', `/v1/drex/transfers/${id}/approve`)
   expect([approved.status, approved.json as object]).toMatchObject([
@@ -154,11 +161,14 @@ test('above a sum another key approves, and never the one that asked', async () 
   const { json: told } = await second.call('GET', `/v1/drex/transfers/${id}`)
   expect((told as { requested_by: string }).requested_by).not.toBe(second.id)
 
+  expect(await idsWaiting()).toEqual([])
   const refused = (await pay(address, '200.00')).json as TransferBody
   const path = `/v1/drex/transfers/${refused.transfer_id}`
   expect((await second.call('POST', `${path}/cancel`)).status).toBe(200)
   expect((await second.call('POST', `${path}/approve`)).status).toBe(409)
   expect(await statusOf(refused.transfer_id)).toBe('cancelled')
+  expect((await bench.call('GET', path)).json as object).toMatchObject({ approval: 'lapsed' })
+  expect(await idsWaiting()).toEqual([])
 })
 
 test('what is held and waits for another key: to resolve it as not sent approves nothing', async () => {

@@ -75,6 +75,13 @@ export const attentionWords = inWords({
     'An empty transaction takes the place of the transfer of {amount} from {from} to {to} on {network}. The chain decides which of the two counts.',
     'Uma transação vazia toma o lugar da transferência de {amount} de {from} para {to} em {network}. A cadeia decide qual das duas vale.',
   ],
+  approvals: ['Digital currency: waiting for approval', 'Moeda digital: aguardando aprovação'],
+  approvalsNote: [
+    'Held by the policy of their wallet until another key of the account approves them; what nobody approves in time ends by itself. What has waited longest comes first.',
+    'Retidas pela política da carteira até que outra chave da conta as aprove; o que ninguém aprova a tempo termina sozinho. A que espera há mais tempo vem primeiro.',
+  ],
+  requestedBy: ['Requested by', 'Pedida por'],
+  thisKey: ['this key, which cannot approve it', 'esta chave, que não pode aprová-la'],
   approve: ['Approve', 'Aprovar'],
   approveConsequence: [
     'The transfer of {amount} from {from} to {to} on {network}, held by the policy of its wallet, is signed and sent. Whoever asked for it cannot approve it.',

@@ -14,6 +14,7 @@ import {
   sentHeldAct,
   unknownActs,
 } from './attention-acts.tsx'
+import { approvals } from './attention-approvals.tsx'
 import { waitingInDirectory } from './attention-directory.tsx'
 import {
   actsColumn,
@@ -356,6 +357,7 @@ export const allWaiting: readonly Waiting[] = [
   parts,
   unknownPix,
   cards,
+  approvals,
   transfers,
   lanes,
   heldBack,

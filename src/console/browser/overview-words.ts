@@ -59,6 +59,10 @@ export const overviewWords = inWords({
     'transfer not mined|transfers not mined',
     'transferência não minerada|transferências não mineradas',
   ],
+  approvals: [
+    'transfer to be approved|transfers to be approved',
+    'transferência a aprovar|transferências a aprovar',
+  ],
   queues: ['Queues', 'Filas'],
   noParties: ['No counterparty is configured.', 'Nenhuma contraparte configurada.'],
   primary: ['primary', 'primário'],

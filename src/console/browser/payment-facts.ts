@@ -48,7 +48,7 @@ export type TransferDetail = Transfer & {
   readonly block_number: number | null
   readonly error: unknown
   readonly updated_at: string
-  readonly approval: 'required' | 'approved' | null
+  readonly approval: 'required' | 'approved' | 'lapsed' | null
   /** The key that asked for it; absent from a gateway that does not tell. */
   readonly requested_by?: string
   readonly steps: readonly {

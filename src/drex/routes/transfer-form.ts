@@ -92,10 +92,10 @@ export const createdSchema = z.object({
   created_at: z.iso.datetime(),
   network: networkSchema,
   reference: z.string().nullable(),
-  approval: z
-    .enum(['required', 'approved'])
-    .nullable()
-    .meta({ description: 'Whether the wallet’s policy asks for another key' }),
+  approval: z.enum(['required', 'approved', 'lapsed']).nullable().meta({
+    description:
+      'Where the wallet’s policy asks for another key: it waits for that, has it, or ended without',
+  }),
   attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again' }),
 })
 

@@ -43,6 +43,9 @@ const listSchema = z.strictObject({
   ...pageSchema,
   wallet: addressSchema.optional(),
   status: z.enum(transactionStatuses).optional(),
+  approval: z.enum(['required']).optional().meta({
+    description: 'Those that wait for another key to approve them',
+  }),
   reference: text(140).optional(),
   tx_hash: transactionHash.optional().meta({
     description: 'Of any transaction that was signed for it, mined or not',
@@ -193,6 +196,7 @@ export const transferRoutes = (transfers: Transfers): readonly Route[] => [
       {
         wallet: query.wallet,
         status: query.status,
+        approval: query.approval,
         reference: query.reference,
         hash: query.tx_hash,
         amountFrom,

@@ -11,7 +11,7 @@ import {
 import { networkIds } from '../config.ts'
 import { finalStatuses, isFinal, openStatuses, type TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
-import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
+import type { Ended, TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import { idBound } from '../ids.ts'
 import type { Visible } from '../wallets/rights.ts'
@@ -31,8 +31,8 @@ export type NewTransfer = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whose it is. */
   readonly account: string
-  /** `required` until another key approves; undefined if the wallet's policy asks for none. */
-  readonly approval: 'required' | 'approved' | undefined
+  /** `required` until another key approves, `lapsed` where it ended before; undefined if the wallet's policy asks for none. */
+  readonly approval: 'required' | 'approved' | 'lapsed' | undefined
   /** The request that it came in together with others, if it did. */
   readonly batch?: string | undefined
   readonly createdBy: string
@@ -126,6 +126,8 @@ export const transfersById = async (
 export type TransferFilter = {
   readonly wallet: Hex | undefined
   readonly status: TransactionStatus | undefined
+  /** Waiting for another key. */
+  readonly approval?: 'required' | undefined
   readonly reference: string | undefined
   readonly batch?: string | undefined
   /** The hash of any transaction that was signed for it. */
@@ -150,7 +152,7 @@ const unitsOf = (sql: Client, amount: string) =>
  * is made while nobody knows what is rare, and it has to walk that index in the order of the list, and stop.
  */
 const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
-  const { wallet, reference, batch, hash } = filter
+  const { wallet, approval, reference, batch, hash } = filter
   const order = sql`f.id`
   const account = opaque(sql, sql`f.account = ${by.account}`)
   const named = (condition: PendingQuery<PostgresRow[]>) => ({
@@ -172,6 +174,11 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
   if (batch !== undefined) return [named(sql`batch = ${batch}`)]
   if (reference !== undefined) return [named(sql`reference = ${reference}`)]
   const transfers = sql`drex_transfers f`
+  if (approval !== undefined) {
+    // As its index has it.
+    const condition = sql`f.approval = 'required' and f.account = ${by.account}`
+    return [{ transfers, condition, order }]
+  }
   if (wallet === undefined) {
     const rare = ledByStatus(sql, filter)
     if (rare !== undefined) return [{ ...rare, condition: account }]
@@ -234,7 +241,7 @@ export const listTransfers = async (
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, batch, limit } = filter
+  const { wallet, status, approval, reference, batch, limit } = filter
   const { amountFrom, amountTo } = filter
   const met = [
     onNetworks(sql, by),
@@ -245,6 +252,8 @@ export const listTransfers = async (
         ]),
     ...(wallet === undefined ? [] : [sql`(f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`]),
     ...(status === undefined ? [] : [sql`t.status = ${status}`]),
+    // A release before leaves it as it was where the transfer ends.
+    ...(approval === undefined ? [] : [sql`f.approval = ${approval} and t.status = ${waiting}`]),
     ...(batch === undefined ? [] : [sql`f.batch = ${batch}`]),
     ...(reference === undefined ? [] : [sql`f.reference = ${reference}`]),
     ...(amountFrom === undefined ? [] : [sql`f.amount >= ${unitsOf(sql, amountFrom)}`]),
@@ -305,6 +314,15 @@ export const approveTransfer = async (
       expires_at = now() + ${expirySeconds} * interval '1 second'
     where subject = ${id} and status in (${before(sql, 'cancel')})`
   return true
+}
+
+/** Of transfers that have ended, what nobody approved waits for nobody any more. */
+export const lapseApprovals = async (sql: Transaction, ended: readonly Ended[]): Promise<void> => {
+  const unsent = ended.filter(({ status }) => status === 'failed' || status === 'cancelled')
+  if (unsent.length === 0) return
+  await sql`
+    update drex_transfers set approval = 'lapsed'
+    where id = any(${unsent.map(({ subject }) => subject)}::text[]) and approval = 'required'`
 }
 
 /** What happened to a transfer against the usual course. */
