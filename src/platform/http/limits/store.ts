@@ -37,13 +37,18 @@ export const sharedBuckets = (sql: Client): DrawTokens => {
   return draw
 }
 
+/** Buckets of one process. The one that nobody has drawn from for longest gives way: it is the likeliest to be full. */
+export const ownBucketsMax = 10_000
+
 /** The same of this process alone: without a database, or while it is away. */
 export const ownBuckets = (nowMs: () => number): DrawTokens => {
   const buckets = new Map<string, { tokens: number; atMs: number }>()
   return async (subject, { perSecond, burst }, wanted) => {
     const now = nowMs()
     const bucket = buckets.get(subject) ?? { tokens: burst, atMs: now }
+    buckets.delete(subject)
     buckets.set(subject, bucket)
+    if (buckets.size > ownBucketsMax) buckets.delete(buckets.keys().next().value!)
     const filled = bucket.tokens + (perSecond * Math.max(0, now - bucket.atMs)) / 1_000
     const tokens = Math.min(burst, filled)
     const granted = Math.min(wanted, Math.floor(tokens))

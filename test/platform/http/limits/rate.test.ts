@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createRateLimits, type Route, sharedBuckets } from '#src/platform/http/index.ts'
 import type { Principal } from '#src/platform/security/index.ts'
-import { ownBuckets } from '../../../../src/platform/http/limits/store.ts'
+import { ownBuckets, ownBucketsMax } from '../../../../src/platform/http/limits/store.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'
 
@@ -149,6 +149,20 @@ test('a bucket that all drew from at once gave no token twice', async () => {
   const granted = drawn.reduce((sum, one) => sum + one.granted, 0)
   expect(granted).toBeGreaterThanOrEqual(50)
   expect(granted).toBeLessThan(60)
+})
+
+test('a process keeps so many buckets of its own, those that were drawn from last', async () => {
+  const draw = ownBuckets(() => 0)
+  const rate = { perSecond: 1, burst: 2 }
+  const left = async (subject: string) => (await draw(subject, rate, 1)).left
+  expect(await left('first')).toBe(1)
+  expect(await left('used')).toBe(1)
+  for (let i = 0; i < ownBucketsMax - 2; i++) await left(`other ${i}`)
+  expect(await left('used')).toBe(0)
+  await left('one more')
+  expect(await left('used')).toBe(0)
+  // It was not drawn from for longest: it begins anew.
+  expect(await left('first')).toBe(1)
 })
 
 test('time that goes back fills no bucket', async () => {
