@@ -10,3 +10,41 @@ export const hint = async (sql: Client, channel: string, payload: string): Promi
     () => {},
   )
 }
+
+const gatherMs = 2
+
+export type Hints = {
+  readonly tell: () => void
+  /** Nothing is told from now on. */
+  readonly close: () => void
+}
+
+/**
+ * Hints of what is committed: what comes within some milliseconds, or while a hint is under way, shares one. Who misses it
+ * finds it a little later.
+ *
+ * @param take what is told of all that came since the last one
+ */
+export const createHints = (sql: Client, channel: string, take: () => string): Hints => {
+  let isMore = false
+  let isTelling = false
+  let isClosed = false
+  const tellAll = async (): Promise<void> => {
+    isTelling = true
+    while (isMore && !isClosed) {
+      await Bun.sleep(gatherMs)
+      isMore = false
+      if (!isClosed) await hint(sql, channel, take())
+    }
+    isTelling = false
+  }
+  return {
+    tell() {
+      isMore = true
+      if (!isTelling) void tellAll()
+    },
+    close() {
+      isClosed = true
+    },
+  }
+}

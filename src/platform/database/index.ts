@@ -26,7 +26,7 @@ export {
 } from './fragments.ts'
 export type { Gate } from './gate.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
-export { hint } from './hint.ts'
+export { createHints, type Hints, hint } from './hint.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export {
   ensurePartitions,

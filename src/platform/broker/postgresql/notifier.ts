@@ -1,9 +1,8 @@
-import { type Client, hint } from '#src/platform/database/index.ts'
+import { type Client, createHints, hint } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { laneOf } from './lanes.ts'
 
 const channel = 'trilho_broker'
-const gatherMs = 2
 /** The server takes less than 8000 bytes; the search finds what is left out. */
 const lanesMax = 200
 
@@ -23,8 +22,8 @@ export type Notifier = {
 
 /**
  * Tells consumers which lanes have news: those of this process directly, the others by NOTIFY. We send it outside of the
- * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it over a few
- * milliseconds; not for lanes that this process reads itself. It is a hint only: whoever misses it finds the messages a little later.
+ * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it; not for lanes
+ * that this process reads itself. It is a hint only: whoever misses it finds the messages a little later.
  */
 export const createNotifier = (
   sql: Client,
@@ -43,7 +42,11 @@ export const createNotifier = (
   },
 ): Notifier => {
   const fresh: News = new Map()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  const hints = createHints(sql, channel, () => {
+    const payload = [...fresh.values()].slice(0, lanesMax).join(' ')
+    fresh.clear()
+    return payload
+  })
   let listening: ReturnType<typeof listen> | undefined
   let isHearing = true
 
@@ -64,18 +67,12 @@ export const createNotifier = (
     isHearing = true
     hear(idsOf(payload))
   }
-  const send = (): void => {
-    timer = undefined
-    const payload = [...fresh.values()].slice(0, lanesMax).join(' ')
-    fresh.clear()
-    notify(payload)
-  }
   const tell = (ids: readonly bigint[]): void => {
     if (ids.length === 0) return
     hear(ids)
     const others = ids.filter((id) => !isOurs(laneOf(id)))
     for (const id of others) addLeast(fresh, id)
-    if (others.length > 0) timer ??= setTimeout(send, gatherMs)
+    if (others.length > 0) hints.tell()
   }
   return {
     tell,
@@ -89,7 +86,7 @@ export const createNotifier = (
       notify('')
     },
     close: async () => {
-      clearTimeout(timer)
+      hints.close()
       const listener = await listening
       await listener?.unlisten().catch(() => {})
     },
