@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '#src/platform/runtime/index.ts'
+import { hasCode, putOnDisk, writeDurably } from '#src/platform/runtime/index.ts'
 import {
   keyKindProblem,
   keyMatchMessage,
@@ -125,10 +125,9 @@ export const createFolderStore = (
         if (isThere || removed !== record.fingerprint) return false
       }
       const certificates = [record.certificate, ...record.chain].map((pem) => pem.trim()).join('\n')
-      await writeFile(join(directory, certificateFile), `${certificates}\n`)
-      if (key !== undefined) {
-        await writeFile(join(directory, keyFile), keyPem(key), { mode: 0o600 })
-      }
+      await writeDurably(join(directory, certificateFile), `${certificates}\n`)
+      if (key !== undefined) await writeDurably(join(directory, keyFile), keyPem(key), 0o600)
+      await putOnDisk(folder)
       return true
     },
     remove: async (name) => {
@@ -137,9 +136,10 @@ export const createFolderStore = (
       if (!isThere) return false
       // One that cannot be read leaves a name for nobody.
       const pair = await readPair(folder, name).catch(() => undefined)
-      await writeFile(join(directory, removedFile), pair?.record.fingerprint ?? '')
+      await writeDurably(join(directory, removedFile), pair?.record.fingerprint ?? '')
       for (const file of [keyFile, certificateFile])
         await rm(join(directory, file), { force: true })
+      await putOnDisk(directory)
       return true
     },
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { writeDurably } from '#src/platform/runtime/index.ts'
 import {
   createKeyFileStore,
   defaultAccount,
@@ -69,7 +70,7 @@ const demoKey = async (keyFile: string, textFile: string): Promise<string> => {
     grants: ['*'],
     expiresAt: undefined,
   })
-  await writeFile(textFile, `${key}\n`, { mode: 0o600 })
+  await writeDurably(textFile, `${key}\n`, 0o600)
   return key
 }
 
@@ -78,7 +79,7 @@ const masterKey = async (path: string): Promise<string> => {
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (kept !== '') return kept.trim()
   const made = randomBytes(32).toString('base64')
-  await writeFile(path, `${made}\n`, { mode: 0o600 })
+  await writeDurably(path, `${made}\n`, 0o600)
   return made
 }
 

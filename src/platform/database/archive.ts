@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
+import { renameDurably } from '../runtime/index.ts'
 import type { Lasting } from './batches.ts'
 import type { Client, Transaction } from './database.ts'
 import { inSnapshot, limitSilence } from './transactions.ts'
@@ -56,12 +57,10 @@ export const archiveLines = async (
   try {
     const written = createWriteStream(partial, { mode: 0o600, flags: 'wx' })
     await pipeline(pieces, createGzip(), written)
-    await putOnDisk(partial)
-    await rename(partial, path)
+    await renameDurably(partial, path)
   } finally {
     await rm(partial, { force: true })
   }
-  await putOnDisk(directory)
 }
 
 const suffix = '.jsonl.gz'
@@ -78,16 +77,6 @@ const removeAbandoned = async (directory: string, file: string): Promise<void> =
     const about = await stat(path).catch(() => undefined)
     if (about === undefined || (about.mtimeMs > oldMs && !isOfFile)) continue
     await rm(path, { force: true })
-  }
-}
-
-/** For a directory, the names in it. */
-const putOnDisk = async (path: string): Promise<void> => {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

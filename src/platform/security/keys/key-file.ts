@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { chmod, chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { jsonOnce } from '#src/platform/http/index.ts'
-import { hasCode } from '#src/platform/runtime/index.ts'
+import { hasCode, renameDurably } from '#src/platform/runtime/index.ts'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import { storedRestrictionsSchema } from './restrictions.ts'
@@ -62,7 +62,8 @@ export const readKeyFile = async (path: string): Promise<KeyFile> => {
 
 /**
  * Reads the file and replaces it in one step, one command after the other. Who could read it still can: a gateway that no
- * longer could would go on taking a key that is revoked. A new file is readable by its owner only.
+ * longer could would go on taking a key that is revoked. A new file is readable by its owner only. What was told to have
+ * been done is so after a power loss: a key that was revoked stays revoked.
  *
  * @param change undefined: the file stays
  * @returns whether it was replaced
@@ -81,7 +82,7 @@ export const changeKeyFile = (
       if (stamp !== undefined) await giveAway(temporary, path)
       if ((await stampOf(path)) !== stamp)
         throw new Error(`${path} was changed meanwhile: try again`)
-      await rename(temporary, path)
+      await renameDurably(temporary, path)
     } finally {
       await rm(temporary, { force: true })
     }
