@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { ClaimType, KeyType } from '#codecs/dict'
-import { instant } from '#src/platform/database/columns.ts'
-import type { ClaimStatus, Role } from './claims/domain.ts'
-import type { EntryStatus } from './entries/domain.ts'
+import { constants, instant } from '#src/platform/database/columns.ts'
+import { type ClaimStatus, endedStatuses, type Role } from './claims/domain.ts'
+import { type EntryStatus, goneStatuses, openStatuses } from './entries/domain.ts'
 
 /**
  * Lookups that a payer has been shown and may pay by. What was shown is kept as a digest alone, by which a later answer
@@ -59,13 +59,13 @@ export const dictEntries = pgTable(
   (table) => [
     uniqueIndex('dict_entries_key')
       .on(table.key)
-      .where(sql`key is not null and status not in ('removed', 'refused')`),
+      .where(sql`key is not null and status not in (${constants(goneStatuses)})`),
     index('dict_entries_listed').on(table.createdAt, table.id),
     index('dict_entries_of_key').on(table.key, table.createdAt, table.id),
     index('dict_entries_checked').on(table.keyType, table.id).where(sql`cid is not null`),
     index('dict_entries_open')
       .on(table.changedAt)
-      .where(sql`status in ('registering', 'changing', 'removing')`),
+      .where(sql`status in (${constants(openStatuses)})`),
   ],
 )
 
@@ -115,7 +115,7 @@ export const dictClaims = pgTable(
     uniqueIndex('dict_claims_known').on(table.claimId, table.role).where(sql`claim_id is not null`),
     uniqueIndex('dict_claims_going')
       .on(table.key)
-      .where(sql`role = 'claimer' and status not in ('cancelled', 'completed', 'refused')`),
+      .where(sql`role = 'claimer' and status not in (${constants(endedStatuses)})`),
     index('dict_claims_of_key').on(table.key, table.createdAt, table.id),
     index('dict_claims_of_role_status').on(table.role, table.status, table.createdAt, table.id),
     index('dict_claims_waiting')

@@ -10,17 +10,13 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/database/columns.ts'
+import { constants, instant } from '#src/platform/database/columns.ts'
 import type { BookedKind, StoredTotals } from './totals.ts'
 
-/** `pending`: asked until the network answers. `unanswered`: it did not in time. `refused`: it would not compare. */
-export const reconciliationStatuses = [
-  'pending',
-  'balanced',
-  'different',
-  'refused',
-  'unanswered',
-] as const
+/** Ends that somebody has to look at. `unanswered`: not in time. `refused`: the network would not compare. */
+export const amissStatuses = ['different', 'refused', 'unanswered'] as const
+/** `pending`: asked until the network answers. */
+export const reconciliationStatuses = ['pending', 'balanced', ...amissStatuses] as const
 export type ReconciliationStatus = (typeof reconciliationStatuses)[number]
 
 /** The business day that is open at each network that is reconciled with. */
@@ -108,6 +104,6 @@ export const cardReconciliations = pgTable(
     index('card_reconciliations_due').on(table.nextAttemptAt).where(sql`status = 'pending'`),
     index('card_reconciliations_open')
       .on(table.network)
-      .where(sql`status in ('different', 'refused', 'unanswered') and resolved_at is null`),
+      .where(sql`status in (${constants(amissStatuses)}) and resolved_at is null`),
   ],
 )

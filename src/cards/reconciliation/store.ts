@@ -1,5 +1,5 @@
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { cardReconciliations, ReconciliationStatus } from './schema.ts'
+import { type Client, constants, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { amissStatuses, type cardReconciliations, type ReconciliationStatus } from './schema.ts'
 import { movementKinds, type StoredTotals } from './totals.ts'
 
 type Stored = typeof cardReconciliations.$inferSelect
@@ -369,7 +369,7 @@ export const resolveReconciliation = async (
     await tx`
       update card_reconciliations
       set resolved_at = now(), resolved_by = ${by}, resolved_reason = ${reason}
-      where id = ${id}::bigint and status in ('different', 'refused', 'unanswered')
+      where id = ${id}::bigint and status in (${constants(tx, amissStatuses)})
         and resolved_at is null`
   ).count === 1
 
@@ -378,4 +378,4 @@ export const openByNetwork = (
   sql: Client,
 ): Promise<readonly { readonly network: string; readonly value: number }[]> => sql`
   select network, count(*)::int as value from card_reconciliations
-  where status in ('different', 'refused', 'unanswered') and resolved_at is null group by network`
+  where status in (${constants(sql, amissStatuses)}) and resolved_at is null group by network`

@@ -20,6 +20,8 @@ export const claimMoves: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> =
 
 export const isEnded = (status: ClaimStatus): boolean => claimMoves[status].length === 0
 
+export const endedStatuses = (Object.keys(claimMoves) as ClaimStatus[]).filter(isEnded)
+
 export type Role = (typeof claimRoles)[number]
 
 export const confirmReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'DEFAULT_OPERATION'] as const

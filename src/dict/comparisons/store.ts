@@ -1,5 +1,6 @@
 import type { KeyType } from '#codecs/dict'
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Client, constants, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { goneStatuses } from '../entries/domain.ts'
 import type { Comparison } from '../types.ts'
 import type { Difference, OwnCid, Side, Theirs } from './domain.ts'
 
@@ -111,10 +112,10 @@ export const hasOther = async (
 ): Promise<boolean> => {
   const rows = await tx`
     select from (
-      select id from dict_entries where key = ${key} and status not in ('removed', 'refused')
+      select id from dict_entries where key = ${key} and status not in (${constants(tx, goneStatuses)})
       union all
       select id from dict_entries
-      where id = ${theirs?.requestId ?? null}::uuid and status not in ('removed', 'refused')
+      where id = ${theirs?.requestId ?? null}::uuid and status not in (${constants(tx, goneStatuses)})
     ) kept
     where id is distinct from ${entryId}::uuid limit 1`
   return rows.length > 0

@@ -2,23 +2,15 @@ import { createHmac } from 'node:crypto'
 import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/dict'
 import type { EntryRow } from '../types.ts'
 
-/** The first three wait for the directory, which is asked again until it answers. */
-export const entryStatuses = [
-  'registering',
-  'changing',
-  'removing',
-  'registered',
-  'removed',
-  'refused',
-] as const
+/** These wait for the directory, which is asked again until it answers. */
+const waiting = ['registering', 'changing', 'removing'] as const
+/** Of a key that we do not have, or not any more. */
+export const goneStatuses = ['removed', 'refused'] as const
+export const entryStatuses = [...waiting, 'registered', ...goneStatuses] as const
 
 export type EntryStatus = (typeof entryStatuses)[number]
 
-export const openStatuses: ReadonlySet<EntryStatus> = new Set([
-  'registering',
-  'changing',
-  'removing',
-])
+export const openStatuses: ReadonlySet<EntryStatus> = new Set(waiting)
 
 /** Owner and account, in the exact characters that the directory is given. */
 export type EntryContent = {

@@ -1,8 +1,8 @@
 import type { KeyType } from '#codecs/dict'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, constants, type Queryable } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
 import type { EntryRow } from '../types.ts'
-import type { OwnEntry } from './domain.ts'
+import { goneStatuses, type OwnEntry, openStatuses } from './domain.ts'
 
 const entryOf = (row: EntryRow): OwnEntry => ({
   ...row,
@@ -54,7 +54,7 @@ export const releaseKey = async (
   await tx`
     update dict_entries e set status = 'removed', cid = null, wanted = null,
       changed_at = clock_timestamp(), version = version + 1
-    where e.key = ${key} and e.status not in ('removed', 'refused') and e.created_at <= ${until}
+    where e.key = ${key} and e.status not in (${constants(tx, goneStatuses)}) and e.created_at <= ${until}
       and not exists (select from dict_claims c where c.id = e.id and c.claim_id = ${claimId})`
 }
 
@@ -98,7 +98,7 @@ export const openEntries = async (
   limit: number,
 ): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
   select id from dict_entries
-  where status in ('registering', 'changing', 'removing')
+  where status in (${constants(sql, openStatuses)})
     and changed_at < now() - make_interval(secs => ${quietMs / 1_000})
   order by changed_at limit ${limit}`
 
