@@ -12,7 +12,6 @@ const [own, other, sample] = ['12345678', '87654321', '99999A04']
 const dayMs = 86_400_000
 const base = '/v1/dict/claims'
 const owner = { tax_id: '98765432100', name: 'Ana  “É” Souza' }
-
 beforeEach(() => directory.setFaults([]))
 
 let serial = 0
@@ -271,6 +270,7 @@ describe('a claim of ours', () => {
     await act(made.id, 'complete')
     const { status, json } = await act(made.id, 'cancel', { reason: 'USER_REQUESTED' })
     expect([status, json.status, json.cancelled_by]).toEqual([200, 'cancelled', 'claimer'])
+    expect((await act(made.id, 'cancel', { reason: 'FRAUD' })).status).toBe(409)
     expect(await isSame('PHONE')).toBe('same')
   })
 
@@ -295,7 +295,8 @@ describe('a claim of ours', () => {
     await polled()
     await polled()
     expect(await find(made.id)).toMatchObject({ status: 'cancelled', cancelled_by: 'donor' })
-    expect((await open(key)).status).toBe(201)
+    const again = await act(made.id, 'cancel', {})
+    expect([again.status, (await open(key)).status]).toEqual([409, 201])
   })
 
   test('between two customers of ours moves the entry from one to the other', async () => {

@@ -122,6 +122,20 @@ export const isDone = ({ act }: Wish, status: ClaimStatus): boolean => {
 }
 
 /**
+ * Whether it was done as we wished it: a claim that the other side has cancelled, or that we have for another reason, is
+ * no cancellation of ours (DICT API, cancelClaim: "cancelada com os mesmos parâmetros").
+ */
+export const isDoneBy = (
+  wish: Wish,
+  { status, role, cancelledBy, cancelReason }: OwnClaim,
+): boolean => {
+  if (wish.act !== 'cancel' || status !== 'cancelled') return isDone(wish, status)
+  // What the directory does not tell contradicts nothing.
+  const isOurs = cancelledBy === null || cancelledBy === role.toUpperCase()
+  return isOurs && (cancelReason === null || cancelReason === wish.reason)
+}
+
+/**
  * What we do of ourselves, as the rules ask for it. A donor's silence lets the claim of an owner through, and refuses a
  * portability. The claimer of a portability has nothing left to prove; of an owner it has, so that a person completes.
  */

@@ -17,7 +17,7 @@ import { answerOf, askOnce } from '../once.ts'
 import { refused } from '../refusals.ts'
 import type { Advance, AdvanceDeps, Advanced } from './advance.ts'
 import { writeClaim } from './changes.ts'
-import { isDone, type OwnClaim, possibleFrom, reasonsFor, type Wish } from './domain.ts'
+import { isDoneBy, type OwnClaim, possibleFrom, reasonsFor, type Wish } from './domain.ts'
 import { addClaim, type ClaimFilter, findClaim, listClaims } from './store.ts'
 import { claimView } from './view.ts'
 
@@ -66,7 +66,7 @@ export const createClaimService = (deps: AdvanceDeps, advance: Advance) => {
       }
       return askOnce(sql, caller.idempotencyKey, write, async () => {
         const claim = await find(id)
-        const isOver = isDone(wish, claim.status) || !isSame(wish, claim.wanted)
+        const isOver = isDoneBy(wish, claim) || !isSame(wish, claim.wanted)
         return answered(isOver ? { claim, isDone: true } : await advance(claim), wish, 200)
       })
     },
@@ -92,8 +92,8 @@ const want = async (tx: Queryable, deps: AdvanceDeps, id: string, wish: Wish): P
 }
 
 /** Whether it is done, or asked for already. */
-const isOne = (wish: Wish, { status, wanted }: OwnClaim): boolean =>
-  isDone(wish, status) || isSame(wish, wanted)
+const isOne = (wish: Wish, claim: OwnClaim): boolean =>
+  isDoneBy(wish, claim) || isSame(wish, claim.wanted)
 
 const throwNone = (): never => {
   throw new ApiError(httpErrors.not_found, 'No such claim.')
@@ -166,7 +166,7 @@ const answered = (
   status: 200 | 201,
 ): Answer => {
   if (by !== undefined) throw refused(by.code, by.status)
-  if (isOver && !isDone(wish, claim.status)) {
+  if (isOver && !isDoneBy(wish, claim)) {
     throw claim.refusal === null ? notOf(claim) : refused(claim.refusal)
   }
   return answerOf(claimView(claim), isOver, status)
