@@ -52,6 +52,7 @@ export const openDatabases = (
   const options = { connectionsMax, statementTimeoutMs, isTraced, logger }
   const featuresOf = (
     name: string,
+    setting: string,
     dsn: string,
     database: Database,
     demandApart?: () => Promise<boolean>,
@@ -59,6 +60,7 @@ export const openDatabases = (
     const { sql } = database
     const feature = createDatabaseFeature({
       name,
+      setting,
       dsn,
       database,
       migrations,
@@ -78,7 +80,7 @@ export const openDatabases = (
   const { dsn } = settings
   const shared = dsn === undefined ? undefined : openDatabase({ ...options, dsn, metrics })
   if (dsn !== undefined && shared !== undefined) {
-    features.push(...featuresOf('database', dsn, shared))
+    features.push(...featuresOf('database', 'DATABASE_DSN', dsn, shared))
     features.push(createKeyTable({ sql: shared.sql, sealer, logger }))
   } else {
     features.push({ name: 'api_keys', routes: keyRoutesWithoutDatabase() })
@@ -95,7 +97,7 @@ export const openDatabases = (
         'CARDGW_DATABASE_URL leads to the database of DATABASE_DSN: take it out',
       )
     }
-    features.push(...featuresOf('cards_database', cardDsn, own, demandApart))
+    features.push(...featuresOf('cards_database', 'CARDGW_DATABASE_URL', cardDsn, own, demandApart))
   }
   const all = [shared, own].filter((database) => database !== undefined)
   return { shared, cards: own ?? shared, all, features }

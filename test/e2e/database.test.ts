@@ -103,7 +103,7 @@ describe(`with a database (${anyVariant.name})`, () => {
     await close()
   })
 
-  test('serve with the database away runs, degraded and not ready', async () => {
+  test('serve with the database away runs, degraded and not ready, and one line tells which setting names it', async () => {
     const program = startProgram(anyVariant, ['serve'], {
       env: {
         ...anyPort,
@@ -118,6 +118,19 @@ describe(`with a database (${anyVariant.name})`, () => {
     expect(await health.json()).toMatchObject({ status: 'degraded', database: 'down' })
     expect((await fetch(`${url}/ready`)).status).toBe(503)
     program.signal('SIGTERM')
-    expect((await program.end()).code).toBe(0)
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    const failures = out
+      .split('\n')
+      .filter((text) => text.includes('"err"'))
+      .map((text) => JSON.parse(text) as Record<string, unknown>)
+    expect(failures).toMatchObject([
+      {
+        level: 'error',
+        setting: 'DATABASE_DSN',
+        err: { message: expect.stringContaining('ECONNREFUSED') },
+        msg: 'the database cannot be used yet: not ready',
+      },
+    ])
   })
 })

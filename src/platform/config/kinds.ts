@@ -202,6 +202,9 @@ export type DatabaseUrl = {
 export const parseDatabaseUrl = (value: string): DatabaseUrl => {
   const { scheme, user, hosts: authority, rest } = urlParts(value)
   if (!schemes.includes(scheme)) throw new Error('is not a URL of PostgreSQL')
+  if (/[@#]/.test(rest)) {
+    throw new Error('has an @ or # that is not percent-encoded, as a password must (%40, %23)')
+  }
   const hosts = authority.split(',')
   if (hosts.length > hostsMax) throw new Error(`names more than ${hostsMax} hosts`)
   for (const host of hosts) {

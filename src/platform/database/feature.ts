@@ -12,6 +12,8 @@ export type DatabaseFeatureOptions = {
   /** `database` for the shared one: the key in `/health`. */
   readonly name: string
   readonly dsn: string
+  /** The setting that names it. */
+  readonly setting: string
   readonly database: Database
   readonly migrations: readonly Migration[]
   /** False: waits until another process has brought the schema up to date. */
@@ -47,7 +49,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     level: 'error',
     away: 'the database cannot be used yet: not ready',
     back: 'the database can be used',
-    about: { database: options.name },
+    about: { database: options.name, setting: options.setting },
   })
 
   /** The other one was away at the start: we ask again until it can be told, and are not ready if it is the same. */

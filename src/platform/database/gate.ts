@@ -1,12 +1,14 @@
 import type { Client } from './database.ts'
 import { failedSocket, type HostOptions } from './primary.ts'
 
-/** The schema is not the one that this program works on: for whoever asks, the database is away. */
-class SchemaBehindError extends Error {
-  override readonly name = 'SchemaBehindError'
-  readonly code = 'SCHEMA_BEHIND'
+/** Nobody has reached the database yet, or its schema is not this program's: for whoever asks, it is away. */
+class DatabaseNotReadyError extends Error {
+  override readonly name = 'DatabaseNotReadyError'
+  readonly code = 'DATABASE_NOT_READY'
+  /** The feature that closed the gate tells why. */
+  readonly isToldAlready = true
   constructor() {
-    super('the schema is not up to date yet')
+    super('the database cannot be used yet')
   }
 }
 
@@ -15,7 +17,7 @@ export type Gate = {
   /** Before the first connection is made. */
   readonly close: () => void
   readonly open: () => void
-  /** @throws SchemaBehindError while it is closed: for connections beside the pool */
+  /** @throws DatabaseNotReadyError while it is closed: for connections beside the pool */
   readonly demandOpen: () => void
 }
 
@@ -32,14 +34,14 @@ export const createGate = (sql: Client, { socket }: HostOptions): Gate => {
   return {
     close: () => {
       isClosed = true
-      setSocket(async () => failedSocket(new SchemaBehindError()))
+      setSocket(async () => failedSocket(new DatabaseNotReadyError()))
     },
     open: () => {
       isClosed = false
       setSocket(socket)
     },
     demandOpen: () => {
-      if (isClosed) throw new SchemaBehindError()
+      if (isClosed) throw new DatabaseNotReadyError()
     },
   }
 }

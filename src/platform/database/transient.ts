@@ -12,7 +12,7 @@ const transientStates: ReadonlySet<string> = new Set(['55P03', '25006'])
 const schemaStates: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42501'])
 /** Our own code of a schema that is behind, the driver's, and the system's. */
 const transientCodes: ReadonlySet<string> = new Set([
-  'SCHEMA_BEHIND',
+  'DATABASE_NOT_READY',
   ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
 ])

@@ -1,5 +1,6 @@
 import pino from 'pino'
 import { scrubFields, scrubLine } from '../security/sensitive/index.ts'
+import { isToldAlready } from './outage.ts'
 import { printableLines } from './printable.ts'
 import { currentTraceId } from './tracing/tracing.ts'
 
@@ -29,8 +30,8 @@ export type LineSink = { write(line: string): void }
 /**
  * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed field by field; none steers
  * the terminal that shows it.
- * Errors under the key `err` are written with type, message and stack. A line of a traced request or message
- * has its `trace_id`.
+ * Errors under the key `err` are written with type, message and stack; of what {@link isToldAlready} there is no line.
+ * A line of a traced request or message has its `trace_id`.
  */
 export const createLogger = (options: {
   readonly level: LogLevel
@@ -47,6 +48,12 @@ export const createLogger = (options: {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: pino.stdSerializers.err },
       mixin: traceFields,
+      hooks: {
+        logMethod(line, write) {
+          const [fields] = line as unknown as [LogFields]
+          if (!isToldAlready(fields['err'])) write.apply(this, line)
+        },
+      },
     },
     {
       write: (line: string) => {

@@ -2,7 +2,7 @@ import type { LogFields, Logger } from './logger.ts'
 
 /** Logs something that fails again and again without filling the log with it. */
 export type OutageLog = {
-  /** Logs the first failure, then one line once in a while with the number of failures. */
+  /** Logs the first failure, then one line once in a while with the number of failures; nothing of what {@link isToldAlready}. */
   readonly failed: (error: unknown, fields?: LogFields) => void
   /** Call it on success: after failures it logs once. */
   readonly worked: () => void
@@ -18,6 +18,10 @@ export type OutageWords = {
 
 export const remindEveryMs = 30_000
 
+/** True: who made the error tells of it in the log, and the lines of all whom it stops would only hide that one. */
+export const isToldAlready = (error: unknown): boolean =>
+  error instanceof Error && 'isToldAlready' in error && error.isToldAlready === true
+
 export const createOutageLog = (
   logger: Pick<Logger, 'info' | 'warn' | 'error'>,
   { level, away, back, about = {} }: OutageWords,
@@ -28,6 +32,7 @@ export const createOutageLog = (
   let saidMs = 0
   return {
     failed: (error, fields = {}) => {
+      if (isToldAlready(error)) return
       const now = nowMs()
       failures++
       if (failures === 1) sinceMs = now

@@ -4,6 +4,7 @@ import { parseDatabaseUrl } from '#src/platform/config/index.ts'
 describe('a connection string', () => {
   test.each([
     ['postgres://u:p@h/d', ['postgres://u:p@h/d'], false],
+    ['postgres://u:p%40w%2F%23@h/d', ['postgres://u:p%40w%2F%23@h/d'], false],
     ['postgresql:///d', ['postgresql:///d'], false],
     ['postgres://h1,h2:6432/d', ['postgres://h1/d', 'postgres://h2:6432/d'], true],
     [
@@ -19,6 +20,10 @@ describe('a connection string', () => {
 
   test.each([
     ['mysql://h/d', 'is not a URL of PostgreSQL'],
+    ['postgres://u:p/w@h/d', 'is not percent-encoded'],
+    ['postgres://u:p?w@h/d', 'is not percent-encoded'],
+    ['postgres://u:p@w#x@h/d', 'is not percent-encoded'],
+    ['postgres://u:p@h/d#x', 'is not percent-encoded'],
     ['postgres://h1,,h2/d', 'has a host that is none'],
     ['postgres://h:0/d', 'names a port outside 1 to 65535'],
     ['postgres://h1,h2:70000/d', 'names a port outside 1 to 65535'],

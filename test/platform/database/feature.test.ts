@@ -31,6 +31,7 @@ const featureOf = (
 ): Feature =>
   createDatabaseFeature({
     name: 'database',
+    setting: 'DATABASE_DSN',
     dsn,
     database: options.database ?? opened(dsn),
     migrations: options.wanted ?? known,
@@ -133,10 +134,10 @@ describe('the database in the life of the process', () => {
     const listening = sql.listen('news', (text) => heard.push(text)).catch(() => {})
     for (const ask of [() => sql`select 1`, () => sql.begin((tx) => tx`select 1`)]) {
       const error: unknown = await ask().catch((err: unknown) => err)
-      expect(error).toMatchObject({ code: 'SCHEMA_BEHIND' })
+      expect(error).toMatchObject({ code: 'DATABASE_NOT_READY' })
       expect(isTransientDatabaseError(error)).toBe(true)
     }
-    expect(gate.demandOpen).toThrow('not up to date')
+    expect(gate.demandOpen).toThrow('cannot be used yet')
     await migrate(dsn, wanted, quietLogger)
     expect(await untilReady(feature)).toBe(true)
     gate.demandOpen()

@@ -117,6 +117,7 @@ test('queues are searched less often again, without anything that comes', async 
   })
   const feature = createDatabaseFeature({
     name: 'database',
+    setting: 'DATABASE_DSN',
     dsn: real.dsn,
     database,
     migrations,

@@ -86,7 +86,7 @@ test('a row that needs a right which is missing holds up none that is written wi
   for (const code of ['42501', '42P01', '42703', '42883', '23505']) {
     expect(await storedBeside(code)).toBe(4)
   }
-  for (const code of ['57P01', '40001', '25006', '55P03', 'SCHEMA_BEHIND', 'ECONNREFUSED']) {
+  for (const code of ['57P01', '40001', '25006', '55P03', 'DATABASE_NOT_READY', 'ECONNREFUSED']) {
     expect(await storedBeside(code)).toBe(0)
   }
 })
