@@ -197,3 +197,26 @@ test.each(['Content-Length: 100\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n'])
     await own.stop(true)
   },
 )
+
+test('who sends no whole head of a request loses the connection soon, be it byte by byte', async () => {
+  const lossMs = async (open: () => Socket, text: string, drip: string): Promise<number> => {
+    const begunMs = performance.now()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const socket = open()
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+    socket.resume()
+    socket.write(text)
+    const dripping = setInterval(() => socket.write(drip), 200)
+    await promise
+    clearInterval(dripping)
+    return performance.now() - begunMs
+  }
+  const lost = ways.flatMap(([, open]) => [
+    lossMs(open, '', ''),
+    lossMs(open, 'GET /ready HTTP/1.1\r\nHost: a\r\nX-Long: ', 'a'),
+  ])
+  // Over TLS also who does not even begin the handshake.
+  lost.push(lossMs(() => connect(secured.port, '127.0.0.1'), '', ''))
+  for (const ms of await Promise.all(lost)) expect(ms).toBeLessThan(40_000)
+}, 60_000)
