@@ -5,35 +5,12 @@ import * as lanes from '../../src/drex/engine/lane-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
 import { rewind } from './rewind.ts'
-import {
-  adminAddress,
-  type Bench,
-  createBench,
-  currencyAbi,
-  sealer,
-  type TransferBody,
-} from './support.ts'
+import { adminAddress, type Bench, createBench, currencyAbi, sealer } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
 const network = 'drex_testnet'
-
-const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const reaches = async (id: string, wanted: string, withinMs?: number): Promise<TransferBody> => {
-  let last: TransferBody | undefined
-  await bench.until(async () => {
-    last = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-    return last.status === wanted
-  }, withinMs)
-  return last!
-}
 
 const nonceOf = async (id: string): Promise<number | undefined> => {
   const [row] = await bench.database.sql<{ nonce: bigint | null }[]>`
@@ -77,10 +54,10 @@ test('the nonce of one is that of another on the chain: what it holds is read be
   bench = await createBench({ chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-  const first = await pay(ana, bia, '1.00')
-  await reaches(first, 'broadcast')
-  const second = await pay(ana, bia, '2.00')
-  await reaches(second, 'broadcast')
+  const first = await bench.pay(ana, bia, '1.00')
+  await bench.reaches(first, 'broadcast')
+  const second = await bench.pay(ana, bia, '2.00')
+  await bench.reaches(second, 'broadcast')
   await leaveAlone(second)
   const hash = await sentByOriginal(ana, bia)
   bench.chain.faults.set([])
@@ -93,8 +70,8 @@ test('the nonce of one is that of another on the chain: what it holds is read be
     return (await nonceOf(second)) === 2
   })
   await bench.chain.mine()
-  expect((await reaches(first, 'confirmed')).tx_hash).toBe(hash)
-  await reaches(second, 'confirmed')
+  expect((await bench.reaches(first, 'confirmed')).tx_hash).toBe(hash)
+  await bench.reaches(second, 'confirmed')
   expect(await bench.balance(bia)).toBe(300n)
 }, 60_000)
 
@@ -102,8 +79,8 @@ test('a nonce that an earlier release left to what has ended is free for what is
   bench = await createBench({ chain: { mining: 'manual' } })
   const { sql } = bench.database
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
-  await reaches(id, 'broadcast')
+  const id = await bench.pay(ana, bia, '1.00')
+  await bench.reaches(id, 'broadcast')
   await bench.drex().stop?.()
   const isTaken = () =>
     sql.begin((tx) => lanes.isTaken(tx, network, ana, [{ nonce: 0, hash: '0x1' }]))
@@ -117,8 +94,8 @@ test('another gateway gives a nonce up: this one signs nothing before it has com
   const { sql } = bench.database
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-  const id = await pay(ana, bia, '1.00')
-  await reaches(id, 'broadcast')
+  const id = await bench.pay(ana, bia, '1.00')
+  await bench.reaches(id, 'broadcast')
   await leaveAlone(id)
   const hash = await sentByOriginal(ana, bia)
   bench.chain.faults.set([])
@@ -132,7 +109,7 @@ test('another gateway gives a nonce up: this one signs nothing before it has com
     await bench.chain.mine()
     return (await nonceOf(id)) !== undefined
   })
-  expect((await reaches(id, 'confirmed')).tx_hash).toBe(hash)
+  expect((await bench.reaches(id, 'confirmed')).tx_hash).toBe(hash)
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
 
@@ -166,8 +143,8 @@ test('however many wait before it, what is on the chain already is found', async
   bench = await createBench({ isLying: true })
   const { sql } = bench.database
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
-  const { tx_hash } = await reaches(id, 'confirmed')
+  const id = await bench.pay(ana, bia, '1.00')
+  const { tx_hash } = await bench.reaches(id, 'confirmed')
   await bench.drex().stop?.()
   await rewind(sql, id)
   await sql`
@@ -177,7 +154,7 @@ test('however many wait before it, what is on the chain already is found', async
       t.created_at, now() + interval '1 day', now() + interval '1 day'
     from drex_transactions t, generate_series(1, 5000) n where t.subject = ${id}`
   await bench.restart()
-  expect((await reaches(id, 'confirmed')).tx_hash).toBe(tx_hash)
+  expect((await bench.reaches(id, 'confirmed')).tx_hash).toBe(tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
 
@@ -193,13 +170,13 @@ test('a wallet whose nonces a slow node is asked for holds up no other, and goes
       ? promise
       : undefined,
   )
-  const slow = await pay(ana, bia, '1.00')
+  const slow = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(500)
-  await reaches(await pay(eva, bia, '2.00'), 'confirmed', 3_000)
-  await reaches(await pay(hugo, bia, '2.00'), 'confirmed', 3_000)
+  await bench.reaches(await bench.pay(eva, bia, '2.00'), 'confirmed', 3_000)
+  await bench.reaches(await bench.pay(hugo, bia, '2.00'), 'confirmed', 3_000)
   expect(await nonceOf(slow)).toBeUndefined()
   resolve(undefined)
-  await reaches(slow, 'confirmed')
+  await bench.reaches(slow, 'confirmed')
   expect(await nonceOf(slow)).toBe(1)
   expect(await bench.balance(bia)).toBe(800n)
 }, 60_000)
@@ -216,7 +193,7 @@ test('a wallet under comparison with thousands of transfers holds up no other, a
       ? promise
       : undefined,
   )
-  const slow = await pay(ana, bia, '1.00')
+  const slow = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(500)
   await sql`
     insert into drex_transactions
@@ -225,27 +202,27 @@ test('a wallet under comparison with thousands of transfers holds up no other, a
       now() + interval '1 day', now()
     from drex_transactions, generate_series(1, 20000) k where subject = ${slow}`
   const [before] = await sql<{ moment: Date }[]>`select clock_timestamp() as moment`
-  await reaches(await pay(eva, bia, '2.00'), 'confirmed', 10_000)
+  await bench.reaches(await bench.pay(eva, bia, '2.00'), 'confirmed', 10_000)
   const [written] = await sql`
     select count(*)::int from drex_transactions where sender = ${ana} and due_at > ${before!.moment}`
   expect(written?.['count']).toBe(0)
   await sql`delete from drex_transactions where id like '0%'`
   resolve(undefined)
-  await reaches(slow, 'confirmed')
+  await bench.reaches(slow, 'confirmed')
 }, 60_000)
 
 test('a lane behind a row that has its nonce goes on past it, before anything is mined', async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const { sql } = bench.database
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const first = await pay(ana, bia, '1.00')
-  await reaches(first, 'broadcast')
+  const first = await bench.pay(ana, bia, '1.00')
+  await bench.reaches(first, 'broadcast')
   // An earlier release took what was sent for the transfer, and left the lane where it was.
   await sql`update drex_lanes set next_nonce = 0 where sender = ${ana}`
-  const second = await pay(ana, bia, '2.00')
-  await reaches(second, 'broadcast', 10_000)
+  const second = await bench.pay(ana, bia, '2.00')
+  await bench.reaches(second, 'broadcast')
   expect([await nonceOf(first), await nonceOf(second)]).toEqual([0, 1])
   await bench.chain.mine()
-  await reaches(second, 'confirmed')
+  await bench.reaches(second, 'confirmed')
   expect(await bench.balance(bia)).toBe(300n)
 }, 60_000)

@@ -33,22 +33,7 @@ const mineAt = async (baseFee: bigint): Promise<void> => {
   await bench.chain.mine()
 }
 
-const pay = async (): Promise<string> => {
-  const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const reached = async (id: string, wanted: string): Promise<TransferBody> => {
-  let transfer: TransferBody | undefined
-  await bench.until(async () => {
-    transfer = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-    return transfer.status === wanted
-  })
-  if (transfer === undefined) throw new Error('no transfer')
-  return transfer
-}
+const pay = (): Promise<string> => bench.pay(ana, bia)
 
 type FeeRow = { readonly raw: Hex; readonly max_fee: string; readonly tip: string }
 
@@ -73,13 +58,13 @@ const bumped = (): Promise<void> =>
 test('twice the base fee and the tip, as a transaction of type 2', async () => {
   await mineAt(10n * gwei)
   const id = await pay()
-  await reached(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   const { raw, max_fee, tip } = await first()
   expect(raw).toStartWith('0x02')
   expect([BigInt(max_fee), BigInt(tip)]).toEqual([20n * gwei + tipWei, tipWei])
   // A base fee that rises by less than the double holds nothing up.
   await mineAt(19n * gwei)
-  await reached(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect((await bumps()).length).toBe(0)
   expect(await bench.balance(bia)).toBe(100n)
 })
@@ -87,7 +72,7 @@ test('twice the base fee and the tip, as a transaction of type 2', async () => {
 test('a base fee beyond the offer: replaced at the same nonce by what is asked now, once', async () => {
   await mineAt(10n * gwei)
   const id = await pay()
-  const before = await reached(id, 'broadcast')
+  const before = await bench.reaches(id, 'broadcast')
   await bumped()
   const [bump] = await bumps()
   expect(bump?.raw).toStartWith('0x02')
@@ -99,19 +84,19 @@ test('a base fee beyond the offer: replaced at the same nonce by what is asked n
     const read = await bench.call('GET', `/v1/drex/transfers/${id}`)
     return (read.json as TransferBody).status === 'confirmed'
   })
-  expect((await reached(id, 'confirmed')).tx_hash).not.toBe(before.tx_hash)
+  expect((await bench.reaches(id, 'confirmed')).tx_hash).not.toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
 
 test('the base fee falls before the replacement arrives: the first bytes count, once', async () => {
   await mineAt(10n * gwei)
   const id = await pay()
-  const before = await reached(id, 'broadcast')
+  const before = await bench.reaches(id, 'broadcast')
   await mineAt(100n * gwei)
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
   await bumped()
   await mineAt(15n * gwei)
-  expect((await reached(id, 'confirmed')).tx_hash).toBe(before.tx_hash)
+  expect((await bench.reaches(id, 'confirmed')).tx_hash).toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
 
@@ -120,7 +105,7 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   await begin({ DREX_FEE_MAX_GWEI: '25' })
   await mineAt(10n * gwei)
   const id = await pay()
-  await reached(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   const looks = async () => {
     const [row] = await bench.database.sql<{ attempts: number }[]>`
       select attempts from drex_transactions`
@@ -135,6 +120,6 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   }
   expect(await bench.scrape()).toMatch(/drex_fee_limits_total\{network="drex_testnet"\} [1-9]/)
   await mineAt(15n * gwei)
-  await reached(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)

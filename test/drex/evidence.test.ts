@@ -1,26 +1,12 @@
 /** No end without evidence: receipts that lag, tokens that do not move, blocks that leave the chain. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createLyingNode, type Lie } from './lying-node.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
-const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
-  await bench.until(async () => (await read(id)).status === wanted, 10_000)
-  return read(id)
-}
+const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
 
 const attemptsOf = async (): Promise<number> => {
   const [row] = await bench.database.sql<{ attempts: number }[]>`
@@ -33,7 +19,7 @@ const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 test('receipts that lag behind nonces: it waits, and is told confirmed when they come', async () => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   const counts = () => bench.node.asked.get('eth_getTransactionCount') ?? 0
   const before = counts()
@@ -43,7 +29,7 @@ test('receipts that lag behind nonces: it waits, and is told confirmed when they
   await bench.chain.mine()
   // It is looked for, twice at least: the nonce is used, and the block that used it has our own transaction.
   await bench.until(async () => counts() >= before + 4)
-  expect((await read(id)).status).toBe('broadcast')
+  expect((await bench.read(id)).status).toBe('broadcast')
   expect(bench.events).toEqual([])
   bench.node.lie(undefined)
   await reaches(id, 'confirmed')
@@ -54,7 +40,7 @@ test('a node that tells a foreign transaction once, and another has our receipt:
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   const foreign = `0x${'cd'.repeat(32)}`
   bench.node.lie(async ({ method, params }, answer) => {
@@ -71,7 +57,7 @@ test('a node that tells a foreign transaction once, and another has our receipt:
   await bench.chain.mine()
   const asked = () => bench.node.asked.get('eth_getTransactionReceipt') ?? 0
   await bench.until(async () => asked() >= 6)
-  expect(['broadcast', 'mined']).toContain((await read(id)).status)
+  expect(['broadcast', 'mined']).toContain((await bench.read(id)).status)
   bench.node.lie(undefined)
   await reaches(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
@@ -80,7 +66,7 @@ test('a node that tells a foreign transaction once, and another has our receipt:
 test('a node that invents a foreign transaction, always the same: nothing is signed again', async () => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   const { tx_hash } = await reaches(id, 'broadcast')
   const foreign = `0x${'cd'.repeat(32)}`
   let told = 0
@@ -104,7 +90,7 @@ test('a node that invents a foreign transaction, always the same: nothing is sig
   await bench.chain.mine()
   await bench.until(async () => told >= 6)
   // The same may be handed in twice; nothing else is signed for it.
-  expect(await read(id)).toMatchObject({ status: 'broadcast', tx_hash })
+  expect(await bench.read(id)).toMatchObject({ status: 'broadcast', tx_hash })
   expect((await bench.database.sql`select 1 from drex_attempts`).length).toBe(0)
   expect((await bench.database.sql`select 1 from drex_corrections`).length).toBe(0)
   bench.node.lie(undefined)
@@ -116,7 +102,7 @@ test('of two nodes one tells another end than the chain: no end is told until th
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   let told = 0
   bench.node.lie(async ({ method }, answer) => {
@@ -128,12 +114,12 @@ test('of two nodes one tells another end than the chain: no end is told until th
   })
   await bench.chain.mine()
   await bench.until(async () => told >= 5)
-  expect(['mined', 'broadcast']).toContain((await read(id)).status)
+  expect(['mined', 'broadcast']).toContain((await bench.read(id)).status)
   expect(bench.events).toEqual([])
   bench.node.lie(undefined)
   await bench.until(async () => {
     await bench.chain.mine()
-    return (await read(id)).status === 'confirmed'
+    return (await bench.read(id)).status === 'confirmed'
   })
   // Whoever trusts each node says so.
   await bench.restart({ DREX_NODES_AGREEING: '1' })
@@ -159,13 +145,13 @@ test('of three nodes one tells another end than the block proves: the others are
       if (method === 'eth_getTransactionReceipt') await Bun.sleep(50)
       return answer()
     })
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
     // Two that say so are more than the one that does not.
     second.lie(contrary)
-    const id = await pay(ana, bia)
+    const id = await bench.pay(ana, bia)
     const before = told
     await bench.until(async () => told >= before + 6)
-    expect(['mined', 'broadcast']).toContain((await read(id)).status)
+    expect(['mined', 'broadcast']).toContain((await bench.read(id)).status)
     second.lie(undefined)
     await reaches(id, 'confirmed')
   } finally {
@@ -177,7 +163,7 @@ test('of two nodes one is away: what the other tells is written down, and no end
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.chain.url},${bench.node.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   let asked = 0
   bench.node.refuse(() => {
@@ -188,7 +174,7 @@ test('of two nodes one is away: what the other tells is written down, and no end
   await reaches(id, 'mined')
   const before = asked
   await bench.until(async () => asked >= before + 3)
-  expect((await read(id)).status).toBe('mined')
+  expect((await bench.read(id)).status).toBe('mined')
   expect(bench.events).toEqual([])
   bench.node.refuse(undefined)
   await reaches(id, 'confirmed')
@@ -209,7 +195,7 @@ describe('a token that does not move', () => {
         const isTransfer = data === undefined || data.startsWith('0xa9059cbb')
         return call.method === method && isTransfer ? { result } : undefined
       })
-      const failed = await reaches(await pay(ana, bia), 'failed')
+      const failed = await reaches(await bench.pay(ana, bia), 'failed')
       expect([failed.error?.code, failed.tx_hash]).toEqual([code, null])
     })
   }
@@ -222,7 +208,7 @@ describe('a token that does not move', () => {
         ? { result: '0x' }
         : undefined,
     )
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
   })
 
   type Log = { readonly topics: readonly string[]; readonly data: string }
@@ -249,7 +235,7 @@ describe('a token that does not move', () => {
           ? outcome
           : { result: { ...receipt, logs: receipt.logs.flatMap(logs) } }
       })
-      const failed = await reaches(await pay(ana, bia), 'failed')
+      const failed = await reaches(await bench.pay(ana, bia), 'failed')
       expect(failed.error?.code).toBe('TRANSFER_MISMATCH')
       expect(failed.error?.message).toContain(
         `${moved} of its smallest units moved, instead of 100`,
@@ -263,7 +249,7 @@ test('confirmed, then reorganised out: taken back by an event, and confirmed aga
   bench = await createBench({ chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.markFork()
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   await bench.chain.mine()
   const first = await reaches(id, 'confirmed')
@@ -297,7 +283,7 @@ test('what was reorganised out while no gateway ran is found out at the start', 
   bench = await createBench({ chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.markFork()
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   await bench.chain.mine()
   await reaches(id, 'confirmed')

@@ -2,24 +2,15 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import type { Lie } from './lying-node.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { type Bench, createBench } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
-const read = async (id: string): Promise<TransferBody> =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
-
-const pay = async (from: Hex, to: Hex): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-  return (json as TransferBody).transfer_id
-}
-
 const confirmed = async (id: string): Promise<void> => {
-  await bench.until(async () => (await read(id)).status === 'broadcast')
+  await bench.reaches(id, 'broadcast')
   await bench.chain.mine()
-  await bench.until(async () => (await read(id)).status === 'confirmed')
+  await bench.reaches(id, 'confirmed')
 }
 
 /** Confirms a transfer, and takes its block out of the chain while the gateway does not see it. */
@@ -30,22 +21,24 @@ const confirmedThenGone = async (
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await confirmed(id)
   await unseen(ana, bia)
   await bench.chain.request('evm_revert', [snapshot.result])
   await bench.chain.request('evm_increaseTime', [1])
   for (let i = 0; i < blocks; i++) await bench.chain.mine()
-  return { id, block: (await read(id)).block_number! }
+  return { id, block: (await bench.read(id)).block_number! }
 }
 
 const takenBack = async (id: string): Promise<void> => {
   await bench.until(async () => {
     await bench.chain.mine()
-    const { corrections, status } = await read(id)
+    const { corrections, status } = await bench.read(id)
     return status === 'confirmed' && corrections.length > 0
   }, 10_000)
-  expect((await read(id)).corrections).toMatchObject([{ from: 'confirmed', code: 'REORGANISED' }])
+  expect((await bench.read(id)).corrections).toMatchObject([
+    { from: 'confirmed', code: 'REORGANISED' },
+  ])
 }
 
 test('a call and a deployment that were told are taken back, and told to be so', async () => {
@@ -155,7 +148,7 @@ test('more blocks than are read after a pause were made meanwhile', async () => 
 test('one that cannot be taken back yet holds up no other', async () => {
   let other = ''
   const { id } = await confirmedThenGone(3, async (ana, bia) => {
-    other = await pay(ana, bia)
+    other = await bench.pay(ana, bia)
     await confirmed(other)
     await bench.drex().stop?.()
   })
@@ -164,7 +157,7 @@ test('one that cannot be taken back yet holds up no other', async () => {
     alter table drex_transactions add constraint not_stored
     check (status <> 'broadcast' or subject <> ${sql.unsafe(`'${id}'`)}) not valid`
   await bench.restart()
-  await bench.until(async () => (await read(other)).corrections.length > 0, 10_000)
+  await bench.until(async () => (await bench.read(other)).corrections.length > 0, 10_000)
   await sql`alter table drex_transactions drop constraint not_stored`
   await takenBack(id)
   await takenBack(other)

@@ -5,7 +5,7 @@ import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createdAddress } from '../../src/drex/evm/transaction.ts'
 import lienArtifact from '../../src/drex/templates/lien/generated/Lien.json'
 import type { RpcOutcome } from '../../src/simulators/chain/engine.ts'
-import { type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
+import { type Bench, createBench, currencyAbi } from './support.ts'
 
 type Lien = {
   readonly lien_id: string
@@ -120,29 +120,22 @@ test('an allowance that left the chain as it was asked about is taken back all t
 test('code that was seen is asked for again once the chain has changed', async () => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(10_000n), await bench.wallet(0n)]
-  const pay = async () => {
-    const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-    const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-    return (json as TransferBody).transfer_id
-  }
-  const told = async (id: string): Promise<TransferBody> =>
-    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
   const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
-  const first = await pay()
-  await bench.until(async () => (await told(first)).status === 'broadcast')
+  const first = await bench.pay(ana, bia)
+  await bench.until(async () => (await bench.read(first)).status === 'broadcast')
   await bench.chain.mine()
-  await bench.until(async () => (await told(first)).status === 'confirmed')
+  await bench.until(async () => (await bench.read(first)).status === 'confirmed')
   await bench.chain.request('evm_revert', [snapshot.result])
   await bench.chain.request('evm_increaseTime', [1])
   for (let i = 0; i < 3; i++) await bench.chain.mine()
-  await bench.until(async () => (await told(first)).corrections.length > 0)
+  await bench.until(async () => (await bench.read(first)).corrections.length > 0)
   bench.node.lie(({ method, params: [at] }) => {
     const call = at as { readonly data?: string } | undefined
     const isPayment = method === 'eth_call' && call?.data?.startsWith(selector('transfer'))
     return method === 'eth_getCode' || isPayment ? { result: '0x' } : undefined
   })
-  const second = await pay()
-  await bench.until(async () => !['pending', 'signed'].includes((await told(second)).status))
-  const { status, error } = await told(second)
+  const second = await bench.pay(ana, bia)
+  await bench.until(async () => !['pending', 'signed'].includes((await bench.read(second)).status))
+  const { status, error } = await bench.read(second)
   expect([status, error?.code]).toEqual(['failed', 'NO_CONTRACT'])
 }, 60_000)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { unsentOf } from '../../src/drex/engine/held-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
-import { type Bench, createBench, currencyAbi, sealer, type TransferBody } from './support.ts'
+import { type Bench, createBench, currencyAbi, sealer } from './support.ts'
 
 let bench: Bench
 
@@ -29,21 +29,8 @@ const payBoth = async (
   const call = { to: bench.admin.token, data }
   const sent = await sendOutside({ ...bench, sealer }, from, [call, call])
   await bench.until(async () => (await bench.balance(to)) === 2n * cents)
-  return { from, id: await pay(from, to, amount), sent }
+  return { from, id: await bench.pay(from, to, amount), sent }
 }
-
-const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const confirmed = (id: string): Promise<void> =>
-  bench.until(async () => {
-    const { json } = await bench.call('GET', `/v1/drex/transfers/${id}`)
-    return (json as TransferBody).status === 'confirmed'
-  }, 20_000)
 
 const heldOf = async (id: string): Promise<Held> => {
   let found: Held | undefined
@@ -64,7 +51,7 @@ const eventOf = (id: string) =>
 const resolved = async (held: Held, id: string): Promise<void> => {
   const path = `/v1/drex/held/${held.transaction_id}/resolve`
   expect((await bench.call('POST', path, { decision: 'send' })).status).toBe(200)
-  await confirmed(id)
+  await bench.reaches(id, 'confirmed')
 }
 
 test('the same call is on the chain twice: one event says which it may be, and it is sent once somebody says so', async () => {
@@ -95,19 +82,19 @@ test('one that was mined after the comparison: the wallet goes on behind its non
   })
   expect(await resolve(held, { decision: 'sent', tx_hash: hash })).toBe(200)
   const [other, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
-  const ids = await Promise.all([from, other].map((each) => pay(each, to, '1.00')))
-  for (const each of [id, ...ids]) await confirmed(each)
+  const ids = await Promise.all([from, other].map((each) => bench.pay(each, to, '1.00')))
+  for (const each of [id, ...ids]) await bench.reaches(each, 'confirmed')
 }, 60_000)
 
 test('a hash or a nonce that another transaction has is refused', async () => {
   const { sql } = bench.database
   const { from, id, sent } = await payBoth('4.00')
   expect(await resolve(await heldOf(id), { decision: 'sent', tx_hash: sent[0] })).toBe(200)
-  await confirmed(id)
+  await bench.reaches(id, 'confirmed')
   await bench.drex().stop?.()
   const [to] = await sql<{ wallet: Hex }[]>`
     select to_wallet as wallet from drex_transfers where id = ${id}`
-  const second = await pay(from, to!.wallet, '4.00')
+  const second = await bench.pay(from, to!.wallet, '4.00')
   await sql`
     update drex_transactions set held = jsonb_build_object('since', now(), 'candidates', '[]'::jsonb)
     where subject = ${second}`
@@ -118,16 +105,16 @@ test('a hash or a nonce that another transaction has is refused', async () => {
   expect(await resolve(held, { decision: 'sent', tx_hash: sent[0] })).toBe(400)
   expect(await resolve(held, { decision: 'sent', tx_hash: sent[1] })).toBe(200)
   await bench.restart()
-  await confirmed(second)
+  await bench.reaches(second, 'confirmed')
 }, 60_000)
 
 test('a lane behind the nonces of its own rows: the wallet goes on, and holds up no other', async () => {
   const [ana, eva] = [await bench.wallet(10_000n), await bench.wallet(10_000n)]
   const to = await bench.wallet(0n)
-  await confirmed(await pay(ana, to, '1.00'))
+  await bench.reaches(await bench.pay(ana, to, '1.00'), 'confirmed')
   await bench.database.sql`update drex_lanes set next_nonce = 0 where sender = ${ana}`
-  const ids = await Promise.all([ana, eva, ana, eva].map((each) => pay(each, to, '1.00')))
-  for (const id of ids) await confirmed(id)
+  const ids = await Promise.all([ana, eva, ana, eva].map((each) => bench.pay(each, to, '1.00')))
+  for (const id of ids) await bench.reaches(id, 'confirmed')
 }, 60_000)
 
 test('nodes without the states that would tell: all of the wallet waits, and health says why', async () => {
@@ -159,7 +146,7 @@ test('before anything is cancelled, it is compared: what may be paid is held, an
     { from: await bench.wallet(10_000n), to: await bench.wallet(0n) },
     await bench.wallet(10_000n),
   ]
-  const unpaid = await pay(fresh, clear.to, '1.00')
+  const unpaid = await bench.pay(fresh, clear.to, '1.00')
   bench.node.lie(({ method }) =>
     method === 'eth_getTransactionCount' ? { error: { code: -32000, message: 'busy' } } : undefined,
   )
@@ -170,7 +157,7 @@ test('before anything is cancelled, it is compared: what may be paid is held, an
   expect(eventOf(alike.id)).toHaveLength(1)
   // Somebody has looked, and decides that it is none of those.
   expect(await cancel(alike.id)).toBe(200)
-  const paid = await pay(clear.from, clear.to, '7.00')
+  const paid = await bench.pay(clear.from, clear.to, '7.00')
   const data = currencyAbi.encodeFunctionData('transfer', [clear.to, 700n])
   await Bun.sleep(1_100)
   await sendOutside({ ...bench, sealer }, clear.from, [{ to: bench.admin.token, data }])
@@ -179,7 +166,7 @@ test('before anything is cancelled, it is compared: what may be paid is held, an
   const [row] = await sql`select status from drex_transactions where subject = ${paid}`
   expect(row!['status']).not.toBe('cancelled')
   await bench.restart()
-  await confirmed(paid)
+  await bench.reaches(paid, 'confirmed')
   expect(await bench.balance(clear.to)).toBe(700n)
 }, 60_000)
 

@@ -3,27 +3,14 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { Wallet } from 'ethers'
 import { createSealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { adminAddress, type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
+const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
+
 const gwei = 1_000_000_000n
-
-const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
-  await bench.until(async () => (await read(id)).status === wanted, 10_000)
-  return read(id)
-}
 
 const keys = Array.from(
   { length: 12 },
@@ -90,11 +77,11 @@ describe('another program that signs', () => {
       expect((await bench.call('POST', '/v1/wallets', body)).status).toBe(201)
       await bench.admin.currency('enableAccount', address)
       await bench.admin.currency('mint', address, 1_000n)
-      for (let i = 0; i < 3; i++) hung.push(await pay(address.toLowerCase() as Hex, bia))
+      for (let i = 0; i < 3; i++) hung.push(await bench.pay(address.toLowerCase() as Hex, bia))
     }
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
     await bench.until(async () => {
-      const { error } = await read(hung.at(-1)!)
+      const { error } = await bench.read(hung.at(-1)!)
       return error?.code === 'SIGNER_FAILED'
     })
     // Nothing is held open while it is waited for. A transaction of something else may stand open for a moment.
@@ -105,7 +92,7 @@ describe('another program that signs', () => {
       return held?.count === 0
     })
     signer.release()
-    for (const id of hung) await bench.until(async () => (await read(id)).status === 'confirmed')
+    for (const id of hung) await reaches(id, 'confirmed')
     expect(await bench.balance(bia)).toBe(100n + 36n * 100n)
     await signer.stop()
   }, 60_000)
@@ -174,8 +161,8 @@ describe('networks with fees', () => {
     await begin({ DREX_IN_FLIGHT_MAX: '2' })
     const [ana, bia] = [await funded(), await funded(0n)]
     const poor = [await bench.wallet(), await bench.wallet(), await bench.wallet()]
-    const refused = await Promise.all(poor.map((wallet) => pay(wallet, bia)))
-    await reaches(await pay(ana, bia), 'confirmed')
+    const refused = await Promise.all(poor.map((wallet) => bench.pay(wallet, bia)))
+    await reaches(await bench.pay(ana, bia), 'confirmed')
     for (const id of refused) {
       expect((await reaches(id, 'failed')).error?.code).toBe('INSUFFICIENT_FUNDS')
     }
@@ -191,9 +178,9 @@ describe('networks with fees', () => {
         ? { error: { code: -32004, message: broke } }
         : undefined,
     )
-    const stuck = await pay(eva, bia)
-    await bench.until(async () => (await read(stuck)).error?.code === 'INSUFFICIENT_FUNDS')
-    await reaches(await pay(ana, bia), 'confirmed')
+    const stuck = await bench.pay(eva, bia)
+    await bench.until(async () => (await bench.read(stuck)).error?.code === 'INSUFFICIENT_FUNDS')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
     // Sent again, it is taken, and says no more that it was not.
     expect((await reaches(stuck, 'confirmed')).error).toBeNull()
   })
@@ -205,9 +192,9 @@ describe('networks with fees', () => {
     bench.node.lie(({ method }) =>
       method === 'eth_gasPrice' ? { result: `0x${price.toString(16)}` } : undefined,
     )
-    const id = await pay(ana, bia)
-    await bench.until(async () => (await read(id)).error?.code === 'FEE_TOO_HIGH')
-    expect(await read(id)).toMatchObject({ status: 'pending', tx_hash: null })
+    const id = await bench.pay(ana, bia)
+    await bench.until(async () => (await bench.read(id)).error?.code === 'FEE_TOO_HIGH')
+    expect(await bench.read(id)).toMatchObject({ status: 'pending', tx_hash: null })
     price = 1n * gwei
     await bench.database.sql`update drex_transactions set due_at = now()`
     await reaches(id, 'confirmed')
@@ -219,9 +206,9 @@ describe('networks with fees', () => {
     bench.node.lie(({ method }) =>
       method === 'eth_gasPrice' ? { result: `0x${gwei.toString(16)}` } : undefined,
     )
-    const id = await pay(ana, bia)
-    await bench.until(async () => (await read(id)).error?.code === 'FEE_TOO_HIGH')
-    expect((await read(id)).status).toBe('pending')
+    const id = await bench.pay(ana, bia)
+    await bench.until(async () => (await bench.read(id)).error?.code === 'FEE_TOO_HIGH')
+    expect((await bench.read(id)).status).toBe('pending')
   })
 })
 
@@ -239,7 +226,7 @@ test('many processes: each waiting transfer is simulated by one of them', async 
     }
     return answer()
   })
-  const ids = await Promise.all(Array.from({ length: 30 }, () => pay(ana, bia)))
+  const ids = await Promise.all(Array.from({ length: 30 }, () => bench.pay(ana, bia)))
   for (const id of ids) await reaches(id, 'broadcast')
   expect(simulated).toBe(ids.length)
   for (const peer of peers) await peer.stop()
@@ -256,11 +243,11 @@ test('a simulation that comes to no end waits longer and longer, and holds up no
     return new Promise(() => {})
   })
   const [stuck, ...others] = await Promise.all(
-    [eva, ...Array(20).fill(ana)].map((each) => pay(each, bia)),
+    [eva, ...Array(20).fill(ana)].map((each) => bench.pay(each, bia)),
   )
   for (const id of others) await reaches(id, 'confirmed')
   await Bun.sleep(4_000)
-  expect((await read(stuck!)).status).toBe('pending')
+  expect((await bench.read(stuck!)).status).toBe('pending')
   // Alone after its batch, then at two, four and eight times its age.
   expect(hung).toBeWithin(2, 8)
   bench.node.lie(undefined)
@@ -277,7 +264,7 @@ test('simulations that come to no end, and nothing that does: asked more and mor
     hung++
     return new Promise(() => {})
   })
-  const stuck = await Promise.all([pay(ana, bia), pay(ana, bia)])
+  const stuck = await Promise.all([bench.pay(ana, bia), bench.pay(ana, bia)])
   await Bun.sleep(6_000)
   // Each time together and then alone: at first, and at one, two, four seconds or so.
   expect(hung).toBeWithin(4, 21)
@@ -342,11 +329,11 @@ test('a thousand that expired of wallets that no node tells of keep no other fro
     select 'dtx_0' || n, 'drex_testnet', '0xdead' || lpad((n % 5)::text, 36, '0'), 'transfer', 'trf_0' || n,
       'pending', '0x', 'k', now()
     from generate_series(1, 3000) n`
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await bench.database.sql`update drex_transactions set expires_at = now() where subject = ${id}`
   await bench.restart()
   await reaches(id, 'failed')
-  expect((await read(id)).error?.code).toBe('EXPIRED')
+  expect((await bench.read(id)).error?.code).toBe('EXPIRED')
 }, 60_000)
 
 test.each([
@@ -389,9 +376,9 @@ test('keys that were sealed with another master key are told by the health, and 
   await bench.restart({}, createSealer(new Uint8Array(32).fill(9)))
   await bench.until(async () => (await health()).status === 'degraded')
   expect((await health()).detail).toMatchObject({ wallet_keys: 'sealed with another master key' })
-  const id = await pay(ana, bia)
-  await bench.until(async () => (await read(id)).error?.code === 'SIGNER_FAILED')
-  expect((await read(id)).status).toBe('pending')
+  const id = await bench.pay(ana, bia)
+  await bench.until(async () => (await bench.read(id)).error?.code === 'SIGNER_FAILED')
+  expect((await bench.read(id)).status).toBe('pending')
   await bench.restart()
   await reaches(id, 'confirmed')
   expect((await health()).detail).not.toHaveProperty('wallet_keys')

@@ -1,6 +1,6 @@
 /** What holds up a wallet's nonces: told of by its lane, and sent again at once when a person asks for it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { type Bench, createBench } from './support.ts'
 
 let bench: Bench
 
@@ -11,20 +11,12 @@ afterAll(() => bench.stop())
 
 type Lane = Readonly<Record<string, unknown>> & { readonly sender: string }
 
-const transferOf = async (id: string): Promise<TransferBody> =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
 test('what no node has kept is sent again at once, once for one Idempotency-Key, with an audit entry each', async () => {
   const { sql } = bench.database
   const [from, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-  const made = await bench.call('POST', '/v1/drex/transfers', {
-    from_wallet: from,
-    to_wallet: to,
-    amount: '1.00',
-  })
-  const { transfer_id: id } = made.json as TransferBody
-  await bench.until(async () => (await transferOf(id)).status === 'broadcast')
+  const id = await bench.pay(from, to)
+  await bench.reaches(id, 'broadcast')
   // As if the engine were to look at it much later only; where it looks right now, it sets its own time afterwards.
   await bench.until(async () => {
     await sql`update drex_transactions set due_at = now() + interval '1 day' where subject = ${id}`
@@ -45,7 +37,7 @@ test('what no node has kept is sent again at once, once for one Idempotency-Key,
     oldest_subject: id,
   })
   await Bun.sleep(500)
-  expect((await transferOf(id)).status).toBe('broadcast')
+  expect((await bench.read(id)).status).toBe('broadcast')
 
   const wallet = String(lane?.['wallet_id'])
   const resend = () =>
@@ -57,7 +49,7 @@ test('what no node has kept is sent again at once, once for one Idempotency-Key,
       told: { wallet_id: wallet, resent: 1 } as never,
     })
   }
-  await bench.until(async () => (await transferOf(id)).status === 'confirmed')
+  await bench.until(async () => (await bench.read(id)).status === 'confirmed')
   expect(await bench.balance(to)).toBe(100n)
   const acts = await sql`select object, outcome from audit_log where action = 'drex.resend'`
   expect([...acts]).toEqual([{ object: wallet, outcome: 'resent 1' }])

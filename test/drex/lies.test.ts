@@ -1,25 +1,11 @@
 /** What one node says wrong about one transaction stays with that transaction. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { type Bench, createBench, currencyAbi, hostileCode, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
-const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
-  await bench.until(async () => (await read(id)).status === wanted, 10_000)
-  return read(id)
-}
+const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
 
 const isTransferOf = (params: readonly unknown[], cents: bigint): boolean =>
   String((params[0] as { data?: string }).data).endsWith(cents.toString(16).padStart(8, '0'))
@@ -45,11 +31,11 @@ describe('a stranger’s contract', () => {
       return receipt?.from === bia ? { result: { ...receipt, status: '0x0' } } : outcome
     })
     await bench.admin.currency('mint', bia, 500n)
-    const [bad, good] = [await pay(bia, ana), await pay(ana, bia)]
+    const [bad, good] = [await bench.pay(bia, ana), await bench.pay(ana, bia)]
     await reaches(good, 'confirmed')
     const reverted = await reaches(bad, 'reverted')
     expect(reverted.error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] } as never)
-    expect((await reaches(await pay(ana, bia), 'confirmed')).error).toBeNull()
+    expect((await reaches(await bench.pay(ana, bia), 'confirmed')).error).toBeNull()
   })
 
   test('reverts so when it is simulated: the others are sent', async () => {
@@ -58,7 +44,7 @@ describe('a stranger’s contract', () => {
     bench.node.lie(({ method, params }) =>
       method === 'eth_call' && isTransferOf(params, 300n) ? hostile : undefined,
     )
-    const ids = [await pay(ana, bia, '3.00'), await pay(ana, bia, '1.00')]
+    const ids = [await bench.pay(ana, bia, '3.00'), await bench.pay(ana, bia, '1.00')]
     expect((await reaches(ids[0]!, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
     await reaches(ids[1]!, 'confirmed')
   })
@@ -102,7 +88,7 @@ describe('a stranger’s contract', () => {
       }),
     ])
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 422))
-    const honest = await Promise.all([pay(ana, bia), pay(ana, bia)])
+    const honest = await Promise.all([bench.pay(ana, bia), bench.pay(ana, bia)])
     for (const id of honest) await reaches(id, 'confirmed')
     const failed = await reaches((exchange.json as TransferBody).transfer_id, 'failed')
     const [, approval] = failed.steps as unknown as { error: { revert?: object } | null }[]
@@ -144,7 +130,7 @@ describe('a node that cannot now', () => {
           ? { error: { code, message } }
           : undefined,
       )
-      await reaches(await pay(ana, bia), 'confirmed')
+      await reaches(await bench.pay(ana, bia), 'confirmed')
       expect(told).toBeGreaterThan(1)
     })
   }
@@ -163,7 +149,7 @@ describe('a node that cannot now', () => {
     const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
     expect((await bench.call('POST', '/v1/drex/transfers', body)).status).toBe(503)
     bench.node.lie(undefined)
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
   })
 })
 
@@ -189,7 +175,7 @@ describe('one malformed answer', () => {
       method === 'eth_blockNumber' && odd++ < 6 ? { result: 'latest' } : undefined,
     )
     void bench.drex().start?.()
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
     expect(odd).toBeGreaterThan(5)
   })
 
@@ -201,7 +187,7 @@ describe('one malformed answer', () => {
       method === 'eth_blockNumber' && told++ === 0 ? { result: '0xfffffff' } : undefined,
     )
     void bench.drex().start?.()
-    await reaches(await pay(ana, bia), 'confirmed')
+    await reaches(await bench.pay(ana, bia), 'confirmed')
   })
 
   test('a receipt without a status is no revert, and holds up no other transfer', async () => {
@@ -216,7 +202,7 @@ describe('one malformed answer', () => {
       const receipt = outcome.result as { from: string } | null
       return receipt?.from === bia ? { result: { ...receipt, status: undefined } } : outcome
     })
-    const [odd, good] = [await pay(bia, ana), await pay(ana, bia)]
+    const [odd, good] = [await bench.pay(bia, ana), await bench.pay(ana, bia)]
     await reaches(good, 'confirmed')
     await reaches(odd, 'broadcast')
     isLying = false
@@ -246,7 +232,7 @@ test('a node that tells too little gas: the end says that it ran out, not that t
 test('a chain that began anew behind the same address gets nothing of the old one', async () => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia)
+  const id = await bench.pay(ana, bia)
   await reaches(id, 'broadcast')
   // Another second, another genesis block.
   await Bun.sleep(1_001)
@@ -260,7 +246,7 @@ test('a chain that began anew behind the same address gets nothing of the old on
     await bench.until(async () => (await bench.networkStatus()) === 'wrong_network')
     await Bun.sleep(100)
     expect(bench.node.asked.get('eth_sendRawTransaction')).toBe(sent as number)
-    expect((await read(id)).status).toBe('broadcast')
+    expect((await bench.read(id)).status).toBe('broadcast')
     // Back again, it goes on where it was.
     bench.node.move(bench.chain)
     await bench.chain.mine()

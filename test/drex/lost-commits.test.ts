@@ -4,25 +4,10 @@ import { Transaction as Parsed } from 'ethers'
 import postgres from 'postgres'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
-import { type Bench, createBench, currencyAbi, sealer, type TransferBody } from './support.ts'
+import { type Bench, createBench, currencyAbi, sealer } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
-
-const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string): Promise<TransferBody> =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
-
-const reaches = async (id: string, ...wanted: readonly string[]): Promise<TransferBody> => {
-  await bench.until(async () => wanted.includes((await read(id)).status))
-  return read(id)
-}
 
 const cancel = async (id: string): Promise<number> =>
   (await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)).status
@@ -64,25 +49,25 @@ const lose = async (id: string, nonce: number, seconds = 0): Promise<void> => {
 test('what a commit that was lost had paid is found by the same process, and neither failed nor cancelled', async () => {
   bench = await createBench()
   const [ana, bia] = [await bench.wallet(1_000n), await bench.wallet(0n)]
-  await reaches(await pay(ana, bia, '1.00'), 'confirmed')
-  const paid = await pay(ana, bia, '9.00')
-  const { tx_hash } = await reaches(paid, 'confirmed')
+  await bench.reaches(await bench.pay(ana, bia, '1.00'), 'confirmed')
+  const paid = await bench.pay(ana, bia, '9.00')
+  const { tx_hash } = await bench.reaches(paid, 'confirmed')
   await failOver()
   await lose(paid, 1, 3_600)
   expect(await cancel(paid)).toBe(409)
-  expect((await reaches(paid, 'confirmed', 'cancelled')).tx_hash).toBe(tx_hash)
+  expect((await bench.reaches(paid, ['confirmed', 'cancelled'])).tx_hash).toBe(tx_hash)
   await failOver()
   await lose(paid, 1)
-  expect((await reaches(paid, 'confirmed', 'failed')).tx_hash).toBe(tx_hash)
+  expect((await bench.reaches(paid, ['confirmed', 'failed'])).tx_hash).toBe(tx_hash)
   expect(await bench.balance(bia)).toBe(1_000n)
 }, 60_000)
 
 test('a failover between the look and the signature: nothing is signed before a comparison', async () => {
   bench = await createBench({ isLying: true })
   const [ana, bia] = [await bench.wallet(2_000n), await bench.wallet(0n)]
-  await reaches(await pay(ana, bia, '1.00'), 'confirmed')
-  const lost = await pay(ana, bia, '9.00')
-  const { tx_hash } = await reaches(lost, 'confirmed')
+  await bench.reaches(await bench.pay(ana, bia, '1.00'), 'confirmed')
+  const lost = await bench.pay(ana, bia, '9.00')
+  const { tx_hash } = await bench.reaches(lost, 'confirmed')
   const [simulated, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
   const sentNonces: number[] = []
   bench.node.lie(({ method, params: [call] }) => {
@@ -91,13 +76,13 @@ test('a failover between the look and the signature: nothing is signed before a 
     simulated.resolve()
     return goesOn.promise
   })
-  const next = await pay(ana, bia, '2.00')
+  const next = await bench.pay(ana, bia, '2.00')
   await simulated.promise
   await failOver()
   await lose(lost, 1, 3_600)
   goesOn.resolve(undefined)
-  await reaches(next, 'confirmed', 'failed')
-  expect((await reaches(lost, 'confirmed', 'failed')).tx_hash).toBe(tx_hash)
+  await bench.reaches(next, ['confirmed', 'failed'])
+  expect((await bench.reaches(lost, ['confirmed', 'failed'])).tx_hash).toBe(tx_hash)
   expect(new Set(sentNonces)).toEqual(new Set([2]))
   expect(await bench.balance(bia)).toBe(1_200n)
 }, 60_000)
@@ -111,7 +96,7 @@ test('what is in a pool and not in this database holds its wallet up until a blo
   bench = await createBench({ chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(1_000n), await bench.wallet(0n)]
   await bench.drex().stop?.()
-  const [paid, small] = [await pay(ana, bia, '9.00'), await pay(ana, bia, '1.00')]
+  const [paid, small] = [await bench.pay(ana, bia, '9.00'), await bench.pay(ana, bia, '1.00')]
   await Bun.sleep(1_100)
   const hashes = await sendOutside({ ...bench, sealer }, ana, [
     payment(bia, 100n),
@@ -123,9 +108,14 @@ test('what is in a pool and not in this database holds its wallet up until a blo
   const { sql } = bench.database
   await sql`update drex_transactions set expires_at = now() where subject = ${paid}`
   await Bun.sleep(1_500)
-  expect([(await read(paid)).status, (await read(small)).status]).toEqual(['pending', 'pending'])
+  expect([(await bench.read(paid)).status, (await bench.read(small)).status]).toEqual([
+    'pending',
+    'pending',
+  ])
   await bench.chain.mine()
-  expect((await reaches(paid, 'confirmed', 'failed', 'cancelled')).tx_hash).toBe(hashes[1]!)
-  expect((await reaches(small, 'confirmed', 'failed', 'cancelled')).tx_hash).toBe(hashes[0]!)
+  expect((await bench.reaches(paid, ['confirmed', 'failed', 'cancelled'])).tx_hash).toBe(hashes[1]!)
+  expect((await bench.reaches(small, ['confirmed', 'failed', 'cancelled'])).tx_hash).toBe(
+    hashes[0]!,
+  )
   expect(await bench.balance(bia)).toBe(1_000n)
 }, 60_000)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AppEvent } from '#src/events/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench } from './support.ts'
 
 let bench: Bench
 let ids: ReadonlyMap<string, string>
@@ -38,16 +38,7 @@ const told = (wallet: Hex): readonly AppEvent[] =>
   )
 
 const pay = async (from: Hex, to: Hex, amount: string): Promise<void> => {
-  const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    from_wallet: from,
-    to_wallet: to,
-    amount,
-  })
-  const { transfer_id } = json as TransferBody
-  await bench.until(async () => {
-    const read = await bench.call('GET', `/v1/drex/transfers/${transfer_id}`)
-    return (read.json as TransferBody).status === 'confirmed'
-  })
+  await bench.reaches(await bench.pay(from, to, amount), 'confirmed')
 }
 
 /** A wallet that is low from the start is told in the same look at the latest. */

@@ -1,5 +1,3 @@
-/** The feature on a node of another make: two wallets, and what tests ask of them. */
-import { expect } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import type { Chain } from '../../src/simulators/chain/index.ts'
 import { type Admin, type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
@@ -48,8 +46,7 @@ export const createNodeBench = async (options: {
     if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
     return outcome.result
   }
-  const read: NodeBench['read'] = async (id) =>
-    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
+  const { read } = bench
   const [ana, bia] = [await wallet(cents), await wallet(0n)]
   return {
     bench,
@@ -62,12 +59,9 @@ export const createNodeBench = async (options: {
       const data = currencyAbi.encodeFunctionData('balanceOf', [of])
       return BigInt(String(await demand('eth_call', [{ to: admin.token, data }, 'latest'])))
     },
-    async pay(amount = '1.00') {
-      const body = { from_wallet: ana, to_wallet: bia, amount }
-      const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-      expect(status).toBe(202)
-      return (json as TransferBody).transfer_id
+    pay: (amount) => bench.pay(ana, bia, amount),
+    reached: async (id, wanted) => {
+      await bench.reaches(id, wanted)
     },
-    reached: (id, wanted) => bench.until(async () => (await read(id)).status === wanted),
   }
 }

@@ -1,6 +1,6 @@
 /** A nonce that is used already, by the very transaction that is sent: nobody else has sent anything. */
 import { afterEach, expect, test } from 'bun:test'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { type Bench, createBench } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -15,13 +15,7 @@ test('what a node has mined before it answers is its own, and puts nothing in do
     refusals += 1
     return { error: { code: -32_000, message: 'nonce too low' } }
   })
-  const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-  const id = (json as TransferBody).transfer_id
-  await bench.until(async () => {
-    const told = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-    return told.status === 'confirmed'
-  })
+  await bench.reaches(await bench.pay(ana, bia), 'confirmed')
   await Bun.sleep(300)
   const lanes = await bench.database.sql<{ doubt: string | null }[]>`
     select doubt from drex_lanes where sender = ${ana}`

@@ -68,8 +68,7 @@ const outcomes = async (object: string) => [
     select action, outcome from audit_log where object = ${object} order by id`),
 ]
 
-const statusOf = async (id: string) =>
-  ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status
+const statusOf = async (id: string) => (await bench.read(id)).status
 
 test('a limit of one transfer, to the cent, and an allow-list; refusals are in the audit', async () => {
   const { address } = await guarded({ transfer_max: '10.00', destinations: [bia] })

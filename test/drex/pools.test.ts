@@ -1,9 +1,8 @@
 /** What nodes say of their pools: nothing is taken for nothing, and nobody holds a wallet up for ever. */
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { quietLogger } from '../support/database.ts'
 import { createLyingNode, type Lie, type LyingNode } from './lying-node.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { type Bench, createBench } from './support.ts'
 
 let bench: Bench
 let second: LyingNode | undefined
@@ -26,19 +25,6 @@ afterEach(async () => {
   second = undefined
 })
 
-const pay = async (from: Hex, to: Hex, amount: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string): Promise<TransferBody> =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
-
-const confirmed = (id: string): Promise<void> =>
-  bench.until(async () => (await read(id)).status === 'confirmed')
-
 const cancel = async (id: string): Promise<number> =>
   (await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)).status
 
@@ -60,19 +46,19 @@ test('a pool that is not told is not empty: its wallet waits until it is', async
   bench = await createBench({ isLying: true })
   bench.node.lie(ofPools({ error: { code: -32_005, message: 'too many requests' } }))
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const [id, unwanted] = [await pay(ana, bia, '1.00'), await pay(ana, bia, '2.00')]
+  const [id, unwanted] = [await bench.pay(ana, bia, '1.00'), await bench.pay(ana, bia, '2.00')]
   await Bun.sleep(2_500)
-  expect((await read(id)).status).toBe('pending')
+  expect((await bench.read(id)).status).toBe('pending')
   expect(await cancel(unwanted)).toBe(503)
   bench.node.lie(undefined)
-  await confirmed(id)
+  await bench.reaches(id, 'confirmed')
 }, 60_000)
 
 test('a node that has no such answer holds nothing up', async () => {
   bench = await createBench({ isLying: true })
   bench.node.lie(ofPools({ error: { code: -32_602, message: 'unknown block tag' } }))
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  await confirmed(await pay(ana, bia, '1.00'))
+  await bench.reaches(await bench.pay(ana, bia, '1.00'), 'confirmed')
 }, 60_000)
 
 type Held = { readonly held: readonly { readonly subject: string; readonly reason: string }[] }
@@ -88,18 +74,18 @@ test('one node of several holds a wallet up for a minute, and nothing is told as
   second.lie(ahead)
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${second.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
+  const id = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(2_500)
-  expect((await read(id)).status).toBe('pending')
+  expect((await bench.read(id)).status).toBe('pending')
   expect(await cancel(id)).toBe(409)
   await skip(61_000)
-  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  await bench.until(async () => (await bench.read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
   expect(toldOfHeld()).toEqual(['the pool of one node alone stays ahead: what waits is held'])
   // Another round may have asked while this one held: none is under way when the next payment is through.
-  await confirmed(await pay(ana, bia, '1.00'))
+  await bench.reaches(await bench.pay(ana, bia, '1.00'), 'confirmed')
   const count = second.asked.get('eth_getTransactionCount')
-  await confirmed(await pay(ana, bia, '1.00'))
+  await bench.reaches(await bench.pay(ana, bia, '1.00'), 'confirmed')
   expect(second.asked.get('eth_getTransactionCount')).toBe(count!)
 }, 60_000)
 
@@ -107,33 +93,33 @@ test('where no node ever tells, what waits is held after a while, and the wallet
   bench = await createBench({ isLying: true })
   bench.node.lie(ofPools({ error: { code: -32_603, message: 'internal error' } }))
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
+  const id = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(2_500)
   for (let i = 0; i < 2; i++) await skip(290_000)
-  expect((await read(id)).error).toBeNull()
+  expect((await bench.read(id)).error).toBeNull()
   await skip(60_000)
-  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  await bench.until(async () => (await bench.read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
   expect(toldOfHeld()).toEqual(['no node tells what its pool has: what waits is held'])
-  await confirmed(await pay(ana, bia, '2.00'))
+  await bench.reaches(await bench.pay(ana, bia, '2.00'), 'confirmed')
 }, 60_000)
 
 test('where a pool stays ahead, what waits is held after a while, and the wallet goes on', async () => {
   bench = await createBench({ isLying: true })
   bench.node.lie(ahead)
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
+  const id = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(2_500)
   for (let i = 0; i < 2; i++) {
     await skip(290_000)
-    expect((await read(id)).error).toBeNull()
+    expect((await bench.read(id)).error).toBeNull()
   }
   await skip(60_000)
-  await bench.until(async () => (await read(id)).error?.code === 'MAY_BE_SENT')
+  await bench.until(async () => (await bench.read(id)).error?.code === 'MAY_BE_SENT')
   expect(await heldNow()).toEqual([[id, 'not_told']])
   expect(toldOfHeld()).toEqual(['a pool stays ahead: what waits is held'])
   expect(bench.events.filter(({ type }) => type === 'drex.transaction.held')).toHaveLength(1)
-  await confirmed(await pay(ana, bia, '2.00'))
+  await bench.reaches(await bench.pay(ana, bia, '2.00'), 'confirmed')
   expect(await cancel(id)).toBe(200)
   expect(await bench.balance(bia)).toBe(200n)
 }, 60_000)
@@ -142,8 +128,8 @@ test('what a pool was ahead with long ago is not what it is ahead with now', asy
   bench = await createBench({ isLying: true })
   bench.node.lie(ahead)
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const id = await pay(ana, bia, '1.00')
+  const id = await bench.pay(ana, bia, '1.00')
   await Bun.sleep(2_500)
   await skip(3_600_000)
-  expect(await read(id)).toMatchObject({ status: 'pending', error: null })
+  expect(await bench.read(id)).toMatchObject({ status: 'pending', error: null })
 }, 60_000)

@@ -11,19 +11,9 @@ import { listRoot } from '../../src/drex/evm/trie.ts'
 import { type Receipt, readResult } from '../../src/drex/rpc/methods.ts'
 import { createChain } from '../../src/simulators/chain/index.ts'
 import type { Lie } from './lying-node.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { type Bench, createBench } from './support.ts'
 
 let bench: Bench
-
-const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
 
 type Told = { readonly transactionHash: Hex; readonly status: string; readonly logs: ToldLog[] }
 type ToldLog = { readonly topics: Hex[]; readonly data: Hex; readonly address: Hex }
@@ -83,16 +73,16 @@ describe('a node that lies about what was mined', () => {
         .filter((amount) => amount !== '1000.00')
     for (const [name, alter] of forgeries) {
       const told = [bench.events.length, received().length]
-      const id = await pay(ana, bia)
-      await bench.until(async () => (await read(id)).status === 'broadcast')
+      const id = await bench.pay(ana, bia)
+      await bench.reaches(id, 'broadcast')
       let lies = 0
       bench.node.lie(receipts(alter, () => lies++))
       await bench.chain.mine()
       await bench.until(async () => lies >= 3)
-      expect([name, (await read(id)).status]).toEqual([name, 'broadcast'])
+      expect([name, (await bench.read(id)).status]).toEqual([name, 'broadcast'])
       expect([name, bench.events.length, received().length]).toEqual([name, ...told] as never)
       bench.node.lie(undefined)
-      await bench.until(async () => (await read(id)).status === 'confirmed')
+      await bench.reaches(id, 'confirmed')
       await bench.until(async () => received().length > told[1]!)
     }
     expect(bench.events.map(({ type }) => type)).toEqual(
@@ -105,12 +95,12 @@ describe('a node that lies about what was mined', () => {
   test('receipts of two transactions exchanged: each gets its own end', async () => {
     bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
     const [ana, bia, eva] = [await bench.wallet(), await bench.wallet(0n), await bench.wallet(100n)]
-    const ids = [await pay(ana, bia), await pay(eva, bia, '1.00')]
+    const ids = [await bench.pay(ana, bia), await bench.pay(eva, bia, '1.00')]
     await bench.until(async () => {
-      const all = await Promise.all(ids.map(read))
+      const all = await Promise.all(ids.map(bench.read))
       return all.every(({ status }) => status === 'broadcast')
     })
-    const hashes = (await Promise.all(ids.map(read))).map(({ tx_hash }) => tx_hash as Hex)
+    const hashes = (await Promise.all(ids.map(bench.read))).map(({ tx_hash }) => tx_hash as Hex)
     const other = (hash: Hex): Hex => {
       if (hash === hashes[0]) return hashes[1]!
       return hash === hashes[1] ? hashes[0]! : hash
@@ -128,16 +118,16 @@ describe('a node that lies about what was mined', () => {
     expect(bench.events).toEqual([])
     bench.node.lie(undefined)
     for (const [i, id] of ids.entries()) {
-      await bench.until(async () => (await read(id)).status === 'confirmed')
-      expect((await read(id)).tx_hash).toBe(hashes[i]!)
+      await bench.reaches(id, 'confirmed')
+      expect((await bench.read(id)).tx_hash).toBe(hashes[i]!)
     }
   })
 
   test('a header made to fit forged receipts has another hash: nothing is told', async () => {
     bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-    const id = await pay(ana, bia)
-    await bench.until(async () => (await read(id)).status === 'broadcast')
+    const id = await bench.pay(ana, bia)
+    await bench.reaches(id, 'broadcast')
     let lies = 0
     const lie = receipts(
       (told) => ({ ...told, status: '0x0', logs: [], logsBloom: `0x${'00'.repeat(256)}` }),
@@ -153,9 +143,9 @@ describe('a node that lies about what was mined', () => {
     })
     await bench.chain.mine()
     await bench.until(async () => lies >= 6)
-    expect([(await read(id)).status, bench.events]).toEqual(['broadcast', []])
+    expect([(await bench.read(id)).status, bench.events]).toEqual(['broadcast', []])
     bench.node.lie(undefined)
-    await bench.until(async () => (await read(id)).status === 'confirmed')
+    await bench.reaches(id, 'confirmed')
   })
 
   test('money that never came, told in ranges and in blocks: no statement and no event has it', async () => {
@@ -392,16 +382,12 @@ describe('what a header proves', () => {
     })
     try {
       const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-      const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-      const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-      const { transfer_id: id } = json as TransferBody
-      const status = async () =>
-        ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status
+      const id = await bench.pay(ana, bia)
       await bench.until(async () => (await bench.balance(bia)) === 100n)
       await Bun.sleep(500)
-      expect(['signed', 'broadcast']).toContain(await status())
+      expect(['signed', 'broadcast']).toContain((await bench.read(id)).status)
       await bench.restart({ DREX_TESTNET_VALIDATORS: '' })
-      await bench.until(async () => (await status()) === 'confirmed')
+      await bench.reaches(id, 'confirmed')
     } finally {
       await bench.stop()
     }

@@ -14,16 +14,10 @@ afterEach(async () => {
 })
 
 const at = (bench: Bench) => {
-  const read = async (id: string) =>
-    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+  const { pay, read } = bench
   return {
     read,
-    async pay(from: Hex, to: Hex, amount: string): Promise<string> {
-      const body = { from_wallet: from, to_wallet: to, amount }
-      const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-      expect(status).toBe(202)
-      return (json as TransferBody).transfer_id
-    },
+    pay,
     async reaches(id: string, wanted: Partial<TransferBody>): Promise<TransferBody> {
       let last: TransferBody | undefined
       await bench.until(async () => {

@@ -12,38 +12,18 @@ const ends = ['confirmed', 'reverted', 'failed', 'cancelled']
 const currencyKnown = () =>
   bench.until(async () => (await bench.database.sql`select 1 from drex_tokens`).length > 0)
 
-const pay = async (from: Hex, to: Hex, amount = '1.00', key?: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount }
-  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body, headers)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const status = async (id: string, wanted: string): Promise<TransferBody> => {
-  let transfer = await read(id)
-  await bench.until(async () => {
-    transfer = await read(id)
-    return transfer.status === wanted
-  })
-  return transfer
-}
-
 const mineUntilConfirmed = (id: string): Promise<void> =>
   bench.until(async () => {
     await bench.chain.mine()
     await Bun.sleep(50)
-    return (await read(id)).status === 'confirmed'
+    return (await bench.read(id)).status === 'confirmed'
   })
 
 const allEnd = async (ids: readonly string[], wanted = 'confirmed'): Promise<void> => {
   for (const id of ids) {
     let last = ''
     await bench.until(async () => {
-      last = (await read(id)).status
+      last = (await bench.read(id)).status
       return ends.includes(last)
     }, 60_000)
     expect(last).toBe(wanted)
@@ -64,7 +44,7 @@ describe('what a node may do wrong', () => {
       bench = await createBench({ chain: { random: repeating([0.9, 0.1, 0.5]) } })
       const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
       bench.chain.faults.set([{ kind, method: 'eth_sendRawTransaction', probability: 0.3 }])
-      const ids = await Promise.all(Array.from({ length: 12 }, () => pay(ana, bia)))
+      const ids = await Promise.all(Array.from({ length: 12 }, () => bench.pay(ana, bia)))
       await Bun.sleep(300)
       bench.chain.faults.set([])
       await allEnd(ids)
@@ -77,9 +57,9 @@ describe('what a node may do wrong', () => {
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable' }])
-    const id = await pay(ana, bia)
+    const id = await bench.pay(ana, bia)
     await Bun.sleep(700)
-    expect((await read(id)).status).toBe('pending')
+    expect((await bench.read(id)).status).toBe('pending')
     const balance = await bench.call('GET', `/v1/drex/balance/${ana}`)
     expect(balance.status).toBe(503)
     expect(balance.json as object).toMatchObject({ error: { code: 'NETWORK_UNREACHABLE' } })
@@ -101,17 +81,17 @@ describe('reorganisations', () => {
     })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await bench.chain.markFork()
-    const id = await pay(ana, bia)
-    await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    await bench.reaches(id, 'broadcast')
     await bench.chain.mine()
-    const mined = await status(id, 'mined')
+    const mined = await bench.reaches(id, 'mined')
     await bench.chain.reorg()
     await bench.chain.mine()
     await bench.chain.mine()
     // Sent again with the same bytes: the same hash, in another block.
-    await bench.until(async () => (await read(id)).block_number !== mined.block_number)
+    await bench.until(async () => (await bench.read(id)).block_number !== mined.block_number)
     await mineUntilConfirmed(id)
-    const confirmed = await read(id)
+    const confirmed = await bench.read(id)
     expect(confirmed.status).toBe('confirmed')
     expect(confirmed.tx_hash).toBe(mined.tx_hash)
     expect(confirmed.block_number).not.toBe(mined.block_number)
@@ -123,14 +103,14 @@ describe('reorganisations', () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await bench.chain.markFork()
-    const first = await pay(ana, bia, '1.00')
-    await status(first, 'broadcast')
+    const first = await bench.pay(ana, bia, '1.00')
+    await bench.reaches(first, 'broadcast')
     await bench.chain.mine()
-    await status(first, 'confirmed')
+    await bench.reaches(first, 'confirmed')
     await bench.chain.reorg()
     expect(await bench.balance(bia)).toBe(0n)
-    const second = await pay(ana, bia, '2.00')
-    await status(second, 'broadcast')
+    const second = await bench.pay(ana, bia, '2.00')
+    await bench.reaches(second, 'broadcast')
     await mineUntilConfirmed(second)
     expect(await bench.balance(bia)).toBe(300n)
   }, 60_000)
@@ -141,15 +121,15 @@ describe('reorganisations', () => {
       env: { DREX_TESTNET_CONFIRMATIONS: '3' },
     })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-    const id = await pay(ana, bia)
-    await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    await bench.reaches(id, 'broadcast')
     await bench.chain.mine()
     await bench.chain.mine()
-    await status(id, 'mined')
+    await bench.reaches(id, 'mined')
     await Bun.sleep(200)
-    expect((await read(id)).status).toBe('mined')
+    expect((await bench.read(id)).status).toBe('mined')
     await bench.chain.mine()
-    await status(id, 'confirmed')
+    await bench.reaches(id, 'confirmed')
   })
 })
 
@@ -158,33 +138,33 @@ describe('after a stop', () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-    const ids = [await pay(ana, bia), await pay(ana, bia)]
-    for (const id of ids) await status(id, 'broadcast')
-    const hashes = await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))
+    const ids = [await bench.pay(ana, bia), await bench.pay(ana, bia)]
+    for (const id of ids) await bench.reaches(id, 'broadcast')
+    const hashes = await Promise.all(ids.map(async (id) => (await bench.read(id)).tx_hash))
     bench.chain.faults.set([])
     await bench.restart()
     await mineUntilConfirmed(ids[1]!)
     await allEnd(ids)
-    expect(await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))).toEqual(hashes)
+    expect(await Promise.all(ids.map(async (id) => (await bench.read(id)).tx_hash))).toEqual(hashes)
     expect(await bench.balance(bia)).toBe(200n)
   }, 60_000)
 
   test('what was mined meanwhile is found by its hash', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-    const id = await pay(ana, bia)
-    await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    await bench.reaches(id, 'broadcast')
     await bench.drex().stop?.()
     for (let i = 0; i < 3; i++) await bench.chain.mine()
     await bench.restart()
-    await status(id, 'confirmed')
+    await bench.reaches(id, 'confirmed')
   })
 
   test('receipts that no node tells are asked for in turns, and the others are found', async () => {
     bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-    const id = await pay(ana, bia)
-    const { tx_hash } = await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    const { tx_hash } = await bench.reaches(id, 'broadcast')
     await bench.drex().stop?.()
     await bench.chain.mine()
     bench.node.lie(({ method, params }) =>
@@ -209,10 +189,10 @@ describe('after a stop', () => {
   test('missing nonces are filled, so that those after them are mined', async () => {
     bench = await createBench()
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-    await allEnd([await pay(ana, bia)])
+    await allEnd([await bench.pay(ana, bia)])
     await bench.database
       .sql`update drex_lanes set next_nonce = next_nonce + 3 where sender = ${ana}`
-    const id = await pay(ana, bia)
+    const id = await bench.pay(ana, bia)
     await allEnd([id])
     const filled = await bench.database.sql`
       select status from drex_transactions where kind = 'gap_fill' and sender = ${ana}`
@@ -223,8 +203,8 @@ describe('after a stop', () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-    const lost = await pay(ana, bia)
-    await status(lost, 'broadcast')
+    const lost = await bench.pay(ana, bia)
+    await bench.reaches(lost, 'broadcast')
     const wallet = (await bench.drex().wallets.find(ana))!
     const signer = await bench.drex().wallets.signerFor(wallet.address, 'test')
     const { raw } = await signer.signTransaction({
@@ -245,12 +225,12 @@ describe('after a stop', () => {
         select nonce from drex_transactions where subject = ${lost}`
       return row?.nonce === 1n
     })
-    await status(lost, 'broadcast')
-    const next = await pay(ana, bia)
-    await status(next, 'broadcast')
+    await bench.reaches(lost, 'broadcast')
+    const next = await bench.pay(ana, bia)
+    await bench.reaches(next, 'broadcast')
     await bench.chain.mine()
-    await status(lost, 'confirmed')
-    await status(next, 'confirmed')
+    await bench.reaches(lost, 'confirmed')
+    await bench.reaches(next, 'confirmed')
     expect(await bench.balance(bia)).toBe(200n)
     const told = await bench.database.sql`
       select from_status, to_status, reason ->> 'code' as code from drex_corrections`
@@ -275,18 +255,18 @@ describe('after a stop', () => {
 test('an ephemeral network that began anew: what was signed is lost, the rest goes on', async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  const signed = await pay(ana, bia)
-  await status(signed, 'broadcast')
+  const signed = await bench.pay(ana, bia)
+  await bench.reaches(signed, 'broadcast')
   await bench.drex().stop?.()
-  const waiting = await pay(ana, bia, '2.00')
+  const waiting = await bench.pay(ana, bia, '2.00')
   // Out of the way, as on a network that is new: nothing is mined from here on.
   await bench.chain.mine()
   await bench.database.sql`update drex_network_state set genesis_hash = ${`0x${'ab'.repeat(32)}`}`
   const file = `${process.env['TMPDIR'] ?? '/tmp'}/drex-networks-${process.pid}.json`
   await Bun.write(file, JSON.stringify({ drex_testnet: { ephemeral: true } }))
   await bench.restart({ DREX_NETWORKS_FILE: file })
-  expect((await status(signed, 'failed')).error?.code).toBe('NETWORK_RESET')
-  await status(waiting, 'broadcast')
+  expect((await bench.reaches(signed, 'failed')).error?.code).toBe('NETWORK_RESET')
+  await bench.reaches(waiting, 'broadcast')
   await Bun.file(file).delete()
 })
 
@@ -296,18 +276,18 @@ describe('taking a transfer back', () => {
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
-    const pending = await pay(ana, bia)
+    const pending = await bench.pay(ana, bia)
     const cancelled = await bench.call('POST', `/v1/drex/transfers/${pending}/cancel`)
     expect([cancelled.status, (cancelled.json as TransferBody).status]).toEqual([200, 'cancelled'])
     expect(bench.events.map((each) => each.type)).toEqual(['drex.transfer.cancelled'])
     bench.chain.faults.set([])
-    const sent = await pay(ana, bia)
-    await status(sent, 'broadcast')
+    const sent = await bench.pay(ana, bia)
+    await bench.reaches(sent, 'broadcast')
     const refused = await bench.call('POST', `/v1/drex/transfers/${sent}/cancel`)
     expect(refused.status).toBe(409)
     expect((await bench.call('POST', '/v1/drex/transfers/trf_none/cancel')).status).toBe(404)
     await bench.chain.mine()
-    await status(sent, 'confirmed')
+    await bench.reaches(sent, 'confirmed')
     expect((await bench.call('POST', `/v1/drex/transfers/${sent}/cancel`)).status).toBe(409)
   })
 
@@ -316,8 +296,8 @@ describe('taking a transfer back', () => {
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
-    const id = await pay(ana, bia)
-    const failed = await status(id, 'failed')
+    const id = await bench.pay(ana, bia)
+    const failed = await bench.reaches(id, 'failed')
     expect(failed.error?.code).toBe('EXPIRED')
     expect(failed.tx_hash).toBeNull()
   })
@@ -342,8 +322,8 @@ describe('networks with fees', () => {
   test('one without a receipt is replaced for at least a tenth more, and counts once', async () => {
     bench = await createBench(fees)
     const [ana, bia] = [await funded(), await funded(0n)]
-    const id = await pay(ana, bia)
-    const first = await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    const first = await bench.reaches(id, 'broadcast')
     // It is sent again as it is, since no block was made that a fee could have brought it into.
     await bench.until(async () => {
       const [row] = await bench.database.sql<{ attempts: number }[]>`
@@ -373,7 +353,7 @@ describe('networks with fees', () => {
     })
     expect(maxFee).toBeGreaterThanOrEqual(1_100n)
     await bench.chain.mine()
-    const confirmed = await status(id, 'confirmed')
+    const confirmed = await bench.reaches(id, 'confirmed')
     expect(confirmed.tx_hash).not.toBe(first.tx_hash)
     expect(await bench.balance(bia)).toBe(100n)
   }, 60_000)
@@ -381,12 +361,12 @@ describe('networks with fees', () => {
   test('a signed transfer is cancelled by a transaction that does nothing', async () => {
     bench = await createBench(fees)
     const [ana, bia] = [await funded(), await funded(0n)]
-    const id = await pay(ana, bia)
-    await status(id, 'broadcast')
+    const id = await bench.pay(ana, bia)
+    await bench.reaches(id, 'broadcast')
     const answer = await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)
     expect(answer.status).toBe(200)
     await bench.chain.mine()
-    await status(id, 'cancelled')
+    await bench.reaches(id, 'cancelled')
     expect(await bench.balance(bia)).toBe(0n)
     expect(bench.events.at(-1)?.type).toBe('drex.transfer.cancelled')
   })

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import type { EngineContext } from '../../src/drex/engine/context.ts'
 import { inFlightById } from '../../src/drex/engine/store.ts'
 import { replace } from '../../src/drex/engine/sweep.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -20,13 +20,8 @@ const begin = async (): Promise<string> => {
   bench.node.lie(({ method }) => (method === 'eth_sendRawTransaction' ? taken : undefined))
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.request('hardhat_setBalance', [ana, '0x8ac7230489e80000'])
-  const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-  const id = (json as TransferBody).transfer_id
-  await bench.until(async () => {
-    const read = await bench.call('GET', `/v1/drex/transfers/${id}`)
-    return (read.json as TransferBody).status === 'broadcast'
-  })
+  const id = await bench.pay(ana, bia)
+  await bench.reaches(id, 'broadcast')
   return id
 }
 

@@ -25,12 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.stop())
 
-const pay = async (from: Hex, amount: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: bia, amount }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
+const pay = (from: Hex, amount: string): Promise<string> => bench.pay(from, bia, amount)
 
 const retry = (id: string, headers = {}) =>
   bench.call('POST', `/v1/drex/transfers/${id}/retry`, undefined, headers)

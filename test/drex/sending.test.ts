@@ -1,18 +1,10 @@
 /** One batch is simulated while the one before is sent. */
 import { afterEach, expect, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { encodeApprove } from '../../src/drex/evm/token-call.ts'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
-
-const pay = async (from: Hex, to: Hex): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect(status).toBe(202)
-  return (json as TransferBody).transfer_id
-}
 
 const isConfirmed = async (id: string): Promise<boolean> =>
   ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status ===
@@ -39,10 +31,10 @@ test('a wallet’s second transfer is simulated while the first is sent, and sen
   bench = await createBench({ isLying: true })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const node = holdFirst()
-  const first = await pay(ana, bia)
+  const first = await bench.pay(ana, bia)
   await bench.until(async () => node.count('eth_sendRawTransaction') === 1)
   const simulated = node.count('eth_call')
-  const second = await pay(ana, bia)
+  const second = await bench.pay(ana, bia)
   await bench.until(async () => node.count('eth_call') > simulated)
   await Bun.sleep(100)
   expect(node.count('eth_sendRawTransaction')).toBe(1)
@@ -59,13 +51,13 @@ test('a batch that could not be sent is told, and holds up none behind it', asyn
     return answer()
   })
   bench.node.refuse(() => (isAway ? new Response('away', { status: 503 }) : undefined))
-  const first = await pay(ana, bia)
+  const first = await bench.pay(ana, bia)
   await bench.until(async () => isAway)
   await Bun.sleep(300)
   bench.node.refuse(undefined)
   isAway = false
   bench.node.lie(undefined)
-  const second = await pay(ana, bia)
+  const second = await bench.pay(ana, bia)
   await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 15_000)
 })
 
@@ -89,7 +81,11 @@ for (const [why, [status, end]] of Object.entries(unsigned)) {
     const { sql } = bench.database
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
-    const [bad, good, sent] = [await pay(ana, bia), await pay(ana, bia), await pay(ana, bia)]
+    const [bad, good, sent] = [
+      await bench.pay(ana, bia),
+      await bench.pay(ana, bia),
+      await bench.pay(ana, bia),
+    ]
     for (const id of [bad, good]) await end(id)
     await sql`
       alter table drex_transactions add constraint not_stored

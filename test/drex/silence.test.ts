@@ -4,7 +4,7 @@ import type { EngineContext } from '#src/drex/engine/context.ts'
 import { createSilence } from '#src/drex/engine/silence.ts'
 import { quietLogger } from '../support/database.ts'
 import { createLyingNode } from './lying-node.ts'
-import { createBench, type TransferBody } from './support.ts'
+import { createBench } from './support.ts'
 
 let skippedMs = 0
 const realNow = performance.now.bind(performance)
@@ -29,12 +29,8 @@ test('a node that does not tell receipts is named once it has held up an end for
     method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
   )
   const [from, to] = [await bench.wallet(), await bench.wallet(0n)]
-  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
-  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
-  const { transfer_id: id } = json as TransferBody
-  const status = async (): Promise<string> =>
-    ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status
-  await bench.until(async () => (await status()) === 'mined')
+  const id = await bench.pay(from, to)
+  await bench.reaches(id, 'mined')
   await Bun.sleep(2_000)
   expect([await reason(), logged()]).toEqual([undefined, []])
 
@@ -46,7 +42,7 @@ test('a node that does not tell receipts is named once it has held up an end for
   expect(logged()).toEqual([[told, 'ends wait: too few nodes tell a receipt']])
 
   second.lie(undefined)
-  await bench.until(async () => (await status()) === 'confirmed')
+  await bench.reaches(id, 'confirmed')
   await bench.until(async () => (await reason()) === undefined)
   expect(logged().at(-1)).toEqual([{ network: 'drex_testnet' }, 'enough nodes tell receipts again'])
 }, 60_000)

@@ -1,4 +1,5 @@
 /** The feature on an embedded chain and a database of its own. */
+import { expect } from 'bun:test'
 import { Interface } from 'ethers'
 import type { AppEvent } from '#src/events/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
@@ -121,6 +122,21 @@ export type Bench = {
   /** The network's status, as the health tells it. */
   readonly networkStatus: () => Promise<string | undefined>
   readonly until: (what: () => Promise<boolean>, timeoutMs?: number) => Promise<void>
+  /** A transfer, of 1.00 unless told, that is taken. @returns its id */
+  readonly pay: (
+    from: Hex,
+    to: Hex,
+    amount?: string,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<string>
+  /** A transfer as its caller sees it. */
+  readonly read: (id: string) => Promise<TransferBody>
+  /** Waits until a transfer has this status, or one of these. */
+  readonly reaches: (
+    id: string,
+    wanted: string | readonly string[],
+    withinMs?: number,
+  ) => Promise<TransferBody>
   readonly stop: () => Promise<void>
 }
 
@@ -193,6 +209,14 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       }
     }
   const call = callOn(() => running.app)
+  const until: Bench['until'] = async (what, timeoutMs = 40_000) => {
+    const deadline = performance.now() + timeoutMs
+    while (!(await what())) {
+      if (performance.now() > deadline) throw new Error('it did not happen in time')
+      await Bun.sleep(20)
+    }
+  }
+  const read: Bench['read'] = async (id) => (await call('GET', `/v1/drex/transfers/${id}`)).json
   return {
     chain,
     node,
@@ -231,12 +255,22 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       const detail = (await running.drex.health?.())?.detail?.['drex_testnet']
       return (detail as { status?: string } | undefined)?.status
     },
-    async until(what, timeoutMs = 40_000) {
-      const deadline = performance.now() + timeoutMs
-      while (!(await what())) {
-        if (performance.now() > deadline) throw new Error('it did not happen in time')
-        await Bun.sleep(20)
-      }
+    until,
+    async pay(from, to, amount = '1.00', headers = {}) {
+      const body = { from_wallet: from, to_wallet: to, amount }
+      const { status, json } = await call('POST', '/v1/drex/transfers', body, headers)
+      expect(status).toBe(202)
+      return (json as TransferBody).transfer_id
+    },
+    read,
+    async reaches(id, wanted, withinMs) {
+      const statuses = typeof wanted === 'string' ? [wanted] : wanted
+      let transfer = await read(id)
+      await until(async () => {
+        transfer = await read(id)
+        return statuses.includes(transfer.status)
+      }, withinMs)
+      return transfer
     },
     async stop() {
       await running.drex.stop?.()

@@ -58,9 +58,6 @@ const pay = async (amount: string): Promise<string> => {
   return (json as TransferBody).transfer_id
 }
 
-const read = async (transfer: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${transfer}`)).json as TransferBody
-
 const mineUntil = (isDone: () => Promise<boolean>): Promise<void> =>
   bench.until(async () => {
     await bench.chain.mine()
@@ -80,7 +77,7 @@ const allowances = async () => [
 ]
 
 const stepsOf = async (transfer: string) =>
-  (await read(transfer)).steps.map(({ kind, status }) => `${kind} ${status}`)
+  (await bench.read(transfer)).steps.map(({ kind, status }) => `${kind} ${status}`)
 
 test('a swap that fails: both allowances are back at zero, and the steps show it', async () => {
   const transfer = await pay('60.00')
@@ -92,7 +89,7 @@ test('a swap that fails: both allowances are back at zero, and the steps show it
     ...['approve confirmed', 'approve confirmed', 'swap failed'],
     ...['revoke confirmed', 'revoke confirmed'],
   ])
-  expect((await read(transfer)).status).toBe('failed')
+  expect((await bench.read(transfer)).status).toBe('failed')
   expect(await allowances()).toEqual([0n, 0n])
 }, 60_000)
 
@@ -157,10 +154,10 @@ test('what a reserve gives in swaps counts for its own limit of 24 hours, a furt
 test('one that failed is tried again once its allowances are taken back for good', async () => {
   const transfer = await pay('60.00')
   const retry = () => bench.call('POST', `/v1/drex/transfers/${transfer}/retry`)
-  await mineUntil(async () => (await read(transfer)).status === 'failed')
+  await mineUntil(async () => (await bench.read(transfer)).status === 'failed')
   await at(retail, 'mint', customer, 1_000n)
   await mineUntil(async () => (await retry()).status === 202)
-  await mineUntil(async () => (await read(transfer)).status === 'confirmed')
+  await mineUntil(async () => (await bench.read(transfer)).status === 'confirmed')
   expect((await stepsOf(transfer)).slice(5, 8)).toEqual([
     ...['approve confirmed', 'approve confirmed', 'swap confirmed'],
   ])
@@ -211,10 +208,10 @@ test('a swap that ends otherwise after all: what was used up then is taken back 
 test('several at once from one reserve: one after another, and each moves its own sum', async () => {
   const transfers = await Promise.all(['7.00', '1.00', '5.00', '3.00'].map(pay))
   await mineUntil(async () => {
-    const all = await Promise.all(transfers.map(read))
+    const all = await Promise.all(transfers.map(bench.read))
     return all.every(({ status }) => ['confirmed', 'failed', 'reverted'].includes(status))
   })
-  const ends = await Promise.all(transfers.map(read))
+  const ends = await Promise.all(transfers.map(bench.read))
   expect(ends.map(({ status }) => status)).toEqual(transfers.map(() => 'confirmed'))
   expect(await view(otherRetail, 'balanceOf', receiver)).toBe(1_600n)
   expect(await view(retail, 'balanceOf', customer)).toBe(3_400n)
@@ -222,7 +219,7 @@ test('several at once from one reserve: one after another, and each moves its ow
 
 test('one that succeeds leaves no allowance either, and takes back none that is used up', async () => {
   const transfer = await pay('7.00')
-  await mineUntil(async () => (await read(transfer)).status === 'confirmed')
+  await mineUntil(async () => (await bench.read(transfer)).status === 'confirmed')
   // The wholesale one was used up; the retail currency is burnt without using its own.
   await mineUntil(async () => (await allowances()).every((each) => each === 0n))
   await mineUntil(async () =>
@@ -232,5 +229,5 @@ test('one that succeeds leaves no allowance either, and takes back none that is 
     'revoke cancelled',
     'revoke confirmed',
   ])
-  expect((await read(transfer)).status).toBe('confirmed')
+  expect((await bench.read(transfer)).status).toBe('confirmed')
 }, 60_000)

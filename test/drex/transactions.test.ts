@@ -4,26 +4,15 @@ import { Interface } from 'ethers'
 import { decodeCall, decodeLog } from '../../src/drex/contracts/decoding.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { otherAccountKey, testApp, testKey } from '../support/app.ts'
-import { type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
+import { type Bench, createBench, currencyAbi } from './support.ts'
 
 let bench: Bench
 let [ana, bia]: Hex[] = []
 let hash: string
 
 const transfer = async (amount: string): Promise<string> => {
-  const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    from_wallet: ana,
-    to_wallet: bia,
-    amount,
-  })
-  const { transfer_id } = json as TransferBody
-  let last: TransferBody | undefined
-  await bench.until(async () => {
-    const { json: read } = await bench.call('GET', `/v1/drex/transfers/${transfer_id}`)
-    last = read as TransferBody
-    return last.status === 'confirmed'
-  })
-  return last?.tx_hash ?? ''
+  const { tx_hash } = await bench.reaches(await bench.pay(ana!, bia!, amount), 'confirmed')
+  return tx_hash ?? ''
 }
 
 type Explained = {

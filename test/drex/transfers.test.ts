@@ -24,17 +24,8 @@ const request = (changes: object = {}) => ({
   ...changes,
 })
 
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const ended = async (id: string): Promise<TransferBody> => {
-  let transfer = await read(id)
-  await bench.until(async () => {
-    transfer = await read(id)
-    return ['confirmed', 'reverted', 'failed', 'cancelled'].includes(transfer.status)
-  })
-  return transfer
-}
+const ended = (id: string): Promise<TransferBody> =>
+  bench.reaches(id, ['confirmed', 'reverted', 'failed', 'cancelled'])
 
 describe('a transfer', () => {
   test('is taken with 202, pending and without a hash, and ends confirmed', async () => {
@@ -71,7 +62,7 @@ describe('a transfer', () => {
     let answer: Promise<TransferBody> | undefined
     await sql.begin(async (tx) => {
       await tx`lock table drex_corrections in access exclusive mode`
-      answer = read(transfer_id)
+      answer = bench.read(transfer_id)
       await bench.until(async () => {
         const waiting = await sql`
           select from pg_locks where not granted and relation = 'drex_corrections'::regclass`

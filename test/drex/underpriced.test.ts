@@ -43,28 +43,25 @@ const begin = async (
   return { id: (json as TransferBody).transfer_id, bia }
 }
 
-const read = async (id: string): Promise<TransferBody> =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
-
 test('as often as it takes', async () => {
   const { id, bia } = await begin((gwei * 13n) / 10n)
-  await bench.until(async () => (await read(id)).status === 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
 
 test('up to the limits, and then it says so', async () => {
   const { id } = await begin(2n * gwei, { DREX_FEE_MAX_GWEI: '1' })
-  await bench.until(async () => (await read(id)).error !== null)
-  const { status, error } = await read(id)
+  await bench.until(async () => (await bench.read(id)).error !== null)
+  const { status, error } = await bench.read(id)
   expect([status, error?.code]).toEqual(['signed', 'FEE_TOO_HIGH'])
   bench.node.lie(undefined)
-  await bench.until(async () => (await read(id)).status === 'confirmed')
-  expect((await read(id)).error).toBeNull()
+  await bench.reaches(id, 'confirmed')
+  expect((await bench.read(id)).error).toBeNull()
 }, 60_000)
 
 test('one node that asks for more raises nothing: another takes it', async () => {
   const { id, bia } = await begin(100n * gwei, {}, 2)
-  await bench.until(async () => (await read(id)).status === 'confirmed')
+  await bench.reaches(id, 'confirmed')
   const attempts = await bench.database.sql`select 1 from drex_attempts`
   expect(attempts).toHaveLength(0)
   expect(await bench.balance(bia)).toBe(100n)
@@ -75,14 +72,14 @@ test('another that refuses for a reason of its own stops no raise', async () => 
   const { id } = await begin((gwei * 13n) / 10n, {}, 2, ({ method }) =>
     method === 'eth_sendRawTransaction' ? { error: { code: -32_007, message } } : undefined,
   )
-  await bench.until(async () => (await read(id)).status === 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect(await bench.database.sql`select 1 from drex_attempts`).not.toHaveLength(0)
 }, 60_000)
 
 test('a network without fees has none to raise', async () => {
   const { id } = await begin(1n, { DREX_TESTNET_GAS_POLICY: 'zero' })
-  await bench.until(async () => (await read(id)).error !== null)
-  const { status, error } = await read(id)
+  await bench.until(async () => (await bench.read(id)).error !== null)
+  const { status, error } = await bench.read(id)
   expect([status, error?.code]).toEqual(['signed', 'FEE_TOO_HIGH'])
   expect(error?.message).toContain('without a fee')
 }, 60_000)

@@ -18,7 +18,7 @@ import { bytesToHex, type Hex } from '../../../src/drex/evm/hex.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { type Bench, createBench, type TransferBody } from '../support.ts'
+import { type Bench, createBench } from '../support.ts'
 import { fakeAwsKms, fakeGcpKms, fakeKey, fakeWeb3Signer, pemOf } from './fake-services.ts'
 
 const version = (name: string) =>
@@ -100,17 +100,7 @@ const fund = async (address: string) => {
   await bench.admin.currency('mint', address, 1_000n)
 }
 
-const pay = async (from: string): Promise<string> => {
-  const body = { from_wallet: from, to_wallet: paid, amount: '1.00' }
-  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-  expect([status, json as object]).toMatchObject([202, { status: 'pending' }])
-  return (json as TransferBody).transfer_id
-}
-
-const read = async (id: string) =>
-  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-
-const confirmed = (id: string) => bench.until(async () => (await read(id)).status === 'confirmed')
+const pay = (from: string): Promise<string> => bench.pay(from as Hex, paid)
 
 const codeOf = ({ status, json }: { status: number; json: object }) => [
   status,
@@ -128,7 +118,7 @@ test('AWS: an alias becomes the key itself, which proves itself, and signs trans
   expect(address.toLowerCase()).toBe(awsKeys.get('ana')!.address)
   await fund(address)
   // The fake's signatures have a low and a high `s` in turn.
-  for (let i = 0; i < 2; i++) await confirmed(await pay(address))
+  for (let i = 0; i < 2; i++) await bench.reaches(await pay(address), 'confirmed')
   const { method, url, headers, body } = aws.asked.at(-1)!
   expect([method, new URL(url).pathname]).toEqual(['POST', '/'])
   expect(headers).toMatchObject({
@@ -151,7 +141,7 @@ test('Google: a version of a key, by the token of the machine', async () => {
   const { address } = made.json as { address: string }
   expect(address?.toLowerCase()).toBe(gcpKeys.get(version('cai'))!.address)
   await fund(address)
-  await confirmed(await pay(address))
+  await bench.reaches(await pay(address), 'confirmed')
   const { method, url, headers, body } = gcp.asked.at(-1)!
   expect([method, url, headers['authorization']]).toEqual([
     ...['POST', `${gcp.url}/v1/${version('cai')}:asymmetricSign`, 'Bearer of-the-machine'],
@@ -166,7 +156,7 @@ test('Web3Signer by client certificate; without one, or for a key that it lacks,
   const made = await make('web3signer', { address: remote.address })
   expect(made.status).toBe(201)
   await fund(remote.address)
-  await confirmed(await pay(remote.address))
+  await bench.reaches(await pay(remote.address), 'confirmed')
   const missing = await make('web3signer', { address: `0x${'31'.repeat(20)}` })
   expect(codeOf(missing)).toEqual([422, 'KEY_UNUSABLE'])
   const { DREX_WEB3SIGNER_CERT_PATH: _, DREX_WEB3SIGNER_KEY_PATH: __, ...bare } = signerEnv
@@ -234,7 +224,7 @@ describe('a key and two accounts', () => {
     const own = await make('aws_kms', { key_name: 'alias/ivo' })
     expect([own.status, own.json as object]).toEqual([201, expect.anything()])
     await fund(address)
-    await confirmed(await pay(address))
+    await bench.reaches(await pay(address), 'confirmed')
     const again = await claim('external', { address })
     expect(codeOf(again)).toEqual([409, 'WALLET_EXISTS'])
     expect([
@@ -255,7 +245,7 @@ describe('a key and two accounts', () => {
       ).length
     const before = signed()
     const id = await pay(address)
-    await bench.until(async () => (await read(id)).status === 'failed')
+    await bench.reaches(id, 'failed')
     expect(signed()).toBe(before)
   })
 
@@ -341,12 +331,12 @@ test('a key that lies or hangs later costs its own wallet time, and no other of 
   awsKeys.get('liar')!.manner = 'lies'
   gcpKeys.get(version('dia'))!.manner = 'hangs'
   const waiting = [await pay(liar!), await pay(hung!)]
-  await confirmed(await pay(honest!))
+  await bench.reaches(await pay(honest!), 'confirmed')
   for (const id of waiting) {
-    await bench.until(async () => (await read(id)).error?.code === 'SIGNER_FAILED')
-    expect((await read(id)).status).toBe('pending')
+    await bench.until(async () => (await bench.read(id)).error?.code === 'SIGNER_FAILED')
+    expect((await bench.read(id)).status).toBe('pending')
   }
-  await confirmed(await pay(honest!))
+  await bench.reaches(await pay(honest!), 'confirmed')
 })
 
 test('the doctor asks each service for the keys of its wallets', async () => {
