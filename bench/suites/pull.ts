@@ -44,7 +44,7 @@ const receive = async ({ database, bank, count }: Given) => {
     },
   }
   const trustedCertificates = { text: pair.cert, path: undefined }
-  const worker = await workerOn(database, { trustedCertificates }, logger)
+  const worker = await workerOn(database, { trustedCertificates, logger })
   const pull = createPull({
     client: interfaceClient({ PRIMARY: server.url }, { timeoutSeconds: 15 }, ispb),
     broker: worker.broker,

@@ -1,24 +1,13 @@
 /** Charges with a due date: what is asked for, read at their location, and taken of payers. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { decodeJwt } from 'jose'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
-import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, runningWorker, tellingOf } from '../spi/in/worker/support.ts'
 import { freshTxid, host, type Json, startPix } from './support.ts'
 
 let clock = new Date()
 const pix = await startPix(() => clock)
-const worker = await workerOn(
-  pix.database,
-  { autoAccept: true },
-  undefined,
-  undefined,
-  pix.receivables,
-)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await pix.database.close()
-})
+const worker = await runningWorker(pix.database, { autoAccept: true, receivables: pix.receivables })
 const address = { street: 'Rua 15, 1200', state: 'SP', postal_code: '70800100' }
 const { key, token } = await pix.receiver('ana', undefined, address)
 

@@ -1,8 +1,8 @@
 /** Returns that the institution makes: the receiver is shown them, and told of their ends, like his own. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { noteReturn } from '../../src/pix/index.ts'
 import { createPayments, createRefunds, createSend } from '../../src/spi/index.ts'
-import { fresh, payment, report, tellingOf, workerOn } from '../spi/in/worker/support.ts'
+import { fresh, payment, report, runningWorker, tellingOf } from '../spi/in/worker/support.ts'
 import { noPayees } from '../spi/payments/support.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { quietLogger } from '../support/database.ts'
@@ -12,12 +12,7 @@ import { startPix } from './support.ts'
 const pix = await startPix()
 const { sql, database } = pix
 await subscribe(sql, ['pix.returned'])
-const worker = await workerOn(database, {}, undefined, undefined, pix.receivables)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database, { receivables: pix.receivables })
 const deps = {
   ispb: '12345678',
   sql,

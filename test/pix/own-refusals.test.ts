@@ -20,7 +20,7 @@ const pix = await startPix()
 const { sql, database, receivables } = pix
 if (receivables === undefined) throw new Error('there is a database')
 const startWorker = async (known: typeof receivables) => {
-  const worker = await workerOn(database, {}, undefined, undefined, known)
+  const worker = await workerOn(database, { receivables: known })
   await worker.feature.start?.()
   return worker
 }

@@ -1,5 +1,5 @@
 /** Payments as the SPI tells of them, through the worker, and what the API Pix makes of them. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import {
   ApiError,
@@ -18,6 +18,7 @@ import {
   type PaymentParts,
   payment,
   report,
+  runningWorker,
   storedWhen,
   workerOn,
 } from '../spi/in/worker/support.ts'
@@ -26,18 +27,7 @@ import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
 
 let clock: Date | undefined
 const pix = await startPix(() => clock ?? new Date())
-const worker = await workerOn(
-  pix.database,
-  { autoAccept: true },
-  undefined,
-  undefined,
-  pix.receivables,
-)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await pix.database.close()
-})
+const worker = await runningWorker(pix.database, { autoAccept: true, receivables: pix.receivables })
 const { key, token } = await pix.receiver('ana')
 const taxId = '12345678000195'
 const foreign = await pix.receiver('bia', '11222333000181')
@@ -320,7 +310,7 @@ test('receivers whom nobody charges for are not judged', async () => {
 
 test('a worker that accepts nothing of itself still refuses', async () => {
   const own = await startPix()
-  const quiet = await workerOn(own.database, {}, undefined, undefined, own.receivables)
+  const quiet = await workerOn(own.database, { receivables: own.receivables })
   await quiet.feature.start?.()
   await own.receiver('ana')
   const ids = [fresh.endToEndId(), fresh.endToEndId()] as const

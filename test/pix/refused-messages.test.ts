@@ -23,7 +23,7 @@ const pix = await startPix()
 const { sql, database, receivables, recurrences } = pix
 await subscribe(sql, ['pix.returned'])
 const startWorker = async () => {
-  const worker = await workerOn(database, {}, undefined, undefined, receivables, recurrences)
+  const worker = await workerOn(database, { receivables, recurrences })
   await worker.feature.start?.()
   return worker
 }

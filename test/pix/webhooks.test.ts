@@ -10,13 +10,10 @@ import { startReceiver, startWebhooks } from '../webhooks/support.ts'
 import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
 
 const pix = await startPix()
-const worker = await workerOn(
-  pix.database,
-  { autoAccept: true },
-  undefined,
-  undefined,
-  pix.receivables,
-)
+const worker = await workerOn(pix.database, {
+  autoAccept: true,
+  receivables: pix.receivables,
+})
 const authority = issueCertificate('Authority', { authority: true })
 const server = issueCertificate('localhost', { issuer: authority, hosts: ['localhost'] })
 const client = issueCertificate('gateway.example.com', { issuer: authority })

@@ -1,25 +1,18 @@
 /** Pix Saque and Pix Troco: charges that hand out cash, what pays them, and what of it is given back. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { messagesOfPayment } from '../../src/spi/payments/store.ts'
 import {
   fresh,
   type PaymentParts,
   payment,
   report,
+  runningWorker,
   tellingOf,
-  workerOn,
 } from '../spi/in/worker/support.ts'
 import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
 
 const pix = await startPix()
-const worker = await workerOn(
-  ...([pix.database, { autoAccept: true }, undefined, undefined, pix.receivables] as const),
-)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await pix.database.close()
-})
+const worker = await runningWorker(pix.database, { autoAccept: true, receivables: pix.receivables })
 const { key, token } = await pix.receiver('ana')
 
 const call = (method: string, path: string, body?: object) =>

@@ -45,7 +45,7 @@ test('one trace from the request through outbox, queue and signing to the centra
   const rig = await rigOn(database, tracedBroker)
   // The simulated bank, as the real one, refuses any header that it does not know.
   const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
-  const worker = await workerOn(database, {}, quietLogger, tracedBroker)
+  const worker = await workerOn(database, { wrap: tracedBroker })
   const pull = createPull({
     client,
     broker: worker.broker,

@@ -57,7 +57,7 @@ export const startRoundTrip = async (engine: Engine) => {
   let shared: TransactionalBroker | undefined
   const share = (broker: TransactionalBroker): TransactionalBroker => (shared ??= broker)
   const rig = await rigOn(database as never, share)
-  const worker = await workerOn(database as never, {}, quietLogger, share)
+  const worker = await workerOn(database as never, { wrap: share })
   const pull = createPull({
     client,
     broker: worker.broker,

@@ -1,5 +1,5 @@
 /** Messages of ours that nothing answers, or whose answer does not name them. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   applyRemembered,
   changeStatuses,
@@ -10,17 +10,12 @@ import {
 } from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { fresh, inbound, refusal, storedWhen, workerOn } from '../in/worker/support.ts'
+import { fresh, inbound, refusal, runningWorker, storedWhen } from '../in/worker/support.ts'
 import { message } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 
 /** The central bank refuses the message as a whole. */
 const refuse = async (bizMsgIdr: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createPayments } from '#src/spi/index.ts'
 import { returnDeadline } from '#src/spi/payments/domain.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
@@ -13,19 +13,14 @@ import {
   queued,
   refusal,
   report,
+  runningWorker,
   storedWhen,
-  workerOn,
 } from '../in/worker/support.ts'
 import { noPayees } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 // Somebody takes the events, so that they are written.
 await sql`insert into webhook_endpoints (id, url, events) values ('e', 'http://127.0.0.1:1/', '{pix.*}')`
 const eventsOf = async (endToEndId: string): Promise<readonly unknown[]> => {

@@ -1,5 +1,5 @@
 /** A payment or return that is sent again under its id, after its first message was refused as a whole. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createPayments } from '#src/spi/index.ts'
 import { findOurs } from '#src/spi/reports/project.ts'
 import { testApp, testKey } from '../../support/app.ts'
@@ -12,19 +12,14 @@ import {
   queued,
   refusal,
   report,
+  runningWorker,
   storedWhen,
-  workerOn,
 } from '../in/worker/support.ts'
 import { noPayees } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 const { broker } = worker
 const { key, record } = testKey('messages:read')
 const app = testApp(

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { BuildableMessage } from '#codecs/iso20022'
 import { createLogger } from '#src/platform/observe/index.ts'
 import {
@@ -16,17 +16,20 @@ import { program } from '../../../src/main.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
-import { fresh, inbound, ispb, refusal, storedWhen, workerOn } from '../in/worker/support.ts'
+import {
+  fresh,
+  inbound,
+  ispb,
+  refusal,
+  runningWorker,
+  storedWhen,
+  workerOn,
+} from '../in/worker/support.ts'
 import { mandateAnswer, mandateCancellation, mandateRequest, newMandateId } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 await sql`insert into webhook_endpoints (id, url, events) values ('e', 'http://127.0.0.1:1/', '{pix.*}')`
 
 const { key, record } = testKey('spi:send', 'messages:read')
@@ -651,7 +654,7 @@ test('an answer that cannot be built is left out, and what it would answer count
     sink: { write: (line) => lines.push(line) > 0 },
   })
   const told = async () => [{ type: 'pain.012', params: { mandate_id: '?' } } as const]
-  const answering = await workerOn(own, {}, logger, undefined, undefined, { told })
+  const answering = await workerOn(own, { logger, recurrences: { told } })
   await answering.feature.start?.()
   try {
     const resourceId = fresh.resourceId()

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createMessageScanner } from '#codecs/iso20022'
 import type { Delivery } from '#src/platform/broker/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
@@ -26,8 +26,8 @@ import {
   payment,
   queued,
   report,
+  runningWorker,
   storedWhen,
-  workerOn,
 } from '../in/worker/support.ts'
 
 const some = (count: number, cents: bigint) => ({ count, cents })
@@ -88,12 +88,7 @@ test.each([
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 
 const { key, record } = testKey('spi:send', 'messages:read')
 const { broker } = worker

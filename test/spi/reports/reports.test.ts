@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { createReports, reconcile } from '#src/spi/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
@@ -15,19 +15,14 @@ import {
   paymentReturn,
   queued,
   report,
+  runningWorker,
   storedWhen,
-  workerOn,
 } from '../in/worker/support.ts'
 import { notification, withEntries } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 await sql`insert into webhook_endpoints (id, url, events) values ('e', 'http://127.0.0.1:1/', '{pix.*}')`
 
 const { key, record } = testKey('spi:send', 'messages:read')

@@ -1,21 +1,16 @@
 /** A payment of unknown outcome of which a report tells that it was booked. */
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { endBooked, firstPlace } from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { subscribe } from '../../../support/webhooks.ts'
 import { notification } from '../../reports/support.ts'
-import { fresh, queued, report, storedWhen, tellingOf, workerOn } from './support.ts'
+import { fresh, queued, report, runningWorker, storedWhen, tellingOf, workerOn } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
 await subscribe(sql)
-const worker = await workerOn(database)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 const tell = tellingOf(database, worker)
 
 type Entry = Parameters<typeof notification>[0]

@@ -207,11 +207,9 @@ test('what is not signed by whom we trust moves nothing: it is kept in dlq, told
 
 test('a database that breaks statements off loses nothing, stores nothing twice, fills no dlq', async () => {
   const own = await createTestDatabase(10)
-  const worker = await workerOn(
-    own,
-    {},
-    createLogger({ level: 'error', sink: { write: () => {} } }),
-  )
+  const worker = await workerOn(own, {
+    logger: createLogger({ level: 'error', sink: { write: () => {} } }),
+  })
   await subscribe(own.sql)
   const ids: string[] = []
   const receiveTen = (): Promise<void> => {
@@ -276,7 +274,7 @@ test('a drain settles what runs and takes no more; another worker goes on where 
 test('what is logged of a message has no personal data and names every warning', async () => {
   const lines: string[] = []
   const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
-  const worker = await workerOn(database, {}, logger)
+  const worker = await workerOn(database, { logger })
   await worker.feature.start?.()
   // The start itself warns of signatures that are not looked at.
   lines.length = 0

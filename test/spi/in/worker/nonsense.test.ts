@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { deadLetterHeaders, valueBytesMax } from '#src/platform/broker/index.ts'
@@ -14,22 +14,14 @@ import { utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
 import { until } from '../../../support/until.ts'
 import { notification, withEntries } from '../../reports/support.ts'
-import { fresh, inbound, payment, report, storedWhen, workerOn } from './support.ts'
+import { fresh, inbound, payment, report, runningWorker, storedWhen, workerOn } from './support.ts'
 
 /** What no interface should send, and one may all the same. */
 
 const database = await createTestDatabase()
 const { sql } = database
-const worker = await workerOn(database)
+const worker = await runningWorker(database)
 const letters = () => lettersIn(sql)
-
-beforeAll(async () => {
-  await worker.feature.start?.()
-})
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
 
 test('a message without PI-ResourceId is stored with a warning, and known again by its BizMsgIdr', async () => {
   const id = fresh.businessId()
@@ -65,7 +57,7 @@ test('a payment of more than is stored has no amount, and the others of its mess
     lock: async () => {},
     end: async () => {},
   }
-  const other = await workerOn(own, {}, undefined, undefined, receivables)
+  const other = await workerOn(own, { receivables })
   await other.feature.start?.()
   try {
     const all = [largest, ...tooLarge].map((amount) => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   applyRemembered,
   changeStatuses,
@@ -19,6 +19,7 @@ import {
   queued,
   refusal,
   report,
+  runningWorker,
   storedWhen,
   workerOn,
 } from './support.ts'
@@ -26,12 +27,7 @@ import {
 const database = await createTestDatabase()
 const { sql } = database
 await subscribe(sql, ['message.status'])
-const worker = await workerOn(database)
-beforeAll(() => worker.feature.start?.())
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database)
 
 const pending = async (reference: string): Promise<number> =>
   (await sql`select from spi_pending_answers where reference = ${reference}`).length

@@ -16,9 +16,8 @@ afterAll(() => Promise.all([database.close(), whole.close()]))
 
 const silent = { ...quietLogger, warn: () => {}, error: () => {} }
 const workerWithShortRests = () => {
-  const none = undefined
   const slowBackoff = { backoffFirstMs: 1, backoffMaxMs: 20 }
-  return workerOn(database, {}, silent, none, none, none, slowBackoff)
+  return workerOn(database, { logger: silent, slowBackoff })
 }
 
 /** Longer than all tries of a slow message take. */

@@ -1,10 +1,11 @@
+import { afterAll } from 'bun:test'
 import { spiIspb } from '#codecs/iso20022'
 import {
   createPostgresBroker,
   type OutgoingMessage,
   type TransactionalBroker,
 } from '#src/platform/broker/index.ts'
-import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { inboundHeaders, inboundTopics } from '#src/spi/in/pull/index.ts'
 import { createWorker, type WorkerDeps, type WorkerSettings } from '#src/spi/in/worker/index.ts'
 import { type Channel, enqueueMessages, type MessageTransaction } from '#src/spi/messages/index.ts'
@@ -148,17 +149,16 @@ export const inbound = (
   }
 }
 
+type WorkerOptions = Partial<WorkerSettings> &
+  Partial<Pick<WorkerDeps, 'receivables' | 'recurrences' | 'slowBackoff' | 'logger'>> & {
+    readonly wrap?: (broker: TransactionalBroker) => TransactionalBroker
+  }
+
 /** A worker on a broker of its own, and what the database then holds. */
-export const workerOn = async (
-  { sql, dsn }: TestDatabase,
-  settings: Partial<WorkerSettings> = {},
-  logger: Logger = quietLogger,
-  wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
-  receivables?: WorkerDeps['receivables'],
-  recurrences?: WorkerDeps['recurrences'],
-  slowBackoff?: WorkerDeps['slowBackoff'],
-) => {
-  const broker = wrap(createPostgresBroker({ sql, dsn, logger: quietLogger }))
+export const workerOn = async ({ sql, dsn }: TestDatabase, options: WorkerOptions = {}) => {
+  const { receivables, recurrences, slowBackoff, logger = quietLogger, wrap, ...settings } = options
+  const made = createPostgresBroker({ sql, dsn, logger: quietLogger })
+  const broker = wrap?.(made) ?? made
   await broker.start()
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createWorker({
@@ -189,6 +189,17 @@ export const workerOn = async (
       await broker.stop()
     },
   }
+}
+
+/** One that runs until the tests of the file are over, and then ends with its database. */
+export const runningWorker = async (database: TestDatabase, options?: WorkerOptions) => {
+  const worker = await workerOn(database, options)
+  await worker.feature.start?.()
+  afterAll(async () => {
+    await worker.stop()
+    await database.close()
+  })
+  return worker
 }
 
 export type Stored = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import {
   type Delivery,
   deadLetterHeaders,
@@ -20,6 +20,7 @@ import {
   queued,
   refusal,
   report,
+  runningWorker,
   storedWhen,
   workerOn,
 } from './support.ts'
@@ -27,16 +28,8 @@ import {
 const database = await createTestDatabase()
 const { sql } = database
 await subscribe(sql)
-const worker = await workerOn(database)
+const worker = await runningWorker(database)
 const letters = () => lettersIn(sql)
-
-beforeAll(async () => {
-  await worker.feature.start?.()
-})
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
 
 const isUnreadable = ({ headers }: KeptLetter): boolean =>
   headers[deadLetterHeaders.errorCode] !== 'ids_of_another_message'

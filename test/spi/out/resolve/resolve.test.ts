@@ -1,5 +1,5 @@
 /** A message of unknown outcome that a person ends, and what the central bank says of it afterwards. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createPayments, createResolve, rebuildRecurring } from '#src/spi/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
@@ -14,9 +14,9 @@ import {
   queued,
   refusal,
   report,
+  runningWorker,
   storedWhen,
   tellingOf,
-  workerOn,
 } from '../../in/worker/support.ts'
 import { noPayees } from '../../payments/support.ts'
 import { notification } from '../../reports/support.ts'
@@ -24,12 +24,7 @@ import { notification } from '../../reports/support.ts'
 const pix = await startPix()
 const { sql, database, receivables, recurrences } = pix
 await subscribe(sql)
-const worker = await workerOn(database, {}, undefined, undefined, receivables, recurrences)
-await worker.feature.start?.()
-afterAll(async () => {
-  await worker.stop()
-  await database.close()
-})
+const worker = await runningWorker(database, { receivables, recurrences })
 const tell = tellingOf(database, worker)
 const { key, record } = testKey('ops:admin', 'messages:read')
 const operator = testKey('spi:send', 'ops:read')
