@@ -171,7 +171,7 @@ describe.skipIf(!isJposHere)(`jPOS as the network${note}`, () => {
         poolSize: 2,
         signOn: true,
         echoMs: 300,
-        reconnect: { baseMs: 200, maxMs: 500 },
+        reconnect: { backoffFirstMs: 200, backoffMaxMs: 500 },
       }),
     )
     network.start()

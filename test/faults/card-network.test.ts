@@ -12,7 +12,7 @@ test('whatever the network does, an outcome says no more than is true', async ()
       poolSize: 5,
       window: 100,
       signOn: true,
-      reconnect: { baseMs: 2, maxMs: 10 },
+      reconnect: { backoffFirstMs: 2, backoffMaxMs: 10 },
       onLateAnswer: () => late++,
     },
     {

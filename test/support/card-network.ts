@@ -60,7 +60,7 @@ export const networkOptions = (
   window: 256,
   signOn: false,
   echoMs: 30_000,
-  reconnect: { baseMs: 10, maxMs: 50 },
+  reconnect: { backoffFirstMs: 10, backoffMaxMs: 50 },
   logger: quietLogger,
   ...change,
 })

@@ -1,6 +1,7 @@
 import type { Socket } from 'bun'
 import { CodecError } from '#codecs/bytes'
 import { type CardMessage, FrameDecoder, frameBytesMaxDefault } from '#codecs/iso8583'
+import { backoffMs } from '#src/platform/runtime/index.ts'
 import { messageFeeFields } from '../reconciliation/fees.ts'
 import type { LinkKeys } from '../security/index.ts'
 import { Advices, isAdvice } from './advices.ts'
@@ -22,14 +23,7 @@ import {
   withoutFields,
 } from './management.ts'
 import { exchangeKey, isManagementKey } from './matching.ts'
-import {
-  answerMsMax,
-  backoffDelayMs,
-  reconnect,
-  signOffMs,
-  stableMs,
-  unreadableMax,
-} from './options.ts'
+import { answerMsMax, reconnect, signOffMs, stableMs, unreadableMax } from './options.ts'
 import { Outbound } from './outbound.ts'
 import { createSealer, fieldReaderOf, type Sealer } from './sealing.ts'
 import { areKeysConfirmed, isSealedRight, keysIn, sendSealed } from './secured.ts'
@@ -379,11 +373,7 @@ export class Connection implements Lane {
     this.decoder = this.newDecoder()
     if (isFinal) return
     this.context.onLost()
-    const delayMs = backoffDelayMs(
-      this.attempt++,
-      options.reconnect ?? reconnect,
-      options.random ?? Math.random,
-    )
+    const delayMs = backoffMs(++this.attempt, options.reconnect ?? reconnect, options.random)
     options.logger.warn(
       {
         network: options.name,

@@ -1,5 +1,6 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Backoff } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Content } from '../content/index.ts'
 import type { LinkKeyStore, LinkSecurity, SecurityModule } from '../security/index.ts'
@@ -8,15 +9,6 @@ import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { ReconciliationRules } from './reconciliation-form.ts'
 import type { LateAnswer, TakeAdvice } from './types.ts'
-
-export type Backoff = { readonly baseMs: number; readonly maxMs: number }
-
-/** A time from 0 to the bound that doubles with each attempt: full jitter, so that many do not come at once. */
-export const backoffDelayMs = (
-  attempt: number,
-  { baseMs, maxMs }: Backoff,
-  random: () => number,
-): number => random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30))
 
 /** All settings to reach one network. */
 export type NetworkOptions = {
@@ -85,7 +77,7 @@ export const answerMsMax = 10_000
 export const drainMs = 15_000
 export const signOffMs = 2_000
 /** A network that comes back is in use within two seconds. */
-export const reconnect: Backoff = { baseMs: 250, maxMs: 2_000 }
+export const reconnect: Backoff = { backoffFirstMs: 250, backoffMaxMs: 2_000 }
 /** How long a request waits for a connection while none is up. */
 export const connectWaitMs = 500
 /** What waited for longer could neither be sent nor decided any more: others take it for abandoned. */

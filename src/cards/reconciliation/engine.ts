@@ -1,11 +1,10 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
-import { addDays } from '#src/platform/runtime/index.ts'
+import { addDays, backoffMs } from '#src/platform/runtime/index.ts'
 import { gaugeByNetwork } from '../by-network.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
-import { backoffDelayMs } from '../networks/options.ts'
 import { storable } from '../text.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { dayAt, settlementDay } from './days.ts'
@@ -15,7 +14,7 @@ import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } 
 import { exchanged, type UploadDeps, uploadNext } from './upload.ts'
 
 const everyMs = 10_000
-const backoff = { baseMs: 2_000, maxMs: 300_000 }
+const backoff = { backoffFirstMs: 2_000, backoffMaxMs: 300_000 }
 /** How much longer a lease lasts than the network's time. */
 const leaseMarginMs = 10_000
 /** Messages of one network in one round, so that an upload holds up neither other networks nor the end of days. */
@@ -155,8 +154,8 @@ const again = async (
   isUnsent: boolean,
   responseCode?: string,
 ): Promise<void> => {
-  const { backoffBaseMs: baseMs = backoff.baseMs } = timing ?? {}
-  const waitMs = backoffDelayMs(due.attempts, { ...backoff, baseMs }, Math.random)
+  const { backoffBaseMs: backoffFirstMs = backoff.backoffFirstMs } = timing ?? {}
+  const waitMs = backoffMs(due.attempts + 1, { ...backoff, backoffFirstMs })
   await store.release(sql, due, waitMs, isUnsent, responseCode)
 }
 

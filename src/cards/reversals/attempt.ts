@@ -1,6 +1,7 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { type Backoff, backoffMs } from '#src/platform/runtime/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 import {
@@ -11,7 +12,6 @@ import {
   shownMessage,
   withoutKept,
 } from '../networks/messages.ts'
-import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
 import { type Card, cardOr, type Vault } from '../vault/index.ts'
@@ -240,8 +240,8 @@ const putBack = async (
   const waitMs = isTransient
     ? Math.random() * holdMs
     : noByteWritten.has(outcome)
-      ? Math.random() * backoff.maxMs
-      : backoffDelayMs(reversal.attempts, backoff, Math.random)
+      ? Math.random() * backoff.backoffMaxMs
+      : backoffMs(reversal.attempts + 1, backoff)
   await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })
 }
 

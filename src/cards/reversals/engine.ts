@@ -129,8 +129,8 @@ class Engine {
     this.context = {
       ...deps,
       backoff: {
-        baseMs: timing.backoffBaseMs ?? backoffBaseMs,
-        maxMs: settings.backoffMaxSeconds * 1_000,
+        backoffFirstMs: timing.backoffBaseMs ?? backoffBaseMs,
+        backoffMaxMs: settings.backoffMaxSeconds * 1_000,
       },
       holdMs: timing.holdMs ?? holdMs,
       leaseMarginMs,

@@ -1,8 +1,8 @@
+import { backoffMs, pause } from '#src/platform/runtime/index.ts'
 import type { Logger } from '../observe/index.ts'
 import { cutLetter, deadLetterOf, letterBytesMax } from './dead-letter.ts'
 import { DeliveryLostError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 import { shownOffset } from './observe.ts'
-import { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
 
 export type DeliverDeps<M extends Delivery = Delivery> = {
@@ -21,6 +21,12 @@ export type DeliverDeps<M extends Delivery = Delivery> = {
   readonly signal: AbortSignal
   /** Called when one message of several is settled, and before a rest for somebody whose absence is told elsewhere. */
   readonly onProgress: (restMs?: number) => void
+}
+
+const retryPolicyDefault: RetryPolicy = {
+  attemptsMax: 6,
+  backoffFirstMs: 50,
+  backoffMaxMs: 10_000,
 }
 
 /** The policy for errors of the surroundings, which we retry without end. */

@@ -23,10 +23,8 @@ export {
   createPostgresBroker,
   type TransactionalBroker,
 } from './postgresql/index.ts'
-export { backoffMs, pause } from './retry.ts'
 export { tracedBroker, traceHeader } from './traced.ts'
 export {
-  type Backoff,
   type Broker,
   type ConsumeOptions,
   type Consumer,

@@ -1,5 +1,6 @@
 import type { Loop } from '#src/platform/jobs/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
+import type { Backoff } from '#src/platform/runtime/index.ts'
 import type { PoisonMessageError } from './errors.ts'
 
 /** A message to publish. The topics, keys and headers are those of the specification. */
@@ -27,11 +28,6 @@ export type Delivery = {
   readonly attempt: number
   /** Why it cannot be read: no handler gets it, and it goes to `dlq`. */
   readonly failure?: PoisonMessageError
-}
-
-export type Backoff = {
-  readonly backoffFirstMs: number
-  readonly backoffMaxMs: number
 }
 
 export type RetryPolicy = Backoff & {

@@ -1,15 +1,10 @@
+const late = Symbol('late')
+
 /** @throws Error when `asked` has not ended within the time; the work itself goes on */
 export const inTime = async <T>(asked: PromiseLike<T>, timeoutMs: number): Promise<T> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new Error(`no answer within ${timeoutMs} ms`)),
-    timeoutMs,
-  )
-  try {
-    return await Promise.race([asked, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const answer = await inTimeOr(asked, timeoutMs, late)
+  if (answer === late) throw new Error(`no answer within ${timeoutMs} ms`)
+  return answer
 }
 
 /** @returns `instead` when `asked` has not ended within the time; the work itself goes on */

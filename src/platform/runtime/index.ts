@@ -26,4 +26,5 @@ export {
 export { createThread, serveThread } from './thread.ts'
 export { isGzip, readUnzipped, unzipped } from './unzipped.ts'
 export { uuidMoment } from './uuid-moment.ts'
+export { type Backoff, backoffMs, pause } from './waiting.ts'
 export { zstdCompressed, zstdDecompressed } from './zstd.ts'

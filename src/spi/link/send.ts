@@ -1,5 +1,5 @@
 import { encodeMultipart, multipartContentType } from '#codecs/multipart'
-import { backoffMs } from '#src/platform/broker/index.ts'
+import { backoffMs } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Channel } from '../messages/index.ts'
 import { InterfaceError } from './errors.ts'

@@ -143,7 +143,7 @@ describe('bytes', () => {
     using peer = createRawPeer(ignore, { onOpen: ({ socket }) => socket.pause() })
     await using rig = await connect(peer.port, {
       window: 100_000,
-      reconnect: { baseMs: 60_000, maxMs: 60_000 },
+      reconnect: { backoffFirstMs: 60_000, backoffMaxMs: 60_000 },
     })
     const kinds = new Map<string, number>()
     const waiting: Promise<void>[] = []
@@ -529,7 +529,7 @@ describe('stopping', () => {
 
   test('ends attempts to connect', async () => {
     const { counts, metrics } = counting()
-    const reconnect = { baseMs: 1, maxMs: 1 }
+    const reconnect = { backoffFirstMs: 1, backoffMaxMs: 1 }
     const network = createNetwork(networkOptions(1, { reconnect, metrics }))
     network.start()
     await until(() => counts.reconnects >= 3)
@@ -565,7 +565,9 @@ test('a second fault of the same bytes does not keep the connection from coming 
       if (connections++ === 0) socket.write(Buffer.concat([...frames, Buffer.alloc(8, 0xff)]))
     },
   })
-  const network = createNetwork(networkOptions(peer.port, { reconnect: { baseMs: 1, maxMs: 1 } }))
+  const network = createNetwork(
+    networkOptions(peer.port, { reconnect: { backoffFirstMs: 1, backoffMaxMs: 1 } }),
+  )
   network.start()
   await until(() => connections > 1 && network.health().connectionsUp === 1)
   await network.stop()

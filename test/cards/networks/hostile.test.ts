@@ -33,7 +33,7 @@ test('a network that sends nonsense a hundred times is a network again when it s
     },
   })
   const network = createNetwork(
-    networkOptions(peer.port, { poolSize: 8, reconnect: { baseMs: 1, maxMs: 3 } }),
+    networkOptions(peer.port, { poolSize: 8, reconnect: { backoffFirstMs: 1, backoffMaxMs: 3 } }),
   )
   network.start()
   await until(() => good.length === 8 && network.health().connectionsUp === 8)

@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { pause } from '#src/platform/runtime/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { DeliveryLostError } from '../errors.ts'
-import { pause } from '../retry.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'
 import { highOf, type Lanes, laneOf } from './lanes.ts'
 import type { Leases } from './leases.ts'

@@ -1,4 +1,4 @@
-import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
+import { type Backoff, backoffMs } from '#src/platform/runtime/index.ts'
 import type { PulledMessage } from '../../link/types.ts'
 
 /** Messages whose repetition is noticed. */
@@ -27,7 +27,7 @@ export type Pace = ReturnType<typeof createPace>
  *
  * @param onStale - called once for each time that it begins
  */
-export const createPace = (retry: RetryPolicy, onStale: () => void) => {
+export const createPace = (retry: Backoff, onStale: () => void) => {
   const known = new Set<string>()
   let stale = 0
   const isNew = (key: string): boolean => {

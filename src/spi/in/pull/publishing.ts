@@ -1,11 +1,10 @@
 import {
-  backoffMs,
   letterBytesMax,
   PublishRefusedError,
-  pause,
   type RetryPolicy,
 } from '#src/platform/broker/index.ts'
 import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
+import { backoffMs, pause } from '#src/platform/runtime/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type Letter, refusedLetter } from './letters.ts'
 import { type InboundMessage, inboundHeaders } from './message.ts'

@@ -1,4 +1,4 @@
-import { backoffMs, pause, type RetryPolicy } from '#src/platform/broker/index.ts'
+import type { RetryPolicy } from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/jobs/index.ts'
 import {
   createOutageLog,
@@ -6,6 +6,7 @@ import {
   type Logger,
   type OutageLog,
 } from '#src/platform/observe/index.ts'
+import { backoffMs, pause } from '#src/platform/runtime/index.ts'
 import {
   InterfaceError,
   StreamGoneError,

@@ -1,7 +1,6 @@
 import type { Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events/index.ts'
 import {
-  type Backoff,
   type Consumer,
   readers,
   type TransactionalBroker,
@@ -10,6 +9,7 @@ import {
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Backoff } from '#src/platform/runtime/index.ts'
 import { usedFiles } from '#src/platform/security/index.ts'
 import { createTrust } from '../../out/signing/index.ts'
 import { buildDraft } from '../../recurring/outgoing.ts'

@@ -1,4 +1,4 @@
-import type { Backoff, Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
+import type { Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
 import {
   type Client,
   createGatherer,
@@ -9,6 +9,7 @@ import {
   type Queryable,
 } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Logger } from '#src/platform/observe/index.ts'
+import type { Backoff } from '#src/platform/runtime/index.ts'
 import type { NewMessage } from '../../messages/index.ts'
 import { inboundHeaders } from '../pull/index.ts'
 import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'

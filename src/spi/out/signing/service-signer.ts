@@ -85,8 +85,6 @@ const ask = async (
   }
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /** Makes one call with its attempts. Repeats it on connection errors and time-outs: signing twice is harmless. */
 const call = async (
   options: ServiceSignerOptions,
@@ -112,7 +110,7 @@ const call = async (
     }
     breaker.failed()
     if (attempt < options.attemptsMax) {
-      await pause(Math.random() * options.backoffMs * 2 ** (attempt - 1))
+      await Bun.sleep(Math.random() * options.backoffMs * 2 ** (attempt - 1))
     }
   }
   throw new SigningError(`the signature service gave no answer: ${last}`)

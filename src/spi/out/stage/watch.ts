@@ -1,4 +1,3 @@
-import { backoffMs } from '#src/platform/broker/index.ts'
 import {
   afterCommit,
   type Client,
@@ -7,6 +6,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import { backoffMs } from '#src/platform/runtime/index.ts'
 import {
   changeStatuses,
   knownForMs,

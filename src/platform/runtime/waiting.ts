@@ -1,14 +1,11 @@
-import type { Backoff, RetryPolicy } from './types.ts'
-
-export const retryPolicyDefault: RetryPolicy = {
-  attemptsMax: 6,
-  backoffFirstMs: 50,
-  backoffMaxMs: 10_000,
-}
+/** What the bound of the first pause is, and to what it doubles. */
+export type Backoff = { readonly backoffFirstMs: number; readonly backoffMaxMs: number }
 
 /**
  * Capped exponential backoff with full jitter: any time from 0 to the cap of this attempt, so that many
- * consumers of one failed service do not come back together.
+ * who wait for one failed service do not come back together.
+ *
+ * @param attempt - from 1
  */
 export const backoffMs = (
   attempt: number,
