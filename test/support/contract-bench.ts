@@ -25,13 +25,24 @@ export type Deployed = {
 
 export type ContractBench = {
   readonly engine: Engine
-  readonly actors: readonly string[]
   readonly deploy: (path: string, args: readonly unknown[], from?: string) => Promise<Deployed>
   readonly now: () => Promise<number>
   readonly travel: (seconds: number) => Promise<void>
 }
 
-const actorCount = 8
+const account = (digit: number): string => `0x${String(digit).repeat(40)}`
+
+/** Whoever calls: accounts that need no key. */
+export const actors = [
+  account(1),
+  account(2),
+  account(3),
+  account(4),
+  account(5),
+  account(6),
+  account(7),
+  account(8),
+] as const
 
 export const createContractBench = async (): Promise<ContractBench> => {
   const engine = await createEngine({ mining: 'auto' })
@@ -40,10 +51,6 @@ export const createContractBench = async (): Promise<ContractBench> => {
     if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
     return outcome.result
   }
-  const actors = Array.from(
-    { length: actorCount },
-    (_, i) => `0x${`${i + 1}`.repeat(2).repeat(20)}`,
-  )
   for (const actor of actors) await demand('hardhat_impersonateAccount', [actor])
 
   const simulate = async (iface: Interface, from: string, to: string | undefined, data: string) => {
@@ -70,8 +77,7 @@ export const createContractBench = async (): Promise<ContractBench> => {
 
   return {
     engine,
-    actors,
-    async deploy(path, args, from = actors[0]!) {
+    async deploy(path, args, from = actors[0]) {
       const artifact = (await import(`../../${path}`, { with: { type: 'json' } })).default
       const iface = new Interface(artifact.abi)
       const data = artifact.bytecode + iface.encodeDeploy(args).slice(2)

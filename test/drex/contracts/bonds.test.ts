@@ -3,6 +3,7 @@ import { Interface } from 'ethers'
 import deliveryArtifact from '../../../src/drex/templates/bond-delivery/generated/BondDelivery.json'
 import bondArtifact from '../../../src/drex/templates/tokenized-bond/generated/TokenizedBond.json'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -12,14 +13,12 @@ import {
 
 const at = (folder: string, name: string) => `src/drex/templates/${folder}/generated/${name}.json`
 
+const [admin, ana, bia, stranger] = actors
+
 let bench: ContractBench
 let money: Deployed
 let bond: Deployed
 let delivery: Deployed
-let admin: string
-let ana: string
-let bia: string
-let stranger: string
 
 const maturity = 4_102_444_800n
 const ltn = ['LTN', '100000', maturity] as const
@@ -31,7 +30,6 @@ const named = (logs: readonly { readonly name: string }[]) => logs.map(({ name }
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, ana, bia, stranger] = bench.actors as [string, string, string, string]
   money = await bench.deploy(at('currency', 'Currency'), ['Real Digital', 'BRL', admin])
   bond = await bench.deploy(at('tokenized-bond', 'TokenizedBond'), [admin, ''])
   delivery = await bench.deploy(at('bond-delivery', 'BondDelivery'), [money.address, bond.address])

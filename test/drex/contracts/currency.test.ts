@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { Interface, id, ZeroAddress } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -9,16 +10,13 @@ import {
 } from '../../support/contract-bench.ts'
 
 const path = 'src/drex/templates/currency/generated/Currency.json'
+const [admin, ana, bia, stranger] = actors
+
 let bench: ContractBench
 let currency: Deployed
-let admin: string
-let ana: string
-let bia: string
-let stranger: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, ana, bia, stranger] = bench.actors as [string, string, string, string]
   currency = await bench.deploy(path, ['Real Digital', 'BRL', admin])
   await currency.send(admin, 'enableAccount', ana)
   await currency.send(admin, 'enableAccount', bia)

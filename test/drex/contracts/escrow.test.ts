@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ZeroAddress, ZeroHash } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -19,26 +20,14 @@ const statusCodes = {
   resolved: 5n,
 } as const
 
+const [admin, payer, payee, arbiter, collector, stranger] = actors
+
 let bench: ContractBench
 let money: Deployed
 let now: number
-let admin: string
-let payer: string
-let payee: string
-let arbiter: string
-let collector: string
-let stranger: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, payer, payee, arbiter, collector, stranger] = bench.actors as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
   money = await bench.deploy(currency, ['Real Digital', 'BRL', admin])
   now = await bench.now()
   for (const person of [payer, payee, arbiter, collector]) {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ZeroAddress } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -12,17 +13,14 @@ const path = 'src/drex/templates/lien/generated/Lien.json'
 const currency = 'src/drex/templates/currency/generated/Currency.json'
 const document = `0x${'ab'.repeat(32)}`
 
+const [admin, owner, bank, stranger] = actors
+
 let bench: ContractBench
 let money: Deployed
 let now: number
-let admin: string
-let owner: string
-let bank: string
-let stranger: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, owner, bank, stranger] = bench.actors as [string, string, string, string]
   money = await bench.deploy(currency, ['Real Digital', 'BRL', admin])
   now = await bench.now()
   for (const person of [owner, bank]) await money.send(admin, 'enableAccount', person)

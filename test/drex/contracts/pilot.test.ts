@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { Interface, id, ZeroAddress } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -11,16 +12,13 @@ import {
 
 const at = (folder: string, name: string) => `src/drex/templates/${folder}/generated/${name}.json`
 
+const [admin, ana, bia, stranger] = actors
+
 let bench: ContractBench
 let money: Deployed
-let admin: string
-let ana: string
-let bia: string
-let stranger: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, ana, bia, stranger] = bench.actors as [string, string, string, string]
   money = await bench.deploy(at('currency', 'Currency'), ['Real Digital', 'BRL', admin])
   for (const person of [ana, bia]) await money.send(admin, 'enableAccount', person)
 })

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { encodeBytes32String, ZeroAddress } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -18,25 +19,13 @@ const halted = '0x54'
 const locked = '0x55'
 const ok = '0x51'
 
+const [owner, ana, bia, caio, controller, stranger] = actors
+
 let bench: ContractBench
 let now: number
-let owner: string
-let ana: string
-let bia: string
-let caio: string
-let controller: string
-let stranger: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[owner, ana, bia, caio, controller, stranger] = bench.actors as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
   now = await bench.now()
 })
 

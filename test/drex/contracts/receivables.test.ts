@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ZeroAddress } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -21,18 +22,14 @@ const statusCodes = {
   cancelled: 6n,
 } as const
 
+const [admin, originator, payer, ana, bia] = actors
+
 let bench: ContractBench
 let money: Deployed
 let now: number
-let admin: string
-let originator: string
-let payer: string
-let ana: string
-let bia: string
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, originator, payer, ana, bia] = bench.actors as [string, string, string, string, string]
   money = await bench.deploy(currency, ['Real Digital', 'BRL', admin])
   now = await bench.now()
   for (const person of [originator, payer, ana, bia]) {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import artifact from '../../../src/drex/templates/reserve-swap/generated/ReserveSwap.json'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -11,17 +12,13 @@ import {
 
 const at = (folder: string, name: string) => `src/drex/templates/${folder}/generated/${name}.json`
 
+const [admin, reserveA, reserveB, ana, bia, stranger] = actors
+
 let bench: ContractBench
 let money: Deployed
 let retailA: Deployed
 let retailB: Deployed
 let swap: Deployed
-let admin: string
-let reserveA: string
-let reserveB: string
-let ana: string
-let bia: string
-let stranger: string
 
 const retail = async (cnpj8: number, reserve: string): Promise<Deployed> => {
   const token = await bench.deploy(at('retail-currency', 'RetailCurrency'), [
@@ -42,14 +39,6 @@ const retail = async (cnpj8: number, reserve: string): Promise<Deployed> => {
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[admin, reserveA, reserveB, ana, bia, stranger] = bench.actors as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
   money = await bench.deploy(at('currency', 'Currency'), ['Real Digital', 'BRL', admin])
   swap = await bench.deploy(at('reserve-swap', 'ReserveSwap'), [admin, admin, money.address])
   for (const member of [reserveA, reserveB, swap.address]) {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ZeroHash } from 'ethers'
 import {
+  actors,
   type ContractBench,
   createContractBench,
   type Deployed,
@@ -9,10 +10,9 @@ import {
 } from '../../support/contract-bench.ts'
 
 const path = 'src/drex/templates/tokenized-asset/generated/TokenizedAsset.json'
+const [owner, ana, bia] = actors
+
 let bench: ContractBench
-let owner: string
-let ana: string
-let bia: string
 
 const terms = (changes: object = {}) => ({
   name: 'Debênture 1',
@@ -29,7 +29,6 @@ const terms = (changes: object = {}) => ({
 
 beforeEach(async () => {
   bench = await createContractBench()
-  ;[owner, ana, bia] = bench.actors as [string, string, string]
 })
 
 const deploy = (changes: object = {}): Promise<Deployed> => bench.deploy(path, [terms(changes)])
