@@ -1,22 +1,17 @@
 /** Liens that another has made, followed from what the chain will not take back. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { loadArtifact } from '../../src/drex/templates/index.ts'
-import { adminAddress, type Bench, createBench } from './support.ts'
+import { adminAddress, benchOfFile } from './support.ts'
 
 const confirmations = 4
 const path = '/v1/drex/liens'
 
-let bench: Bench
-
-beforeAll(async () => {
-  bench = await createBench({
-    chain: { mining: 'manual' },
-    env: { DREX_TESTNET_CONFIRMATIONS: String(confirmations) },
-  })
+const bench = await benchOfFile({
+  chain: { mining: 'manual' },
+  env: { DREX_TESTNET_CONFIRMATIONS: String(confirmations) },
 })
-afterAll(() => bench.stop())
 
 const mine = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await bench.chain.mine()

@@ -1,32 +1,24 @@
 /** Liens that are taken over while the blocks behind them are read: what they tell there is not missed. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { loadArtifact } from '../../src/drex/templates/index.ts'
-import { adminAddress, type Bench, createBench } from './support.ts'
+import { adminAddress, benchOfFile } from './support.ts'
 
 const confirmations = 4
 const path = '/v1/drex/liens'
 
-let bench: Bench
-let beneficiary: Hex
-let lien: Interface
-let bytecode: string
-
-beforeAll(async () => {
-  bench = await createBench({
-    chain: { mining: 'manual' },
-    env: { DREX_TESTNET_CONFIRMATIONS: String(confirmations) },
-  })
-  beneficiary = await bench.wallet(0n)
-  const artifact = await loadArtifact('lien')
-  lien = new Interface(artifact.abi as never)
-  bytecode = artifact.bytecode
-  // Somebody was followed once.
-  await bench.database.sql`
-    insert into drex_agreement_positions (network, block_number) values ('drex_testnet', 0)`
+const bench = await benchOfFile({
+  chain: { mining: 'manual' },
+  env: { DREX_TESTNET_CONFIRMATIONS: String(confirmations) },
 })
-afterAll(() => bench.stop())
+const beneficiary = await bench.wallet(0n)
+const artifact = await loadArtifact('lien')
+const lien = new Interface(artifact.abi as never)
+const bytecode = artifact.bytecode
+// Somebody was followed once.
+await bench.database.sql`
+  insert into drex_agreement_positions (network, block_number) values ('drex_testnet', 0)`
 
 const mine = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await bench.chain.mine()

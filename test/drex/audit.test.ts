@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, benchOfFile, createBench, type TransferBody } from './support.ts'
 
 const coins: Hex = '0x8ac7230489e80000'
 
@@ -13,20 +13,13 @@ type Entry = {
   readonly request: string | null
 }
 
-let bench: Bench
-let ana: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench({
-    chain: { mining: 'manual', gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
-    env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
-  })
-  ana = await bench.wallet()
-  bia = await bench.wallet(0n)
-  await bench.chain.request('hardhat_setBalance', [ana, coins])
+const bench = await benchOfFile({
+  chain: { mining: 'manual', gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
+  env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
 })
-afterAll(() => bench.stop())
+const ana = await bench.wallet()
+const bia = await bench.wallet(0n)
+await bench.chain.request('hardhat_setBalance', [ana, coins])
 
 const entries = async (object: string): Promise<readonly Entry[]> => [
   ...(await bench.database.sql<Entry[]>`

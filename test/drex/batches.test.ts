@@ -1,9 +1,9 @@
 /** Many transfers in one request: all are taken or none, and each has its own end. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { testApp } from '../support/app.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { benchOfFile, type TransferBody } from './support.ts'
 
 type Batch = {
   readonly batch_id: string
@@ -11,18 +11,10 @@ type Batch = {
   readonly transfers: readonly (TransferBody & { readonly approval: string | null })[]
 }
 
-let bench: Bench
-let ana: Hex
-let eva: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet()
-  eva = await bench.wallet()
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet()
+const eva = await bench.wallet()
+const bia = await bench.wallet(0n)
 
 const row = (from: Hex, amount: string, more: object = {}) => ({
   from_wallet: from,

@@ -1,18 +1,11 @@
 /** Bonds against money through the gateway: deployed from templates, commanded by both sides, settled by the second. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Bench, createBench } from './support.ts'
+import { benchOfFile } from './support.ts'
 
-let bench: Bench
-let ana: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet(0n)
-  bia = await bench.wallet(10_000_000n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet(0n)
+const bia = await bench.wallet(10_000_000n)
 
 const ltn = { acronym: 'LTN', code: '100000', maturityDate: '4102444800' }
 

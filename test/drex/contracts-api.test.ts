@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import { createSealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
@@ -11,6 +11,7 @@ import {
   type Admin,
   adminAddress,
   type Bench,
+  benchOfFile,
   createBench,
   noCustody,
   sealer,
@@ -25,16 +26,9 @@ type Contract = {
   error: unknown
 }
 
-let bench: Bench
-let ana: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet()
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet()
+const bia = await bench.wallet(0n)
 
 const asset = (changes: object = {}) => ({
   template: 'tokenized_asset',

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import asset from '../../src/drex/templates/tokenized-asset/generated/TokenizedAsset.json'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, benchOfFile, type TransferBody } from './support.ts'
 
 const abi = new Interface(asset.abi)
 const unit = 10n ** 18n
 const network = 'eth_sepolia'
 
-let bench: Bench
-let token: Hex
 let [ana, bia]: Hex[] = []
 
 /** A token with other decimals than the pilot's. */
@@ -42,15 +40,12 @@ const environment = (of: Hex) => ({
   DREX_ETH_SEPOLIA_BLOCK_TIME_MS: '40',
 })
 
-beforeAll(async () => {
-  bench = await createBench()
-  token = await deploy(bench, 18)
-  await bench.restart(environment(token))
-  ;[ana, bia] = [await wallet(bench), await wallet(bench)]
-  const funding = abi.encodeFunctionData('transfer', [ana, 50_000n * unit])
-  await bench.admin.send(token, funding)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const token = await deploy(bench, 18)
+await bench.restart(environment(token))
+;[ana, bia] = [await wallet(bench), await wallet(bench)]
+const funding = abi.encodeFunctionData('transfer', [ana, 50_000n * unit])
+await bench.admin.send(token, funding)
 
 const held = async (who: Hex): Promise<bigint> => {
   const data = abi.encodeFunctionData('balanceOf', [who])

@@ -1,5 +1,5 @@
 /** Deliveries against payment as a resource: both sides here, either first, amid restarts and tokens that lie. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import { advance } from '../../src/drex/agreements/advance.ts'
 import { isCodeOf } from '../../src/drex/agreements/template-code.ts'
@@ -10,7 +10,7 @@ import defaultsArtifact from '../../src/drex/templates/default-accounts/generate
 import directoryArtifact from '../../src/simulators/chain/contracts/generated/SandboxDirectory.json'
 import { bondAbi, deliveryAbi, deployBond, deployDelivery, ltn, ltnTuple } from './bond-delivery.ts'
 import { lyingMoney } from './lying-money.ts'
-import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts'
+import { adminAddress, benchOfFile, currencyAbi } from './support.ts'
 
 type Body = {
   readonly delivery_id: string
@@ -23,21 +23,13 @@ type Body = {
 
 const held = 10_000_000n
 
-let bench: Bench
-let seller: Hex
-let buyer: Hex
-let bond: Hex
-let contract: Hex
 let number = 20_261_123_000_000n
 
-beforeAll(async () => {
-  bench = await createBench({ isLying: true })
-  seller = await bench.wallet(0n)
-  buyer = await bench.wallet(held)
-  bond = await deployBond(bench.admin, [seller, buyer])
-  contract = await deployDelivery(bench.admin, bench.admin.token, bond)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile({ isLying: true })
+const seller = await bench.wallet(0n)
+const buyer = await bench.wallet(held)
+const bond = await deployBond(bench.admin, [seller, buyer])
+const contract = await deployDelivery(bench.admin, bench.admin.token, bond)
 
 const view = async (to: Hex, abi: Interface, name: string, ...args: readonly unknown[]) => {
   const data = abi.encodeFunctionData(name, args)

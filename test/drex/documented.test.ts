@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Bench, createBench } from './support.ts'
+import { expect, test } from 'bun:test'
+import { benchOfFile } from './support.ts'
 
 /** The requests of the interface's description, each as it stands there. */
-let bench: Bench
-let ana: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet()
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet()
+const bia = await bench.wallet(0n)
 
 const post = async (path: string, body: object) => {
   const { status, json } = await bench.call('POST', path, body)

@@ -1,16 +1,11 @@
 /** What may be on the chain already: told by an event, by health and by the list, with the reason and what it may be. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { unsentOf } from '../../src/drex/engine/held-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { sendOutside } from './outside.ts'
-import { type Bench, createBench, currencyAbi, sealer } from './support.ts'
+import { benchOfFile, currencyAbi, sealer } from './support.ts'
 
-let bench: Bench
-
-beforeAll(async () => {
-  bench = await createBench({ isLying: true })
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile({ isLying: true })
 
 type Held = {
   readonly transaction_id: string

@@ -1,14 +1,11 @@
 /** What was judged of one block is no end of what another process has found in another meanwhile. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { settle } from '../../src/drex/engine/ending-store.ts'
 import { unmine } from '../../src/drex/engine/store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 const [first, second, hash, other]: readonly Hex[] = ['0x01', '0x02', '0xaa', '0xbb']

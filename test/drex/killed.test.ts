@@ -1,18 +1,13 @@
 /** A gateway that is killed between doing something and saying so: the same key never does it twice. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { createRig, type Rig } from '../support/drex-rig.ts'
+import { afterAll, expect, test } from 'bun:test'
+import { createTestDatabase } from '../support/database.ts'
+import { createRig } from '../support/drex-rig.ts'
 import { until } from '../support/until.ts'
 
 const engineOff = { DREX_ENGINE_ENABLED: 'false' }
 
-let database: TestDatabase
-let rig: Rig
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  rig = await createRig(database.dsn)
-}, 60_000)
+const database = await createTestDatabase()
+const rig = await createRig(database.dsn)
 afterAll(async () => {
   await rig.stop()
   await database.close()

@@ -1,13 +1,8 @@
 /** What holds up a wallet's nonces: told of by its lane, and sent again at once when a person asks for it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Bench, createBench } from './support.ts'
+import { expect, test } from 'bun:test'
+import { benchOfFile } from './support.ts'
 
-let bench: Bench
-
-beforeAll(async () => {
-  bench = await createBench()
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
 
 type Lane = Readonly<Record<string, unknown>> & { readonly sender: string }
 

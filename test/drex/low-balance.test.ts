@@ -1,21 +1,17 @@
 /** Wallets that are running low: told once, of the currency and of the coin for gas. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { AppEvent } from '#src/events/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { adminAddress, type Bench, createBench } from './support.ts'
+import { adminAddress, benchOfFile } from './support.ts'
 
-let bench: Bench
 let ids: ReadonlyMap<string, string>
 
 const coin = 10n ** 18n
 
-beforeAll(async () => {
-  bench = await createBench({
-    chain: { mining: 40, gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
-    env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
-  })
+const bench = await benchOfFile({
+  chain: { mining: 40, gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
+  env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
 })
-afterAll(() => bench.stop())
 
 const refill = (wallet: Hex, wei: bigint) =>
   bench.chain.request('hardhat_setBalance', [wallet, `0x${wei.toString(16)}`])

@@ -1,12 +1,12 @@
 /** Operations with the network's own contracts, and transfers to institutions by their CNPJ. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { operationNames } from '../../src/drex/operations/index.ts'
 import defaultsArtifact from '../../src/drex/templates/default-accounts/generated/DefaultAccounts.json'
 import directoryArtifact from '../../src/simulators/chain/contracts/generated/SandboxDirectory.json'
 import { testApp, testKey } from '../support/app.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, benchOfFile, type TransferBody } from './support.ts'
 
 type OperationBody = {
   readonly operation_id: string
@@ -21,37 +21,29 @@ const directoryAbi = new Interface(directoryArtifact.abi)
 const defaultsAbi = new Interface(defaultsArtifact.abi)
 const cnpj8 = '00038166'
 
-let bench: Bench
-let directory: Hex
-let ana: Hex
-let bia: Hex
-
 const find = async (name: string): Promise<Hex> => {
   const data = directoryAbi.encodeFunctionData('addressDiscovery', [id(name)])
   const outcome = await bench.chain.request('eth_call', [{ to: directory, data }, 'latest'])
   return `0x${(outcome as { result: string }).result.slice(26)}`
 }
 
-beforeAll(async () => {
-  bench = await createBench()
-  const terms = directoryAbi.encodeDeploy([bench.admin.token, adminAddress, 100_000n])
-  directory = (await bench.admin.send(undefined, directoryArtifact.bytecode + terms.slice(2)))!
-  await bench.restart({ DREX_TESTNET_DIRECTORY: directory })
-  ana = await bench.wallet()
-  bia = await bench.wallet(0n)
-  const access = await find('RealDigitalEnableAccount')
-  const str = await find('STR')
-  await bench.admin.currency('grantRole', id('ACCESS_ROLE'), access)
-  for (const role of ['MINTER_ROLE', 'MOVER_ROLE']) {
-    await bench.admin.currency('grantRole', id(role), str)
-  }
-  await bench.admin.currency('grantRole', id('FREEZER_ROLE'), ana)
-  await bench.admin.send(
-    await find('RealDigitalDefaultAccount'),
-    defaultsAbi.encodeFunctionData('addDefaultAccount', [BigInt(cnpj8), bia]),
-  )
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const terms = directoryAbi.encodeDeploy([bench.admin.token, adminAddress, 100_000n])
+const directory = (await bench.admin.send(undefined, directoryArtifact.bytecode + terms.slice(2)))!
+await bench.restart({ DREX_TESTNET_DIRECTORY: directory })
+const ana = await bench.wallet()
+const bia = await bench.wallet(0n)
+const access = await find('RealDigitalEnableAccount')
+const str = await find('STR')
+await bench.admin.currency('grantRole', id('ACCESS_ROLE'), access)
+for (const role of ['MINTER_ROLE', 'MOVER_ROLE']) {
+  await bench.admin.currency('grantRole', id(role), str)
+}
+await bench.admin.currency('grantRole', id('FREEZER_ROLE'), ana)
+await bench.admin.send(
+  await find('RealDigitalDefaultAccount'),
+  defaultsAbi.encodeFunctionData('addDefaultAccount', [BigInt(cnpj8), bia]),
+)
 
 const ask = (operation: string, params: object, signer: Hex = ana, more: object = {}) =>
   bench.call('POST', '/v1/drex/operations', {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ApiError } from '#src/platform/http/index.ts'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
@@ -6,16 +6,10 @@ import { unitsOf } from '../../src/drex/domain.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { comparable, judge } from '../../src/drex/wallets/policy.ts'
 import { testApp } from '../support/app.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { benchOfFile, type TransferBody } from './support.ts'
 
-let bench: Bench
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const bia = await bench.wallet(0n)
 
 const newCaller = () => {
   const { key, id, hash } = generateKey('test')

@@ -1,9 +1,9 @@
 /** A failed transfer tried again: under the same id, and only where nothing of it can move any more. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { testApp } from '../support/app.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { benchOfFile, type TransferBody } from './support.ts'
 
 type Retried = TransferBody & {
   readonly attempt: number
@@ -13,17 +13,11 @@ type Retried = TransferBody & {
 
 const watchBlocks = 3
 
-let bench: Bench
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench({
-    chain: { mining: 'manual' },
-    env: { DREX_WATCH_BLOCKS: String(watchBlocks) },
-  })
-  bia = await bench.wallet(0n)
+const bench = await benchOfFile({
+  chain: { mining: 'manual' },
+  env: { DREX_WATCH_BLOCKS: String(watchBlocks) },
 })
-afterAll(() => bench.stop())
+const bia = await bench.wallet(0n)
 
 const pay = (from: Hex, amount: string): Promise<string> => bench.pay(from, bia, amount)
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
 import { harmlessFunctions, movesMoney, movingFunctions } from '../../src/drex/contracts/effects.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { loadArtifact, templateNames } from '../../src/drex/templates/index.ts'
 import { type TestApp, testApp } from '../support/app.ts'
-import { adminAddress, type Bench, createBench } from './support.ts'
-
-let bench: Bench
-let ana: Hex
-let bia: Hex
+import { adminAddress, benchOfFile } from './support.ts'
 
 type Made = {
   readonly grants: readonly string[]
@@ -40,12 +36,9 @@ const caller = ({ grants = ['*'], account = 'default', environment = 'test' }: P
 
 const codeOf = ({ json }: { json: object }) => (json as { error?: { code: string } }).error?.code
 
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet()
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet()
+const bia = await bench.wallet(0n)
 
 const transferAbi = (name: string) => [
   {

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import sandboxArtifact from '../../src/simulators/chain/contracts/generated/SandboxCurrency.json'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, benchOfFile, type TransferBody } from './support.ts'
 
 const abi = new Interface(sandboxArtifact.abi)
-let bench: Bench
-
-let token: Hex
 
 /** A chain whose currency is that of `dev`: nobody but the gateway does anything for the caller. */
-beforeAll(async () => {
-  bench = await createBench()
-  const terms = abi.encodeDeploy(['Real Digital', 'BRL', adminAddress, adminAddress]).slice(2)
-  token = (await bench.admin.send(undefined, sandboxArtifact.bytecode + terms))!
-  await bench.restart({ DREX_TESTNET_TOKEN: token })
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const terms = abi.encodeDeploy(['Real Digital', 'BRL', adminAddress, adminAddress]).slice(2)
+const token = (await bench.admin.send(undefined, sandboxArtifact.bytecode + terms))!
+await bench.restart({ DREX_TESTNET_TOKEN: token })
 
 const post = async (path: string, body: object, headers = {}) => {
   const { status, json } = await bench.call('POST', path, body, headers)

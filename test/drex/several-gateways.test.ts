@@ -1,17 +1,13 @@
 /** Several gateway processes on one database and one chain. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createWallets } from '../../src/drex/wallets/service.ts'
-import { type Bench, createBench, noCustody, sealer, type TransferBody } from './support.ts'
+import { benchOfFile, noCustody, sealer, type TransferBody } from './support.ts'
 
 const senderCount = 4
 const each = 30
 
-let bench: Bench
-beforeAll(async () => {
-  bench = await createBench()
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
 
 type NonceRow = { readonly sender: Hex; readonly nonce: bigint; readonly status: string }
 

@@ -1,13 +1,12 @@
 /** Messages and typed data signed with wallets: judged by ethers and by the standard's own example. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { keccak256, SigningKey, toUtf8Bytes, verifyMessage, verifyTypedData, Wallet } from 'ethers'
 import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { bytesToHex } from '../../src/drex/evm/hex.ts'
 import { encodeTypedData, messageDigest } from '../../src/drex/signatures/typed-data.ts'
 import { testApp } from '../support/app.ts'
-import { type Bench, createBench } from './support.ts'
+import { createBench } from './support.ts'
 
 const chainId = 381_660_001
 const remote = new Wallet(`0x${'42'.repeat(32)}`)
@@ -37,22 +36,16 @@ const web3signer = Bun.serve({
   },
 })
 
-let bench: Bench
-let ana: { id: string; address: Hex }
-let stranger: Hex
-
 const idOf = async (address: string): Promise<string> => {
   const [row] = await bench.database.sql<{ id: string }[]>`
     select id from drex_wallets where address = ${address.toLowerCase()}`
   return row?.id ?? ''
 }
 
-beforeAll(async () => {
-  bench = await createBench({ env: { DREX_WEB3SIGNER_URL: String(web3signer.url) } })
-  const address = await bench.wallet()
-  ana = { address, id: await idOf(address) }
-  stranger = bytesToHex(randomBytes(20))
-})
+const bench = await createBench({ env: { DREX_WEB3SIGNER_URL: String(web3signer.url) } })
+const address = await bench.wallet()
+const ana = { address, id: await idOf(address) }
+const stranger = bytesToHex(randomBytes(20))
 afterAll(async () => {
   await bench.stop()
   await web3signer.stop(true)

@@ -1,16 +1,11 @@
 /** A chain that makes no more blocks. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { systemRoutes } from '#src/platform/http/index.ts'
 import { createAuthenticator } from '#src/platform/security/index.ts'
 import { testApp } from '../support/app.ts'
-import { type Bench, createBench } from './support.ts'
+import { benchOfFile } from './support.ts'
 
-let bench: Bench
-
-beforeAll(async () => {
-  bench = await createBench({ chain: { mining: 'manual' }, env: { DREX_STALL_SECONDS: '1' } })
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile({ chain: { mining: 'manual' }, env: { DREX_STALL_SECONDS: '1' } })
 
 test('it is told by /ready, the metrics and the health, and taken back with the next block', async () => {
   const health = () => bench.drex().health!()

@@ -1,5 +1,5 @@
 /** The feature on an embedded chain and a database of its own. */
-import { expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { Interface } from 'ethers'
 import type { AppEvent } from '#src/events/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
@@ -279,6 +279,13 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       await chain.stop()
     },
   }
+}
+
+/** One that ends with the tests of the file. */
+export const benchOfFile: typeof createBench = async (options) => {
+  const bench = await createBench(options)
+  afterAll(() => bench.stop())
+  return bench
 }
 
 export type TransferBody = {

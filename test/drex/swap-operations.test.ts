@@ -1,12 +1,12 @@
 /** Exchanges that one institution's customer proposes and another's accepts. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { operations } from '../../src/drex/operations/index.ts'
 import directoryArtifact from '../../src/drex/templates/address-directory/generated/AddressDirectory.json'
 import swapArtifact from '../../src/drex/templates/reserve-swap/generated/ReserveSwap.json'
 import retailArtifact from '../../src/drex/templates/retail-currency/generated/RetailCurrency.json'
-import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts'
+import { adminAddress, benchOfFile, currencyAbi } from './support.ts'
 
 type OperationBody = {
   readonly operation_id: string
@@ -19,16 +19,6 @@ type OperationBody = {
 const retailAbi = new Interface(retailArtifact.abi)
 const swapAbi = new Interface(swapArtifact.abi)
 const directoryAbi = new Interface(directoryArtifact.abi)
-
-let bench: Bench
-let swap: Hex
-let reserve: Hex
-let ana: Hex
-let bia: Hex
-let retailA: Hex
-let retailB: Hex
-/** The network's address directory. */
-let named: Hex
 
 const deploy = async (artifact: { bytecode: string }, abi: Interface, args: readonly unknown[]) =>
   (await bench.admin.send(undefined, artifact.bytecode + abi.encodeDeploy(args).slice(2)))!
@@ -47,24 +37,22 @@ const retailOf = async (cnpj8: number, holder: Hex): Promise<Hex> => {
   return token
 }
 
-beforeAll(async () => {
-  bench = await createBench()
-  const { token } = bench.admin
-  swap = await deploy(swapArtifact, swapAbi, [adminAddress, adminAddress, token])
-  named = await deploy(directoryArtifact, directoryAbi, [adminAddress])
-  const entry = directoryAbi.encodeFunctionData('updateAddress', [id('SwapTwoStepsReserve'), swap])
-  await bench.admin.send(named, entry)
-  await bench.restart({ DREX_TESTNET_DIRECTORY: named })
-  await bench.admin.currency('enableAccount', swap)
-  reserve = await bench.wallet(10_000n)
-  const otherReserve = await bench.wallet(0n)
-  ana = await bench.wallet(0n)
-  bia = await bench.wallet(0n)
-  retailA = await retailOf(11_111_111, reserve)
-  retailB = await retailOf(22_222_222, otherReserve)
-  await bench.admin.send(retailA, retailAbi.encodeFunctionData('mint', [ana, 10_000n]))
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const { token } = bench.admin
+const swap = await deploy(swapArtifact, swapAbi, [adminAddress, adminAddress, token])
+/** The network's address directory. */
+const named = await deploy(directoryArtifact, directoryAbi, [adminAddress])
+const entry = directoryAbi.encodeFunctionData('updateAddress', [id('SwapTwoStepsReserve'), swap])
+await bench.admin.send(named, entry)
+await bench.restart({ DREX_TESTNET_DIRECTORY: named })
+await bench.admin.currency('enableAccount', swap)
+const reserve = await bench.wallet(10_000n)
+const otherReserve = await bench.wallet(0n)
+const ana = await bench.wallet(0n)
+const bia = await bench.wallet(0n)
+const retailA = await retailOf(11_111_111, reserve)
+const retailB = await retailOf(22_222_222, otherReserve)
+await bench.admin.send(retailA, retailAbi.encodeFunctionData('mint', [ana, 10_000n]))
 
 const read = async (operationId: string) =>
   (await bench.call('GET', `/v1/drex/operations/${operationId}`)).json as OperationBody

@@ -1,14 +1,12 @@
 /** A transaction as the chain has it, decoded: to whom it is shown, and what of it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import { decodeCall, decodeLog } from '../../src/drex/contracts/decoding.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { otherAccountKey, testApp, testKey } from '../support/app.ts'
-import { type Bench, createBench, currencyAbi } from './support.ts'
+import { benchOfFile, currencyAbi } from './support.ts'
 
-let bench: Bench
 let [ana, bia]: Hex[] = []
-let hash: string
 
 const transfer = async (amount: string): Promise<string> => {
   const { tx_hash } = await bench.reaches(await bench.pay(ana!, bia!, amount), 'confirmed')
@@ -34,12 +32,9 @@ const read = async (of = hash) => {
   return { status, json: json as Explained }
 }
 
-beforeAll(async () => {
-  bench = await createBench({ isLying: true })
-  ;[ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
-  hash = await transfer('12.34')
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile({ isLying: true })
+;[ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+const hash = await transfer('12.34')
 
 test('a transfer: its call and its event by name, proven by its block', async () => {
   const { status, json } = await read()

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { correct } from '../../src/drex/engine/correction-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { expectOwnedByAccount } from '../support/app.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { benchOfFile, createBench, type TransferBody } from './support.ts'
 
-let bench: Bench
-let ana: Hex
-let bia: Hex
-
-beforeAll(async () => {
-  bench = await createBench()
-  ana = await bench.wallet(1_000_000n)
-  bia = await bench.wallet(0n)
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile()
+const ana = await bench.wallet(1_000_000n)
+const bia = await bench.wallet(0n)
 
 const request = (changes: object = {}) => ({
   from_wallet: ana,

@@ -1,5 +1,5 @@
 /** Wallets whose keys are at a key management service or a Web3Signer: made by the API, and asked on the wire. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
@@ -18,7 +18,7 @@ import { bytesToHex, type Hex } from '../../../src/drex/evm/hex.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
-import { type Bench, createBench } from '../support.ts'
+import { createBench } from '../support.ts'
 import { fakeAwsKms, fakeGcpKms, fakeKey, fakeWeb3Signer, pemOf } from './fake-services.ts'
 
 const version = (name: string) =>
@@ -80,13 +80,8 @@ const signerEnv = {
   DREX_WEB3SIGNER_CA_PATH: inFile('ca.pem', authority.cert),
 }
 
-let bench: Bench
-let paid: Hex
-
-beforeAll(async () => {
-  bench = await createBench({ env: signerEnv })
-  paid = await bench.wallet(0n)
-})
+const bench = await createBench({ env: signerEnv })
+const paid = await bench.wallet(0n)
 afterAll(async () => {
   await bench.stop()
   for (const each of [aws, gcp, web3]) each.stop()

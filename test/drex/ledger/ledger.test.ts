@@ -1,8 +1,8 @@
 /** What came and went, against what the currency itself says at the same block. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
 import type { RpcOutcome } from '../../../src/simulators/chain/engine.ts'
-import { type Bench, createAdmin, createBench, currencyAbi, type TransferBody } from '../support.ts'
+import { benchOfFile, createAdmin, currencyAbi, type TransferBody } from '../support.ts'
 
 type Movement = {
   movement_id: string
@@ -26,12 +26,7 @@ type Statement = {
   next_cursor: string | null
 }
 
-let bench: Bench
-
-beforeAll(async () => {
-  bench = await createBench({ chain: { mining: 'manual' }, isLying: true })
-})
-afterAll(() => bench.stop())
+const bench = await benchOfFile({ chain: { mining: 'manual' }, isLying: true })
 
 const walletIds = new Map<Hex, string>()
 const wallet = async (cents: bigint): Promise<Hex> => {

@@ -1,10 +1,10 @@
 /** What a statement tells once movements are so old that they were deleted. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Chain } from '../../../src/drex/chains.ts'
 import { createStatements } from '../../../src/drex/ledger/statement.ts'
 import { type Booking, book, saveChecks } from '../../../src/drex/ledger/store.ts'
 import { forgetDrex } from '../../../src/drex/retention.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 const dayMs = 86_400_000
 const network = 'drex_testnet'
@@ -12,10 +12,7 @@ const token = `0x${'70'.repeat(20)}` as const
 const wallet = `0x${'a1'.repeat(20)}` as const
 const retentionDays = 90
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs)

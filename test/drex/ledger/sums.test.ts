@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { type Booking, book, removeAbove, saveChecks } from '../../../src/drex/ledger/store.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
 /* Currencies share a ledger: what one tells must not keep those of the others from being booked. */
 
@@ -9,10 +9,7 @@ const largest = 2n ** 256n - 1n
 const token = `0x${'70'.repeat(20)}` as const
 const wallet = `0x${'a1'.repeat(20)}` as const
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 const movement = (block: number, side: 'in' | 'out'): Booking => ({
