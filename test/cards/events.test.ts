@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { eventGroups } from '#src/events/index.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile } from '../support/cards-rig.ts'
 import { subscribe } from '../support/webhooks.ts'
 
 setDefaultTimeout(60_000)
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig({ timeoutMs: 300 })
-  await subscribe(rig.database.sql, ['card.transaction.*'])
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile({ timeoutMs: 300 })
+await subscribe(rig.database.sql, ['card.transaction.*'])
 
 const toldOf = async (id: string) => {
   const rows = await rig.database.sql<{ type: string; sequence: bigint; data: string }[]>`

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testTokens } from '../../src/simulators/card-network/index.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile, createCardsRig } from '../support/cards-rig.ts'
 import { dumpOf } from '../support/database-dump.ts'
 import { approvalOf, createRawPeer, looseFrameOf } from '../support/raw-peer.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -11,15 +11,11 @@ setDefaultTimeout(60_000)
 
 /* What was kept of an approval, and no message can carry now, holds no money. */
 
-let rig: CardsRig
-beforeAll(async () => {
-  const file = join(temporaryDirectory(), 'messages.json')
-  const fields = { 33: { from: 'kept.trace' } }
-  const content = { keep: { trace: { field: 32 } }, messages: { reversal: { fields } } }
-  writeFileSync(file, JSON.stringify({ content }))
-  rig = await createCardsRig({ environment: { CARDGW_NETA_MESSAGES_FILE: file } })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const file = join(temporaryDirectory(), 'messages.json')
+const fields = { 33: { from: 'kept.trace' } }
+const content = { keep: { trace: { field: 32 } }, messages: { reversal: { fields } } }
+writeFileSync(file, JSON.stringify({ content }))
+const rig = await cardsRigOfFile({ environment: { CARDGW_NETA_MESSAGES_FILE: file } })
 
 const keep = (id: string, trace: string) => rig.database.sql`
   update card_transactions set details = ${JSON.stringify({ kept: { trace } })}::text::jsonb where id = ${id}`

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CardMessage } from '#codecs/iso8583'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import {
-  createScriptedNetwork,
-  type Peer,
-  type ScriptedNetwork,
-} from '../support/scripted-network.ts'
+import { authorizationBody, type CardsRig, cardsRigOfFile } from '../support/cards-rig.ts'
+import { createScriptedNetwork, type Peer } from '../support/scripted-network.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -19,24 +15,15 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(60_000)
 
 const timing = { timeoutMs: 250, windowMs: 700, poolSize: 2 } as const
-let network: ScriptedNetwork
-let rig: CardsRig
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ ...timing, networkA: network })
+const file = join(temporaryDirectory(), 'messages.json')
+writeFileSync(file, JSON.stringify({ content: { messages: { authorization: { mti: '0200' } } } }))
 /** Its authorizations are sales. */
-let sales: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ ...timing, networkA: network })
-  const file = join(temporaryDirectory(), 'messages.json')
-  writeFileSync(file, JSON.stringify({ content: { messages: { authorization: { mti: '0200' } } } }))
-  sales = await createCardsRig({
-    ...timing,
-    networkA: { port: network.port, stop: () => undefined },
-    environment: { CARDGW_NETA_MESSAGES_FILE: file },
-  })
-})
-afterAll(async () => {
-  await sales[Symbol.asyncDispose]()
-  await rig[Symbol.asyncDispose]()
+const sales = await cardsRigOfFile({
+  ...timing,
+  networkA: { port: network.port, stop: () => undefined },
+  environment: { CARDGW_NETA_MESSAGES_FILE: file },
 })
 
 type Json = Readonly<Record<string, unknown>>

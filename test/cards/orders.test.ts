@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { createOrders, ordersEnvironment } from '../support/cards-orders.ts'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { cardsRigOfFile } from '../support/cards-rig.ts'
 import { anyRound } from '../support/cards-rounds.ts'
 import { seed } from '../support/seed.ts'
 
@@ -20,23 +20,19 @@ const windowMs = 600
 setDefaultTimeout(isLong ? 3_600_000 : 120_000)
 
 const orders = createOrders({ answerMs: 260, arriveMs: 320 }, timeoutMs)
-let rig: CardsRig
-beforeAll(async () => {
-  const environment = await ordersEnvironment()
-  rig = await createCardsRig({ networkA: orders.network, timeoutMs, windowMs, environment })
-  const told = async (response: Response) => ({
-    status: response.status,
-    record: (await response.json()) as Readonly<Record<string, unknown>>,
-  })
-  orders.through({
-    sql: rig.database.sql,
-    networks: rig.networks,
-    settled: rig.settled,
-    post: async (path, body) => told(await rig.post(`/v1/transactions${path}`, body)),
-    recordOf: async (id) => (await told(await rig.get(`/v1/transactions/${id}`))).record,
-  })
+const environment = await ordersEnvironment()
+const rig = await cardsRigOfFile({ networkA: orders.network, timeoutMs, windowMs, environment })
+const told = async (response: Response) => ({
+  status: response.status,
+  record: (await response.json()) as Readonly<Record<string, unknown>>,
 })
-afterAll(() => rig[Symbol.asyncDispose]())
+orders.through({
+  sql: rig.database.sql,
+  networks: rig.networks,
+  settled: rig.settled,
+  post: async (path, body) => told(await rig.post(`/v1/transactions${path}`, body)),
+  recordOf: async (id) => (await told(await rig.get(`/v1/transactions/${id}`))).record,
+})
 
 test(`${runs} times payments in any order of operations are what was told, here and at the network (seed ${seed})`, () =>
   fc.assert(

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
+import { authorizationBody, cardsRigOfFile } from '../support/cards-rig.ts'
+import { createScriptedNetwork } from '../support/scripted-network.ts'
 
 /* What a network approves late or twice of an increment, or of a part of an authorization. */
 
 setDefaultTimeout(60_000)
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
 
 const approves = { responseCode: '00', authCode: 'A00001' } as const
 

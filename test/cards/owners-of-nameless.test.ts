@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import { candidatesOf } from '../../src/cards/transactions/late-answers.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
+import { authorizationBody, cardsRigOfFile, createCardsRig } from '../support/cards-rig.ts'
+import { createScriptedNetwork } from '../support/scripted-network.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
@@ -14,13 +14,8 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ timeoutMs: 1_000, windowMs: 1_400, networkA: network })
 
 const approves = { responseCode: '00', authCode: 'A00001' } as const
 

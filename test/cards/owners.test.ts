@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile, createCardsRig } from '../support/cards-rig.ts'
 import {
   createScriptedNetwork,
   type Peer,
@@ -19,13 +19,8 @@ import { temporaryDirectory } from '../support/temporary.ts'
 const timeoutMs = 250
 const windowMs = 700
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ timeoutMs, windowMs, poolSize: 3, networkA: network })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ timeoutMs, windowMs, poolSize: 3, networkA: network })
 
 const approves = { responseCode: '00', authCode: 'A00001' } as const
 

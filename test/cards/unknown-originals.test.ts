@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { cardsRigOfFile } from '../support/cards-rig.ts'
+import { createScriptedNetwork } from '../support/scripted-network.ts'
 import { until } from '../support/until.ts'
 
 /* A network approves, and then says to a repeated void that it does not know what it has approved. */
 
 setDefaultTimeout(60_000)
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ networkA: network })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ networkA: network })
 
 type Json = Readonly<Record<string, unknown>>
 

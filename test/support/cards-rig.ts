@@ -1,3 +1,4 @@
+import { afterAll } from 'bun:test'
 import { loadSettings } from '#src/platform/config/index.ts'
 import type { Away } from '#src/platform/http/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
@@ -213,4 +214,11 @@ export const createCardsRig = async (
       if (options.database === undefined) await database.close()
     },
   }
+}
+
+/** One that ends with the tests of the file. */
+export const cardsRigOfFile: typeof createCardsRig = async (options) => {
+  const rig = await createCardsRig(options)
+  afterAll(() => rig[Symbol.asyncDispose]())
+  return rig
 }

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { expect, test } from 'bun:test'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 const keyId = async (id: string): Promise<string | undefined> => {
   const [row] = await rig.database.sql<{ by: string }[]>`

@@ -1,44 +1,40 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CardMessage, parseOriginalData } from '#codecs/iso8583'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
 /* The gateway with a network whose file says what its messages hold. */
 
-let network: ScriptedNetwork
-let rig: CardsRig
 let seen: CardMessage[] = []
 
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  const directory = temporaryDirectory()
-  const path = join(import.meta.dir, '../../../docs/networks/cielo-like.json')
-  const [example] = JSON.parse(readFileSync(path, 'utf8')) as readonly object[]
-  const file = join(directory, 'networks.json')
-  const here = { host: '127.0.0.1', port: network.port(), pool_size: 1, prefixes: ['51-55'] }
-  writeFileSync(file, JSON.stringify([{ ...example, ...here }]))
-  const merchants = join(directory, 'merchants.json')
-  const merchant = { merchant_id: 'MERCHANT000001', category: '5812', name: 'PADARIA' }
-  writeFileSync(merchants, JSON.stringify([{ ...merchant, city: 'SAO PAULO' }]))
-  rig = await createCardsRig({
-    timeoutMs: 2_000,
-    environment: {
-      CARDGW_NETWORKS_FILE: file,
-      CARDGW_MERCHANTS_FILE: merchants,
-      CARDGW_NETB_PREFIXES: '60',
-    },
-  })
-  network.on((request, peer) => {
-    const additionalData = request.additionalData?.slice()
-    seen.push(Object.assign(new CardMessage(), request, { pan: undefined, additionalData }))
-    const more = new Map([[63, 'MCC0000421123']])
-    peer.answer({ responseCode: '00', authCode: 'A00001', more })
-  })
+const network = createScriptedNetwork()
+const directory = temporaryDirectory()
+const path = join(import.meta.dir, '../../../docs/networks/cielo-like.json')
+const [example] = JSON.parse(readFileSync(path, 'utf8')) as readonly object[]
+const file = join(directory, 'networks.json')
+const here = { host: '127.0.0.1', port: network.port(), pool_size: 1, prefixes: ['51-55'] }
+writeFileSync(file, JSON.stringify([{ ...example, ...here }]))
+const merchants = join(directory, 'merchants.json')
+const merchant = { merchant_id: 'MERCHANT000001', category: '5812', name: 'PADARIA' }
+writeFileSync(merchants, JSON.stringify([{ ...merchant, city: 'SAO PAULO' }]))
+const rig = await createCardsRig({
+  timeoutMs: 2_000,
+  environment: {
+    CARDGW_NETWORKS_FILE: file,
+    CARDGW_MERCHANTS_FILE: merchants,
+    CARDGW_NETB_PREFIXES: '60',
+  },
+})
+network.on((request, peer) => {
+  const additionalData = request.additionalData?.slice()
+  seen.push(Object.assign(new CardMessage(), request, { pan: undefined, additionalData }))
+  const more = new Map([[63, 'MCC0000421123']])
+  peer.answer({ responseCode: '00', authCode: 'A00001', more })
 })
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { CardMessage } from '#codecs/iso8583'
 import { DailyTotals } from '../../../src/simulators/card-network/daily-totals.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import {
   createScriptedNetwork,
   type Peer,
@@ -21,21 +21,17 @@ const cents = 4_000
 const currency = '986'
 
 let network: ScriptedNetwork
-let rig: CardsRig
 /** What the network has booked. */
 let days: DailyTotals
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  const path = join(temporaryDirectory(), 'messages.json')
-  await Bun.write(path, JSON.stringify({ reconciliation: { cut_over: '00:00', wait_seconds: 0 } }))
-  rig = await createCardsRig({
-    timeoutMs: 300,
-    windowMs: 500,
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: path },
-  })
+network = createScriptedNetwork()
+const path = join(temporaryDirectory(), 'messages.json')
+await Bun.write(path, JSON.stringify({ reconciliation: { cut_over: '00:00', wait_seconds: 0 } }))
+const rig = await cardsRigOfFile({
+  timeoutMs: 300,
+  windowMs: 500,
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: path },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
 
 const answerTotals = (request: CardMessage, { answer }: Peer): void => {
   const totals = new CardMessage()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import {
   type CardNetwork,
@@ -6,7 +6,7 @@ import {
   findDialect,
   findFraming,
 } from '../../../src/simulators/card-network/index.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -14,32 +14,28 @@ setDefaultTimeout(60_000)
 /* A network that compares how many authorizations there were (DE 81), and tells what it charges: of each message (DE 28), and of the day (DE 83 and 85). */
 
 let network: CardNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
-  if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
-  network = createCardNetwork({ dialect, framing, lateMs: 600, feeBasisPoints: 250 })
-  network.start()
-  const fields = { '81': { from: 'totals.authorization.number' } }
-  const file = {
-    reconciliation: { cut_over: 'network', wait_seconds: 0 },
-    content: {
-      messages: {
-        authorization: { fields: { '60': { from: 'accept_partial' } } },
-        reconciliation: { fields },
-      },
+const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
+if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
+network = createCardNetwork({ dialect, framing, lateMs: 600, feeBasisPoints: 250 })
+network.start()
+const fields = { '81': { from: 'totals.authorization.number' } }
+const file = {
+  reconciliation: { cut_over: 'network', wait_seconds: 0 },
+  content: {
+    messages: {
+      authorization: { fields: { '60': { from: 'accept_partial' } } },
+      reconciliation: { fields },
     },
-  }
-  const path = join(temporaryDirectory(), 'messages.json')
-  await Bun.write(path, JSON.stringify(file))
-  rig = await createCardsRig({
-    timeoutMs: 300,
-    windowMs: 0,
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
-  })
+  },
+}
+const path = join(temporaryDirectory(), 'messages.json')
+await Bun.write(path, JSON.stringify(file))
+const rig = await cardsRigOfFile({
+  timeoutMs: 300,
+  windowMs: 0,
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Asks, and lets whatever it begins end. */
 const ask = async (status: number, path: string, body?: unknown): Promise<string> => {

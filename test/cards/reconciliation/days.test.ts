@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { until } from '../../support/card-network.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
 /* The business days of a network that ends them itself, over real sockets: what we booked is what it has booked. */
 
-let rig: CardsRig
-beforeAll(async () => {
-  const path = join(temporaryDirectory(), 'messages.json')
-  const reconciliation = { cut_over: 'network', wait_seconds: 0 }
-  await Bun.write(path, JSON.stringify({ reconciliation }))
-  const environment = { CARDGW_NETA_MESSAGES_FILE: path }
-  rig = await createCardsRig({ timeoutMs: 300, windowMs: 0, environment })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const path = join(temporaryDirectory(), 'messages.json')
+const reconciliation = { cut_over: 'network', wait_seconds: 0 }
+await Bun.write(path, JSON.stringify({ reconciliation }))
+const environment = { CARDGW_NETA_MESSAGES_FILE: path }
+const rig = await cardsRigOfFile({ timeoutMs: 300, windowMs: 0, environment })
 
 type Sum = { readonly number: number | null; readonly amount: number | null }
 type Reconciliation = Readonly<

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import {
-  type CardNetwork,
   createCardNetwork,
   findDialect,
   findFraming,
 } from '../../../src/simulators/card-network/index.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 
@@ -14,25 +13,20 @@ setDefaultTimeout(60_000)
 
 /* Where authorizations are sales, what raises one moves money with it, in both books. */
 
-let network: CardNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
-  if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
-  network = createCardNetwork({ dialect, framing, lateMs: 600 })
-  network.start()
-  const path = join(temporaryDirectory(), 'messages.json')
-  const content = { messages: { authorization: { mti: '0200' } } }
-  const reconciliation = { cut_over: 'network', wait_seconds: 0, batch_upload: 'always' }
-  await Bun.write(path, JSON.stringify({ content, reconciliation }))
-  rig = await createCardsRig({
-    timeoutMs: 300,
-    windowMs: 0,
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: path },
-  })
+const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
+if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
+const network = createCardNetwork({ dialect, framing, lateMs: 600 })
+network.start()
+const path = join(temporaryDirectory(), 'messages.json')
+const content = { messages: { authorization: { mti: '0200' } } }
+const reconciliation = { cut_over: 'network', wait_seconds: 0, batch_upload: 'always' }
+await Bun.write(path, JSON.stringify({ content, reconciliation }))
+const rig = await cardsRigOfFile({
+  timeoutMs: 300,
+  windowMs: 0,
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: path },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
 
 const increment = async (token: string, status: number): Promise<string> => {
   const { id } = await rig.authorize(token)

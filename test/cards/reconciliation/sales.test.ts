@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { type CardMessage, formatOriginalData } from '#codecs/iso8583'
 import { standingAfter } from '../../../src/cards/reconciliation/movements.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { type CardsRig, cardsRigOfFile } from '../../support/cards-rig.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { until } from '../../support/until.ts'
 
@@ -11,20 +11,15 @@ setDefaultTimeout(60_000)
 
 /* Where authorizations are sales, a void of a part is a reversal of that part in the network's totals. */
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  const path = join(temporaryDirectory(), 'messages.json')
-  const content = { messages: { authorization: { mti: '0200' } } }
-  const reconciliation = { cut_over: '00:00', wait_seconds: 0 }
-  await Bun.write(path, JSON.stringify({ content, reconciliation }))
-  rig = await createCardsRig({
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: path },
-  })
+const network = createScriptedNetwork()
+const path = join(temporaryDirectory(), 'messages.json')
+const content = { messages: { authorization: { mti: '0200' } } }
+const reconciliation = { cut_over: '00:00', wait_seconds: 0 }
+await Bun.write(path, JSON.stringify({ content, reconciliation }))
+const rig = await cardsRigOfFile({
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: path },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
 
 const answering = (first: string) =>
   network.on(({ mti }, peer) =>

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { CardMessage, createFieldSetter, dialects } from '#codecs/iso8583'
 import { createContent } from '../../../src/cards/content/index.ts'
 import { createTotals } from '../../../src/cards/reconciliation/index.ts'
 import { until } from '../../support/card-network.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -14,20 +14,16 @@ setDefaultTimeout(60_000)
 /* Totals that a network tells of its own accord are compared, kept, and answered with ours. */
 
 const network: ScriptedNetwork = createScriptedNetwork()
-let rig: CardsRig
 let day = ''
-beforeAll(async () => {
-  const path = join(temporaryDirectory(), 'messages.json')
-  await Bun.write(path, JSON.stringify({ reconciliation: { cut_over: '00:00' } }))
-  rig = await createCardsRig({
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: path },
-  })
-  await rig.authorize('tok_visa_approved', { amount: 1_200, capture: true })
-  const [row] = await rig.database.sql`select to_char(day, 'MMDD') as day from card_movements`
-  day = String(row?.['day'])
+const path = join(temporaryDirectory(), 'messages.json')
+await Bun.write(path, JSON.stringify({ reconciliation: { cut_over: '00:00' } }))
+const rig = await cardsRigOfFile({
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: path },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
+await rig.authorize('tok_visa_approved', { amount: 1_200, capture: true })
+const [row] = await rig.database.sql`select to_char(day, 'MMDD') as day from card_movements`
+day = String(row?.['day'])
 
 /** Tells the totals, and waits for the answer. */
 const told = async (

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseNetwork } from '../../../src/cards/networks/definitions.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { authorizationBody, cardsRigOfFile } from '../../support/cards-rig.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -34,8 +34,6 @@ const clear = (pin: string, pan = visa): Buffer => {
 const sealed = (pin: string, pan = visa): string =>
   des(posKey, clear(pin, pan), false).toString('hex').toUpperCase()
 
-let network: ScriptedNetwork
-let rig: CardsRig
 const blocks: (string | undefined)[] = []
 
 const keyFile = (name: string, key: string): string => {
@@ -57,20 +55,17 @@ const messages = () => ({
   },
 })
 
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  const file = join(temporaryDirectory(), 'messages.json')
-  writeFileSync(file, JSON.stringify(messages()))
-  rig = await createCardsRig({
-    networkA: network,
-    environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_SECURITY_MODULE: 'software' },
-  })
-  network.on((request, peer) => {
-    blocks.push(request.pinBlock && Buffer.from(request.pinBlock).toString('hex').toUpperCase())
-    peer.answer({ responseCode: '00', authCode: 'A00001', pinBlock: undefined })
-  })
+const network = createScriptedNetwork()
+const file = join(temporaryDirectory(), 'messages.json')
+writeFileSync(file, JSON.stringify(messages()))
+const rig = await cardsRigOfFile({
+  networkA: network,
+  environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_SECURITY_MODULE: 'software' },
 })
-afterAll(() => rig[Symbol.asyncDispose]())
+network.on((request, peer) => {
+  blocks.push(request.pinBlock && Buffer.from(request.pinBlock).toString('hex').toUpperCase())
+  peer.answer({ responseCode: '00', authCode: 'A00001', pinBlock: undefined })
+})
 
 const authorize = async (pin: unknown, token = 'tok_visa_approved') => {
   const response = await rig.post('/v1/transactions/authorize', authorizationBody(token, { pin }))

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createRetention } from '../../../src/cards/transactions/retention.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 const days = 400
 const dayMs = 86_400_000

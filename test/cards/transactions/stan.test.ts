@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createStanAllocator, referencesOf } from '../../../src/cards/transactions/stan.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 const free = (name: string) => ({ name, isPending: () => false })

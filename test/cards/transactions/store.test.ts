@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { changed } from '../../../src/cards/transactions/changes.ts'
 import { type CardTransaction, transactionById } from '../../../src/cards/transactions/store.ts'
 import { changeTransactions, writeTransactions } from '../../../src/cards/transactions/writes.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase(1)
-})
+const database = await createTestDatabase(1)
 
 afterAll(() => database.close())
 

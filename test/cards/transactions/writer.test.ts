@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Client } from '#src/platform/database/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
 import { type CardTransaction, transactionById } from '../../../src/cards/transactions/store.ts'
 import { createCardWriter } from '../../../src/cards/transactions/writer.ts'
 import { changeTransactions } from '../../../src/cards/transactions/writes.ts'
-import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { cardsRigOfFile } from '../../support/cards-rig.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 /** The database, away for one statement. */
 const awayOnce = (sql: Client): Client => {

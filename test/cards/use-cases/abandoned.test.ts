@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { NewReversal } from '../../../src/cards/reversals/types.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
 import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { collected } from '../../support/collector.ts'
 import { quietLogger } from '../../support/database.ts'
 import { storedKey } from '../../support/stored-key.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 const hourMs = 3_600_000
 

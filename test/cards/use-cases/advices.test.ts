@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
 import { unmatchedMax } from '../../../src/cards/transactions/unmatched.ts'
 import { createAdvices } from '../../../src/cards/use-cases/advices.ts'
 import { until } from '../../support/card-network.ts'
-import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { type CardRecord, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 
 setDefaultTimeout(60_000)
 
 /* What a network tells of its own accord is kept before it is answered, and counts once. */
 
-let network: ScriptedNetwork
-let rig: CardsRig
-beforeAll(async () => {
-  network = createScriptedNetwork()
-  rig = await createCardsRig({ networkA: network })
-  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const network = createScriptedNetwork()
+const rig = await cardsRigOfFile({ networkA: network })
+network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
 
 let stans = 0
 

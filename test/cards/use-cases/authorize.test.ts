@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { expectOwnedByAccount } from '../../support/app.ts'
 import { until } from '../../support/card-network.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile, createCardsRig } from '../../support/cards-rig.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 const path = '/v1/transactions/authorize'
 const eventTypes = async (id: string): Promise<readonly unknown[]> => {

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { describe, expect, test } from 'bun:test'
+import { authorizationBody, cardsRigOfFile, createCardsRig } from '../../support/cards-rig.ts'
 import { storedKey } from '../../support/stored-key.ts'
 import { until } from '../../support/until.ts'
 
-let rig: CardsRig
+const rig = await cardsRigOfFile()
 /** For what ends by a time-out. */
-let hasty: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-  hasty = await createCardsRig({ timeoutMs: 700 })
-})
-afterAll(async () => {
-  await rig[Symbol.asyncDispose]()
-  await hasty[Symbol.asyncDispose]()
-})
+const hasty = await cardsRigOfFile({ timeoutMs: 700 })
 
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
 const read = async (id: string) => json(await rig.get(`/v1/transactions/${id}`))

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { exchange } from '../../../src/cards/use-cases/exchange.ts'
-import { createNetworkRig, type NetworkRig, payment } from '../../support/card-network.ts'
+import { createNetworkRig, payment } from '../../support/card-network.ts'
 
-let rig: NetworkRig
-beforeAll(async () => {
-  rig = await createNetworkRig({ timeoutMs: 1_500 })
-})
+const rig = await createNetworkRig({ timeoutMs: 1_500 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
 let number = 0

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
 import { createExpiry } from '../../../src/cards/use-cases/expiry.ts'
-import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { type CardRecord, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
 import { subscribe } from '../../support/webhooks.ts'
 
 setDefaultTimeout(60_000)
 
-let rig: CardsRig
-beforeAll(async () => {
-  // Without the setting: the gateway's own job must not come before the test's.
-  rig = await createCardsRig()
-  await subscribe(rig.database.sql, ['card.transaction.*'])
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+// Without the setting: the gateway's own job must not come before the test's.
+const rig = await cardsRigOfFile()
+await subscribe(rig.database.sql, ['card.transaction.*'])
 
 type Json = Readonly<Record<string, unknown>>
 type Options = Parameters<typeof createExpiry>[0]

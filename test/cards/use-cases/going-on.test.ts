@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseNetwork } from '../../../src/cards/networks/index.ts'
 import { until } from '../../support/card-network.ts'
 import {
   authorizationBody,
   type CardRecord,
-  type CardsRig,
+  cardsRigOfFile,
   createCardsRig,
 } from '../../support/cards-rig.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
@@ -26,11 +26,7 @@ const environment = async () => {
   return { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
 }
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig({ environment: await environment() })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile({ environment: await environment() })
 
 /** The network signs off, or on again. */
 const away = async (

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { eventGroups } from '#src/events/index.ts'
-import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { type CardRecord, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { subscribe } from '../../support/webhooks.ts'
 
 setDefaultTimeout(60_000)
 
-let rig: CardsRig
+const rig = await cardsRigOfFile()
 /** For what ends by a time-out. */
-let hasty: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-  hasty = await createCardsRig({ timeoutMs: 700 })
-  await subscribe(rig.database.sql, ['card.transaction.*'])
-})
-afterAll(async () => {
-  await rig[Symbol.asyncDispose]()
-  await hasty[Symbol.asyncDispose]()
-})
+const hasty = await cardsRigOfFile({ timeoutMs: 700 })
+await subscribe(rig.database.sql, ['card.transaction.*'])
 
 type Json = Readonly<Record<string, unknown>>
 

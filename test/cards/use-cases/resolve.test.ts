@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { type EndedReversal, insertReversals } from '../../../src/cards/reversals/index.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { reversalOf } from '../../../src/cards/use-cases/begun-reversals.ts'
 import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
-import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { type CardRecord, cardsRigOfFile } from '../../support/cards-rig.ts'
 
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig()
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile()
 
 type Waiting = `reversing_${'authorization' | 'capture' | 'void' | 'partial_void' | 'refund'}`
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { CardMessage } from '#codecs/iso8583'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
@@ -9,7 +9,7 @@ import { createLateSweep } from '../../../src/cards/use-cases/late-sweep.ts'
 import { send } from '../../../src/cards/use-cases/operation.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { payment } from '../../support/card-network.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { authorizationBody, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
 import { createScriptedNetwork, type Peer } from '../../support/scripted-network.ts'
 import { until } from '../../support/until.ts'
@@ -22,11 +22,7 @@ setDefaultTimeout(60_000)
  */
 
 const network = createScriptedNetwork()
-let rig: CardsRig
-beforeAll(async () => {
-  rig = await createCardsRig({ networkA: network })
-})
-afterAll(() => rig[Symbol.asyncDispose]())
+const rig = await cardsRigOfFile({ networkA: network })
 
 /** As another process does it, an hour later. */
 const sweep = () =>

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CardMessage } from '#codecs/iso8583'
 import { createHttpVault } from '../../../src/cards/vault/http-vault.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -14,42 +14,37 @@ setDefaultTimeout(60_000)
 
 const cryptogram = 'AgAAAAAAAIR8CQrXcIhbQAAAAAA='
 let shown = cryptogram
-let vault: ReturnType<typeof Bun.serve>
-let network: ScriptedNetwork
-let rig: CardsRig
 const seen: CardMessage[] = []
 
-beforeAll(async () => {
-  vault = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch: () =>
-      new Response(testTokens.get('tok_visa_approved')?.slice(), {
-        headers: { 'card-expiry': '3012', 'card-cryptogram': shown },
-      }),
-  })
-  network = createScriptedNetwork()
-  const file = join(temporaryDirectory(), 'messages.json')
-  const entries = [{ id: '43', from: 'card.cryptogram', sensitive: true }]
-  const shape = { shape: 'tlv', leading: 'T', id_digits: 2, length_digits: 2 }
-  const content = {
-    fields: { '14': { from: 'card.expiry' }, '48': 'composite' },
-    composites: { '48': { ...shape, entries } },
-  }
-  writeFileSync(file, JSON.stringify({ content }))
-  rig = await createCardsRig({
-    timeoutMs: 2_000,
-    networkA: network,
-    environment: {
-      CARDGW_NETA_MESSAGES_FILE: file,
-      CARDGW_VAULT_URL: `http://127.0.0.1:${vault.port}`,
-    },
-  })
-  network.on((request, peer) => {
-    const additionalData = request.additionalData?.slice()
-    seen.push(Object.assign(new CardMessage(), request, { pan: undefined, additionalData }))
-    peer.answer({ responseCode: '00', authCode: 'A00001' })
-  })
+const vault = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: () =>
+    new Response(testTokens.get('tok_visa_approved')?.slice(), {
+      headers: { 'card-expiry': '3012', 'card-cryptogram': shown },
+    }),
+})
+const network = createScriptedNetwork()
+const file = join(temporaryDirectory(), 'messages.json')
+const entries = [{ id: '43', from: 'card.cryptogram', sensitive: true }]
+const shape = { shape: 'tlv', leading: 'T', id_digits: 2, length_digits: 2 }
+const content = {
+  fields: { '14': { from: 'card.expiry' }, '48': 'composite' },
+  composites: { '48': { ...shape, entries } },
+}
+writeFileSync(file, JSON.stringify({ content }))
+const rig = await createCardsRig({
+  timeoutMs: 2_000,
+  networkA: network,
+  environment: {
+    CARDGW_NETA_MESSAGES_FILE: file,
+    CARDGW_VAULT_URL: `http://127.0.0.1:${vault.port}`,
+  },
+})
+network.on((request, peer) => {
+  const additionalData = request.additionalData?.slice()
+  seen.push(Object.assign(new CardMessage(), request, { pan: undefined, additionalData }))
+  peer.answer({ responseCode: '00', authCode: 'A00001' })
 })
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
