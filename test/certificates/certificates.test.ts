@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { type CertificatesDeps, createCertificates } from '../../src/certificate
 import { createCertificateService } from '../../src/certificates/service.ts'
 import { createDatabaseStore } from '../../src/certificates/store.ts'
 import { testApp, testKey } from '../support/app.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
@@ -25,10 +25,7 @@ const pkcs12 = (name: string) =>
   readFileSync(join(import.meta.dir, '../fixtures/pkcs12', name)).toString('base64')
 const openssl = unlessMissing('openssl')
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 type Line = Readonly<Record<string, unknown>>

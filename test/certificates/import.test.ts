@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createCertificates, versionMax } from '../../src/certificates/index.ts'
 import { pemBlocksMax } from '../../src/certificates/pem.ts'
 import { testApp, testKey } from '../support/app.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
@@ -13,36 +13,33 @@ const openssl = unlessMissing('openssl')
 const authority = issueCertificate('AC Teste', { authority: true })
 const pair = issueCertificate('99999010 QRC', { issuer: authority })
 
-let database: TestDatabase
 let call: (method: string, path: string, body?: unknown, key?: string) => Promise<Answered>
 type Answered = { readonly status: number; readonly replayed: boolean; readonly json: Json }
 // biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
 type Json = any
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  const { routes = [] } = createCertificates({
-    folder: undefined,
-    sql: database.sql,
-    logger: quietLogger,
-    masterKey: new Uint8Array(randomBytes(32)),
-    previousMasterKey: undefined,
-    metrics: createMetrics({ version: 'test', withProcess: false }),
-  })
-  const { key, record } = testKey('ops:admin')
-  const app = testApp(routes, { keys: [record] })
-  call = async (method, path, body, idempotencyKey) => {
-    const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }
-    const response = await app.call(method, path, {
-      key,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    })
-    const text = await response.text()
-    const replayed = response.headers.get('idempotent-replayed') === 'true'
-    return { status: response.status, replayed, json: text === '' ? {} : JSON.parse(text) }
-  }
+const database = await createTestDatabase()
+const { routes = [] } = createCertificates({
+  folder: undefined,
+  sql: database.sql,
+  logger: quietLogger,
+  masterKey: new Uint8Array(randomBytes(32)),
+  previousMasterKey: undefined,
+  metrics: createMetrics({ version: 'test', withProcess: false }),
 })
+const { key, record } = testKey('ops:admin')
+const app = testApp(routes, { keys: [record] })
+call = async (method, path, body, idempotencyKey) => {
+  const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }
+  const response = await app.call(method, path, {
+    key,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  const replayed = response.headers.get('idempotent-replayed') === 'true'
+  return { status: response.status, replayed, json: text === '' ? {} : JSON.parse(text) }
+}
 afterAll(() => database.close())
 
 let institutions = 0

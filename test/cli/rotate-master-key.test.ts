@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createSealer } from '#src/platform/security/index.ts'
 import { createLinkKeyStores, ModuleKey } from '../../src/cards/security/index.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
-import { createRig, type Rig } from '../support/drex-rig.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { createRig } from '../support/drex-rig.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, runProgram } from '../support/program.ts'
 
@@ -12,13 +12,8 @@ const old = { TRILHO_MASTER_KEY: keyOf(7) }
 const newKey = { TRILHO_MASTER_KEY: keyOf(11) }
 const both = { ...newKey, TRILHO_MASTER_KEY_PREVIOUS: keyOf(7) }
 
-let database: TestDatabase
-let rig: Rig
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  rig = await createRig(database.dsn)
-}, 60_000)
+const database = await createTestDatabase()
+const rig = await createRig(database.dsn)
 afterAll(async () => {
   await rig.stop()
   await database.close()

@@ -1,5 +1,5 @@
 /** Dead letters over the API: what operators see of them, and what they do about them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import {
   createDeadLetters,
   deadLetterHeaders,
@@ -7,28 +7,23 @@ import {
 } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
 const base = '/v1/ops/dead-letters'
 const noSubjects = { reopen: async () => {}, end: async () => {} }
 const operator = testKey('ops:*')
 const reader = testKey('ops:read')
 
-let database: TestDatabase
-let call: ReturnType<typeof testApp>['call']
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  const { routes = [] } = createDeadLetters({
-    sql: database.sql,
-    isRelayed: false,
-    subjects: { ...noSubjects, held: async () => [] },
-    retentionDays: 7,
-    logger: quietLogger,
-    metrics: createMetrics({ version: 'test', withProcess: false }),
-  })
-  call = testApp(routes, { keys: [operator.record, reader.record] }).call
+const database = await createTestDatabase()
+const { routes = [] } = createDeadLetters({
+  sql: database.sql,
+  isRelayed: false,
+  subjects: { ...noSubjects, held: async () => [] },
+  retentionDays: 7,
+  logger: quietLogger,
+  metrics: createMetrics({ version: 'test', withProcess: false }),
 })
+const call = testApp(routes, { keys: [operator.record, reader.record] }).call
 beforeEach(async () => {
   await database.sql`truncate broker_dead_letters, broker_queue, audit_log`
 })

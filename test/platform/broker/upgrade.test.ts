@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createPostgresBroker, openDeadLetters, topics } from '#src/platform/broker/index.ts'
 import { migrate } from '#src/platform/database/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
-
 /** The schema of before the lanes. */
-beforeAll(async () => {
-  database = await createTestDatabase()
-  const { sql, dsn } = database
-  await sql`drop schema public cascade`
-  await sql`create schema public`
-  const before = migrations.findIndex(({ name }) => name.endsWith('_broker_lanes'))
-  await migrate(dsn, migrations.slice(0, before), quietLogger)
-})
+const database = await createTestDatabase()
+const { sql, dsn } = database
+await sql`drop schema public cascade`
+await sql`create schema public`
+const before = migrations.findIndex(({ name }) => name.endsWith('_broker_lanes'))
+await migrate(dsn, migrations.slice(0, before), quietLogger)
 
 afterAll(() => database.close())
 

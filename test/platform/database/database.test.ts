@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 
 afterAll(() => database.close())
 

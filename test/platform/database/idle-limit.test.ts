@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { inSnapshot, openDatabase } from '#src/platform/database/index.ts'
 import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase(3)
-  await database.sql`create table held (id int primary key)`
-  await database.sql`insert into held values (1)`
-})
+const database = await createTestDatabase(3)
+await database.sql`create table held (id int primary key)`
+await database.sql`insert into held values (1)`
 afterAll(() => database.close())
 
 test('every client has the limit, what its transactions answer counts, and their options too', async () => {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { isTransientDatabaseError, type Transaction } from '#src/platform/database/index.ts'
 
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
-let single: TestDatabase
-let admin: TestDatabase
-
-beforeAll(async () => {
-  single = await createTestDatabase(1)
-  admin = await createTestDatabase(1)
-  await single.sql`create table written (by text)`
-})
+const single = await createTestDatabase(1)
+const admin = await createTestDatabase(1)
+await single.sql`create table written (by text)`
 
 afterAll(() => Promise.all([single.close(), admin.close()]))
 

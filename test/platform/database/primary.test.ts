@@ -1,15 +1,12 @@
 /** Hosts of which none takes writes for a while: who asks meanwhile fails, and nobody stays with one of them. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 import { fallingSilent } from '../../support/falling-silent.ts'
 import { freePort } from '../../support/free-port.ts'
 
-let real: TestDatabase
-beforeAll(async () => {
-  real = await createTestDatabase(1)
-  await real.sql`create table written (by text)`
-})
+const real = await createTestDatabase(1)
+await real.sql`create table written (by text)`
 afterEach(() => takeWrites(true))
 afterAll(() => real.close())
 

@@ -1,8 +1,8 @@
 /** A server that loses its power closes nothing: what waits for it, and what would, is given up. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
 import { patient } from '../../../src/platform/database/silent-server.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { fallingSilent } from '../../support/falling-silent.ts'
 import { until } from '../../support/until.ts'
 
@@ -10,10 +10,7 @@ const statementTimeoutMs = 500
 /** With the five seconds that an answer may take to arrive, and the rounds in which they are counted. */
 const givenUpMs = 9_000
 
-let real: TestDatabase
-beforeAll(async () => {
-  real = await createTestDatabase(2)
-})
+const real = await createTestDatabase(2)
 afterAll(() => real.close())
 
 const opened = async (connectionsMax: number) => {

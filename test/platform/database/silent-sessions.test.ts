@@ -1,18 +1,15 @@
 /** A process that is stopped between the two steps in which the driver asks a statement, and what becomes of its locks. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createSilentSessions } from '../../../src/platform/database/silent-sessions.ts'
 import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  // More than run at once: the driver lets what finds no free connection wait behind another, which may wait for it.
-  database = await createTestDatabase(6)
-  await database.sql`create table held (id int primary key)`
-  await database.sql`insert into held values (1)`
-})
+// More than run at once: the driver lets what finds no free connection wait behind another, which may wait for it.
+const database = await createTestDatabase(6)
+await database.sql`create table held (id int primary key)`
+await database.sql`insert into held values (1)`
 afterAll(() => database.close())
 
 /** Between a client and the server; once the client has sent this text, nothing more of it goes on. */

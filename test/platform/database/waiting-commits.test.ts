@@ -1,5 +1,5 @@
 /** A commit that waits for a standby which is away is silent, and its server is not. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import postgres from 'postgres'
 import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
@@ -15,16 +15,12 @@ const isThere = 'the database is there and does not end statements'
 const laterMs = 2_000
 const connectionsMax = 4
 
-let server: Awaited<ReturnType<typeof startEmbeddedPostgres>>
-let admin: postgres.Sql
-beforeAll(async () => {
-  const directory = temporaryDirectory()
-  chmodSync(directory, 0o755)
-  server = await startEmbeddedPostgres({ directory, settings: {} })
-  admin = postgres(server.url, { max: 1, connection: { synchronous_commit: 'off' } })
-  await admin`create table written (n int)`
-  await admin`create table write_probes (filler bytea)`
-}, 60_000)
+const directory = temporaryDirectory()
+chmodSync(directory, 0o755)
+const server = await startEmbeddedPostgres({ directory, settings: {} })
+const admin = postgres(server.url, { max: 1, connection: { synchronous_commit: 'off' } })
+await admin`create table written (n int)`
+await admin`create table write_probes (filler bytea)`
 afterAll(async () => {
   await admin.end()
   await server.stop()

@@ -1,12 +1,9 @@
 /** What a rail did of late is a bounded look, told in steps. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { activityQuery, activityRowsMax, readActivity } from '#src/platform/http/index.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDatabase } from '../../support/database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 afterAll(() => database.close())
 
 /** So many rows, one a millisecond back from now, the first hundred of which have no outcome. */

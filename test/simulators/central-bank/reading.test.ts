@@ -1,19 +1,16 @@
 /** A payer reads the code of a charge: what his institution pays, and what it does not believe. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { buildDynamicBrCode, buildStaticBrCode } from '#codecs/brcode'
-import { type CentralBank, createCentralBank } from '../../../src/simulators/central-bank/index.ts'
-import { createDirectory, type Directory } from '../../../src/simulators/directory/index.ts'
+import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { createDirectory } from '../../../src/simulators/directory/index.ts'
 
 const ispb = '12345678'
 const key = '12345678000195'
 const { privateKey, publicKey } = await generateKeyPair('RS256')
 const { privateKey: other } = await generateKeyPair('RS256')
-let site: ReturnType<typeof Bun.serve>
 let asked: string[] = []
 let shown: () => Promise<Response>
-let directory: Directory
-let bank: CentralBank
 
 const host = () => `127.0.0.1:${site.port}`
 const charge = (more: object = {}) => ({
@@ -38,30 +35,28 @@ const signed = async (
 const code = (): string =>
   buildDynamicBrCode({ url: `${host()}/qr/v2/cobv/x`, merchantName: 'Ana', merchantCity: 'RECIFE' })
 
-beforeAll(async () => {
-  const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: 'a', alg: 'RS256' }] }
-  site = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request) => {
-      const url = new URL(request.url)
-      asked.push(url.pathname + url.search)
-      return url.pathname === '/jwks' ? Response.json(keys) : shown()
-    },
-  })
-  directory = await createDirectory({ category: 'A' })
-  directory.register({
-    key_type: 'CNPJ',
-    key,
-    name: 'Padaria Ltda',
-    tax_id: key,
-    ispb,
-    branch: '1',
-    account: '2',
-    account_type: 'CACC',
-  })
-  bank = await createCentralBank({ directory: directory.url })
+const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: 'a', alg: 'RS256' }] }
+const site = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: (request) => {
+    const url = new URL(request.url)
+    asked.push(url.pathname + url.search)
+    return url.pathname === '/jwks' ? Response.json(keys) : shown()
+  },
 })
+const directory = await createDirectory({ category: 'A' })
+directory.register({
+  key_type: 'CNPJ',
+  key,
+  name: 'Padaria Ltda',
+  tax_id: key,
+  ispb,
+  branch: '1',
+  account: '2',
+  account_type: 'CACC',
+})
+const bank = await createCentralBank({ directory: directory.url })
 afterEach(() => {
   asked = []
   directory.setFaults([])

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { knownVersions, type MessageType, messageTypes } from '#codecs/iso20022'
-import {
-  acceptingPsp,
-  type CentralBank,
-  createCentralBank,
-} from '../../../src/simulators/central-bank/index.ts'
+import { acceptingPsp, createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { entryNotification } from '../../../src/simulators/central-bank/replies.ts'
-import {
-  answerTo,
-  createParticipant,
-  type Participant,
-  payment,
-} from '../../support/participant.ts'
+import { answerTo, createParticipant, payment } from '../../support/participant.ts'
 import { generated, violations } from './support.ts'
 
 const bankA = '11111111'
 const bankB = '22222222'
-let bank: CentralBank
-let a: Participant
 
-beforeAll(async () => {
-  bank = await createCentralBank({ longPollMs: 100 })
-  a = createParticipant(bank.url, bankA)
-})
+const bank = await createCentralBank({ longPollMs: 100 })
+const a = createParticipant(bank.url, bankA)
 afterAll(() => bank.stop())
 
 const counterparts: Readonly<Partial<Record<MessageType, readonly string[]>>> = {

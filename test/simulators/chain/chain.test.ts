@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { Transaction, Wallet } from 'ethers'
 import {
   batchCallsMax,
@@ -8,11 +8,8 @@ import {
 } from '../../../src/simulators/chain/index.ts'
 
 const wallet = new Wallet(`0x${'11'.repeat(32)}`)
-let chain: Chain
 
-beforeAll(async () => {
-  chain = await createChain({ mining: 'manual' })
-})
+const chain = await createChain({ mining: 'manual' })
 afterAll(() => chain.stop())
 
 type Reply = { id: unknown; result?: unknown; error?: { code: number; message: string } }

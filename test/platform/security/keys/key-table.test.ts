@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import {
   createAuthenticator,
   createKeyTable,
   createKeyTableStore,
 } from '#src/platform/security/index.ts'
-import { createTestDatabase, quietLogger, type TestDatabase } from '../../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = await createTestDatabase()
 
 afterAll(() => database.close())
 

@@ -1,12 +1,12 @@
 /** What a process that sends tells of a signature service that is away, and of one that refuses. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { sign } from 'node:crypto'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { signingMaterial } from '#src/spi/out/signing/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
 import { createOutboundMetrics } from '../../../../src/spi/out/stage/metrics.ts'
 import { createSigning } from '../../../../src/spi/out/stage/signing.ts'
-import { createTestDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createTestDatabase } from '../../../support/database.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { until } from '../../../support/until.ts'
 import { interfaceClient } from '../../link/support.ts'
@@ -14,10 +14,7 @@ import { ispb, rigOn, runningOn, signingWith, unsignedSettings } from './support
 
 const pair = issueCertificate('99999010')
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase(6)
-})
+const database = await createTestDatabase(6)
 afterAll(() => database.close())
 
 /** Signs by the contract, or answers what the test says. */
