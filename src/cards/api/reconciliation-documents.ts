@@ -4,8 +4,8 @@ import { cardErrors } from '../errors.ts'
 import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
 import { bookedKinds, byKind } from '../reconciliation/totals.ts'
-import { adviceResolutionBody } from './bodies.ts'
-import { listDefault, listMax, posted } from './documents.ts'
+import { listDefault, listMax } from './documents.ts'
+import { seenTo } from './waiting-documents.ts'
 
 /** Business days compared with networks, in the OpenAPI document. */
 
@@ -142,21 +142,11 @@ export const reconciliationDocuments = {
   },
   resolve: {
     at: 'POST /v1/transactions/reconciliations/{id}/resolve',
-    scope: 'ops:admin',
-    ofInstitution: true,
-    ...posted,
+    ...seenTo,
     operation: 'resolveReconciliation',
     summary: 'Say that somebody has seen to a business day that differs',
-    description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
     params: reconciliationParams,
-    body: { 'application/json': adviceResolutionBody },
     exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },
-    responses: {
-      200: {
-        description: 'It waits no more',
-        schema: z.object({ id: z.string(), resolved: z.literal(true) }),
-      },
-    },
     errors: [cardErrors.reconciliation_not_found, cardErrors.invalid_reason],
   },
 } satisfies Readonly<Record<string, RouteContract>>

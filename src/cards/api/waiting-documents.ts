@@ -62,6 +62,21 @@ const unmatchedAdvice = z
   })
   .meta({ id: 'UnmatchedAdvice' })
 
+/** A route by which somebody says to have seen to what waits for a person. */
+export const seenTo = {
+  ...posted,
+  scope: 'ops:admin',
+  ofInstitution: true,
+  description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
+  body: { 'application/json': adviceResolutionBody },
+  responses: {
+    200: {
+      description: 'It waits no more',
+      schema: z.object({ id: z.string(), resolved: z.literal(true) }),
+    },
+  },
+} as const
+
 export const waitingDocuments = {
   unmatched: {
     at: 'GET /v1/transactions/unmatched-advices',
@@ -74,22 +89,12 @@ export const waitingDocuments = {
     responses: pageResponses('advices', unmatchedAdvice),
   },
   resolveAdvice: {
-    ...posted,
+    ...seenTo,
     at: 'POST /v1/transactions/unmatched-advices/{id}/resolve',
-    scope: 'ops:admin',
-    ofInstitution: true,
     operation: 'resolveUnmatchedAdvice',
     summary: 'Say that somebody has seen to an advice that is not known here',
-    description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
     params: adviceParams,
-    body: { 'application/json': adviceResolutionBody },
     exampleFrom: { id: 'listUnmatchedAdvices#/advices/0/id' },
-    responses: {
-      200: {
-        description: 'It waits no more',
-        schema: z.object({ id: z.string(), resolved: z.literal(true) }),
-      },
-    },
     errors: [cardErrors.advice_not_found, cardErrors.invalid_reason],
   },
   reversals: {
