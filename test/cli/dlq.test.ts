@@ -1,21 +1,17 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { runCli } from '#src/cli/index.ts'
-import { createPostgresBroker, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
+import { deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
 import { parseCommandLine, UsageError } from '../../src/cli/command.ts'
 import { dlqCommand, retryAll } from '../../src/cli/dlq.ts'
 import type { Io, Program } from '../../src/cli/program.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/in/worker/support.ts'
-import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { runningBroker } from '../support/broker.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
-await broker.start()
-afterAll(async () => {
-  await broker.stop()
-  await database.close()
-})
+const broker = await runningBroker(database)
 
 const program = {
   settingGroups: [],

@@ -1,24 +1,20 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
-import { createPostgresBroker, type Delivery, topics } from '#src/platform/broker/index.ts'
+import { type Delivery, topics } from '#src/platform/broker/index.ts'
 import {
   enqueueMessages,
   type OutboundMessage,
   outboundHeaders,
   unsignedMessageOf,
 } from '#src/spi/messages/index.ts'
-import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { runningBroker } from '../../support/broker.ts'
+import { createTestDatabase } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
 import { until } from '../../support/until.ts'
 
 const database = await createTestDatabase()
-const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
-await broker.start()
-afterAll(async () => {
-  await broker.stop()
-  await database.close()
-})
+const { sql } = database
+const broker = await runningBroker(database)
 
 const ispb = '12345678'
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))

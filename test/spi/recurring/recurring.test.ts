@@ -20,6 +20,7 @@ import {
   fresh,
   inbound,
   ispb,
+  receivingOf,
   refusal,
   runningWorker,
   storedWhen,
@@ -46,13 +47,7 @@ type Json = Readonly<Record<string, never>>
 const get = async (path: string): Promise<Json> =>
   (await (await app.call('GET', path, { key })).json()) as Json
 
-const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
-  for (const xml of documents) {
-    const resourceId = fresh.resourceId()
-    await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
-    await storedWhen(database, 'resource_id', resourceId)
-  }
-}
+const receive = receivingOf(database, worker)
 
 const eventsOf = async (subject: string): Promise<readonly Json[]> => {
   const rows = await sql<{ data: string }[]>`

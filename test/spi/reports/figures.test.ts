@@ -25,9 +25,9 @@ import {
   ispb,
   payment,
   queued,
+  receivingOf,
   report,
   runningWorker,
-  storedWhen,
 } from '../in/worker/support.ts'
 
 const some = (count: number, cents: bigint) => ({ count, cents })
@@ -96,13 +96,7 @@ const app = testApp(createReports({ ispb, sql, broker, revision: '5.11.1' }).rou
   keys: [record],
 })
 
-const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
-  for (const xml of documents) {
-    const resourceId = fresh.resourceId()
-    await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
-    await storedWhen(database, 'resource_id', resourceId)
-  }
-}
+const receive = receivingOf(database, worker)
 
 const brazilBehindMs = 3 * 3_600_000
 const dayOf = (ms: number): string => new Date(ms - brazilBehindMs).toISOString().slice(0, 10)

@@ -9,14 +9,13 @@ import { anyVariant, runProgram } from '../../support/program.ts'
 import {
   envelope,
   fresh,
-  inbound,
   ispb,
   payment,
   paymentReturn,
   queued,
+  receivingOf,
   report,
   runningWorker,
-  storedWhen,
 } from '../in/worker/support.ts'
 import { notification, withEntries } from './support.ts'
 
@@ -40,13 +39,7 @@ const ask = async (body: object): Promise<Json> => {
   return (await response.json()) as Json
 }
 
-const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
-  for (const xml of documents) {
-    const resourceId = fresh.resourceId()
-    await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
-    await storedWhen(database, 'resource_id', resourceId)
-  }
-}
+const receive = receivingOf(database, worker)
 
 const entryOf = async (reference: string): Promise<Json | undefined> => {
   const { entries } = (await get('/v1/pix/entries?limit=500')) as {

@@ -257,6 +257,14 @@ export const tellingOf =
     await storedWhen(database, 'resource_id', resourceId)
   }
 
+/** The same for several documents, one after the other. */
+export const receivingOf = (...[database, worker]: Parameters<typeof tellingOf>) => {
+  const tell = tellingOf(database, worker)
+  return async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
+    for (const xml of documents) await tell(Buffer.from(xml).toString())
+  }
+}
+
 const transactionOf = (over: Partial<MessageTransaction>): MessageTransaction => ({
   endToEndId: undefined,
   instructionId: undefined,

@@ -1,21 +1,16 @@
 /** Who gets the money of a return whose caller does not say. */
-import { afterAll, expect, test } from 'bun:test'
-import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { expect, test } from 'bun:test'
 import { insertMessages } from '#src/spi/messages/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
 import { testApp, testKey } from '../../../support/app.ts'
+import { runningBroker } from '../../../support/broker.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 import { message } from '../../messages/support.ts'
 
 const database = await createTestDatabase()
-const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
-await broker.start()
-afterAll(async () => {
-  await broker.stop()
-  await database.close()
-})
+const { sql } = database
+const broker = await runningBroker(database)
 
 const ispb = '12345678'
 const { key, record } = testKey('spi:send')

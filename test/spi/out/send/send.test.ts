@@ -1,22 +1,17 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { buildableMessages } from '#codecs/iso20022'
-import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { openApiDocument } from '#src/platform/http/index.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
 import { examples } from '../../../codecs/iso20022/building/support.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../../support/app.ts'
+import { runningBroker } from '../../../support/broker.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 
 const database = await createTestDatabase()
-const { sql, dsn } = database
-const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
-await broker.start()
-afterAll(async () => {
-  await broker.stop()
-  await database.close()
-})
+const { sql } = database
+const broker = await runningBroker(database)
 
 const ispb = '12345678'
 const revision = '5.11.1'
