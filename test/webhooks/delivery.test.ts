@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import type { Client } from '#src/platform/database/index.ts'
@@ -9,7 +9,6 @@ import { emitEvents } from '../../src/webhooks/events.ts'
 import { claimDue, writeOutcomes } from '../../src/webhooks/queue.ts'
 import type { AttemptResult } from '../../src/webhooks/sender.ts'
 import { createEndpointStore, replayedMax } from '../../src/webhooks/store.ts'
-import type { TestDatabase } from '../support/database.ts'
 import {
   emit,
   openTestDatabase,
@@ -19,8 +18,6 @@ import {
   until,
 } from './support.ts'
 
-let database: TestDatabase
-let hooks: Awaited<ReturnType<typeof startWebhooks>>
 const receivers: Receiver[] = []
 
 const receiver = (...args: Parameters<typeof startReceiver>): Receiver => {
@@ -29,10 +26,8 @@ const receiver = (...args: Parameters<typeof startReceiver>): Receiver => {
   return one
 }
 
-beforeAll(async () => {
-  database = await openTestDatabase()
-  hooks = await startWebhooks(database)
-})
+const database = await openTestDatabase()
+const hooks = await startWebhooks(database)
 beforeEach(async () => {
   await database.sql`delete from webhook_endpoints`
 })

@@ -1,34 +1,21 @@
 /** More endpoints than a process keeps: the API Pix makes one for each Pix key. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createWebhookService } from '../../src/webhooks/service.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
-import { quietLogger, type TestDatabase } from '../support/database.ts'
-import {
-  emit,
-  openTestDatabase,
-  type Receiver,
-  startReceiver,
-  startWebhooks,
-  until,
-} from './support.ts'
+import { quietLogger } from '../support/database.ts'
+import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
-let database: TestDatabase
-let hooks: Awaited<ReturnType<typeof startWebhooks>>
-let target: Receiver
-
-beforeAll(async () => {
-  database = await openTestDatabase()
-  hooks = await startWebhooks(database)
-  target = startReceiver(
-    (_, { path }) => new Response('', { status: path === '/42/pix' ? 410 : 200 }),
-  )
-  await database.sql`
-    insert into webhook_endpoints (id, url, topic, events)
-    select 'whk_' || n, ${new URL(target.url).origin} || '/' || n, 'api-pix/pix/' || n,
-      array['api-pix/pix/' || n] from generate_series(1, 300) n`
-  // The list of endpoints is kept for a second.
-  await Bun.sleep(1_100)
-})
+const database = await openTestDatabase()
+const hooks = await startWebhooks(database)
+const target = startReceiver(
+  (_, { path }) => new Response('', { status: path === '/42/pix' ? 410 : 200 }),
+)
+await database.sql`
+  insert into webhook_endpoints (id, url, topic, events)
+  select 'whk_' || n, ${new URL(target.url).origin} || '/' || n, 'api-pix/pix/' || n,
+    array['api-pix/pix/' || n] from generate_series(1, 300) n`
+// The list of endpoints is kept for a second.
+await Bun.sleep(1_100)
 afterAll(async () => {
   await hooks.stop()
   await target.stop()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { deletedMax } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { bookOf } from '../../src/webhooks/book.ts'
@@ -11,14 +11,10 @@ import {
 } from '../../src/webhooks/queue.ts'
 import { forgetRemoved } from '../../src/webhooks/retention.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
-import { quietLogger, type TestDatabase } from '../support/database.ts'
+import { quietLogger } from '../support/database.ts'
 import { openTestDatabase } from './support.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
+const database = await openTestDatabase()
 beforeEach(async () => {
   await database.sql`truncate webhook_endpoints, webhook_events cascade`
 })

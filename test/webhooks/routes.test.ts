@@ -9,13 +9,8 @@ import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
-let database: TestDatabase
-let hooks: Awaited<ReturnType<typeof startWebhooks>>
-
-beforeAll(async () => {
-  database = await openTestDatabase()
-  hooks = await startWebhooks(database, { allowedTargets: ['127.0.0.0/8'] })
-})
+const database = await openTestDatabase()
+const hooks = await startWebhooks(database, { allowedTargets: ['127.0.0.0/8'] })
 afterAll(async () => {
   await hooks.stop()
   await database.close()
