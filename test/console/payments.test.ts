@@ -369,7 +369,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       route.fulfill({ headers: ofGateway, json: contract }),
     )
     const ofPage = (name: string) => ({
-      ...{ wallet_id: name, address: `0x${name}`, label: name, type: 'managed', status: 'active' },
+      wallet_id: name,
+      address: `0x${name}`,
+      label: name,
+      type: 'managed',
+      status: 'active',
       created_at: '2026-01-01T00:00:00Z',
     })
     await page.route('**/api/v1/wallets?*', (route) => {

@@ -4,7 +4,7 @@ import type { EntryRow } from '../types.ts'
 
 /** These wait for the directory, which is asked again until it answers. */
 const waiting = ['registering', 'changing', 'removing'] as const
-/** Of a key that we do not have, or not any more. */
+/** The key is not ours, or not any more. */
 export const goneStatuses = ['removed', 'refused'] as const
 export const entryStatuses = [...waiting, 'registered', ...goneStatuses] as const
 

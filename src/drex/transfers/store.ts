@@ -316,7 +316,7 @@ export const approveTransfer = async (
   return true
 }
 
-/** Of transfers that have ended, what nobody approved waits for nobody any more. */
+/** What nobody approved waits for nobody any more once its transfer has ended. */
 export const lapseApprovals = async (sql: Transaction, ended: readonly Ended[]): Promise<void> => {
   const unsent = ended.filter(({ status }) => status === 'failed' || status === 'cancelled')
   if (unsent.length === 0) return
