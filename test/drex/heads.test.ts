@@ -24,3 +24,16 @@ test('what another process sent is known from the first question on', () => {
   heads.told(2)
   expect(heads.hasMovedSince('b')).toBe(true)
 })
+
+test('a chain stands still only for as long as it was asked, whoever else stood still', async () => {
+  const heads = createHeads()
+  expect(heads.stillMs()).toBe(0)
+  heads.told(5)
+  await Bun.sleep(30)
+  expect(heads.stillMs()).toBe(0)
+  expect(heads.ageMs()).toBeGreaterThanOrEqual(29)
+  heads.told(5)
+  expect(heads.stillMs()).toBeGreaterThanOrEqual(29)
+  heads.told(6)
+  expect(heads.stillMs()).toBe(0)
+})

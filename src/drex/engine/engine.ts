@@ -218,9 +218,9 @@ const createStallLook = ({ heads, logger, network, settings }: EngineContext) =>
   let isTold = false
   /** Seconds since the last new block, once they are too many. */
   const stalledSeconds = (): number | undefined => {
-    const ageMs = heads.ageMs() ?? 0
-    const isStalled = settings.stallMs > 0 && ageMs >= settings.stallMs
-    return isStalled ? Math.floor(ageMs / 1_000) : undefined
+    const stillMs = heads.stillMs()
+    const isStalled = settings.stallMs > 0 && stillMs >= settings.stallMs
+    return isStalled ? Math.floor(stillMs / 1_000) : undefined
   }
   return {
     stalledSeconds,

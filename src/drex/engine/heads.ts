@@ -7,6 +7,7 @@ export const createHeads = () => {
   let fresh: string[] = []
   let head: number | undefined
   let changedMs: number | undefined
+  let toldMs = 0
   const remember = (id: string): void => {
     if (head === undefined) return
     sentAt.delete(id)
@@ -16,13 +17,19 @@ export const createHeads = () => {
   return {
     /** The newest head that was told. */
     told(next: number): void {
-      if (next !== head) changedMs = performance.now()
+      toldMs = performance.now()
+      if (next !== head) changedMs = toldMs
       head = next
       for (const id of fresh) remember(id)
       fresh = []
     },
     /** Time since the head was another, in milliseconds; undefined before the first. */
     ageMs: () => (changedMs === undefined ? undefined : performance.now() - changedMs),
+    /**
+     * For how long the head was told to be the same, in milliseconds. Time in which nobody asked, because the database or
+     * this process stood still, says nothing of the chain.
+     */
+    stillMs: () => (changedMs === undefined ? 0 : toldMs - changedMs),
     sent(ids: readonly string[]): void {
       for (const id of ids) sentAt.delete(id)
       fresh = [...fresh, ...ids].slice(-rememberedMax)
