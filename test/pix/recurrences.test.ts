@@ -283,6 +283,32 @@ describe('a composite code', () => {
       ])
     }
   })
+
+  test('takes no charge of another journey than the payer has authorised', async () => {
+    const first = freshTxid()
+    await call('PUT', `/cob/${first}`, chargeBody(key))
+    const { idRec } = await made({ ativacao: { dadosJornada: { txid: first } } })
+    const { key: ownKey } = await pix.receiver('ana', undefined, {
+      street: 'Rua 15, 1200',
+      state: 'SP',
+      postal_code: '70800100',
+    })
+    const due = freshTxid()
+    const dueBody = { ...chargeBody(ownKey), calendario: { dataDeVencimento: '2026-04-01' } }
+    await call('PUT', `/cobv/${due}`, dueBody)
+    for (const [journey, immediate, dueStatus] of [
+      ['JORNADA_2', 400, 400],
+      ['JORNADA_3', 200, 400],
+      ['JORNADA_4', 400, 200],
+    ] as const) {
+      await pix.sql`update pix_recurrences set journey = ${journey} where id = ${idRec}`
+      const asked = [first, due].map((txid) => call('GET', `/rec/${idRec}?txid=${txid}`))
+      const answers = await Promise.all(asked)
+      expect([journey, ...answers.map(({ status }) => status)]).toEqual([
+        ...[journey, immediate, dueStatus],
+      ])
+    }
+  })
 })
 
 describe('locations', () => {

@@ -2,7 +2,7 @@ import type { Emit } from '#src/events/index.ts'
 import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
-import { kindOf } from '../charges/domain.ts'
+import { type ChargeKind, kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Addresses } from '../charges/view.ts'
 import { endCollections } from '../collections/ending.ts'
@@ -236,21 +236,25 @@ const tellOfEnd = async (
   await emit(tx, [recurrenceEvent(after)])
 }
 
+/** Once a payer has authorised the recurrence, its code asks for a charge as he was asked. */
+const isFitting = (journey: Recurrence['journey'], kind: ChargeKind): boolean =>
+  journey === null || journey === (kind === 'cob' ? 'JORNADA_3' : 'JORNADA_4')
+
 /** @throws ApiError `rec_consulta_invalida` if the recurrence cannot begin with the charge */
 const chargeOf = async (
   { sql, addresses }: RecurrenceServiceDeps,
-  { account, terms }: Recurrence,
+  { account, terms, journey }: Recurrence,
   txid: string,
 ): Promise<CodeCharge> => {
   const refuse = (razao: string): ApiError =>
     violates(pixErrors.rec_consulta_invalida, [{ razao, propriedade: 'txid', valor: txid }])
   const charge = await findCharge(sql, account, txid)
-  if (charge === undefined) {
+  const kind = charge && kindOf(charge.terms)
+  if (charge === undefined || kind === undefined || !isFitting(journey, kind)) {
     throw refuse(
       'O parâmetro txid não corresponde a uma cobrança compatível com o campo ativacao.tipoJornada.',
     )
   }
-  const kind = kindOf(charge.terms)
   if (kind === 'cob' && terms.firstTxid !== txid) {
     throw refuse(
       'O parâmetro txid corresponde a uma cobrança imediata diferente da informada no campo ativacao.dadosJornada.txid.',
