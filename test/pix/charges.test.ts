@@ -270,6 +270,7 @@ describe('violations', () => {
     expect(seen(await put(txid, chargeBody(key)))).toEqual(
       problem('CobOperacaoInvalida', 400, 'cob.txid'),
     )
+    expect(seen(await get(`/cob/${txid}`))).toEqual(problem('CobConsultaInvalida', 400, 'cob.txid'))
   })
 
   test.each([

@@ -536,10 +536,12 @@ describe('a return', () => {
         ...[404, 'https://pix.bcb.gov.br/api/v2/error/PixNaoEncontrado'],
       ])
     }
-    const missing = await call('GET', `/pix/${endToEndId}/devolucao/d9`)
-    expect([missing.status, missing.json.type]).toEqual([
-      ...[404, 'https://pix.bcb.gov.br/api/v2/error/PixDevolucaoNaoEncontrada'],
-    ])
+    for (const id of ['d9', 'a'.repeat(36)]) {
+      const missing = await call('GET', `/pix/${endToEndId}/devolucao/${id}`)
+      expect([missing.status, missing.json.type]).toEqual([
+        ...[404, 'https://pix.bcb.gov.br/api/v2/error/PixDevolucaoNaoEncontrada'],
+      ])
+    }
     expect(await giveBack(endToEndId, 'a'.repeat(36), { valor: '1.00' })).toMatchObject(invalid)
     expect((await giveBack(endToEndId, 'a'.repeat(35), { valor: '1.00' })).status).toBe(201)
   })

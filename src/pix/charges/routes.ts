@@ -10,7 +10,7 @@ import { type Wording, wordings } from './wording.ts'
 
 const bodyBytesMax = 65_536
 
-const txidIn = (txid: string, { kind, refuse }: Wording): string => {
+const txidIn = (txid: string, { kind }: Wording, refuse: Wording['refuse']): string => {
   if (txidForm.test(txid)) return txid
   const propriedade = `${kind}.txid`
   const razao = `O campo ${propriedade} não respeita o schema.`
@@ -39,13 +39,13 @@ export const routesOfKind = (
   service: ChargeService,
   { wording, name, readNew, readRevision: readChange }: KindOfRoutes,
 ): readonly Route[] => {
-  const { kind } = wording
+  const { kind, refuse, query } = wording
   const [reading, writing] = [`${kind}:read`, `${kind}:write`] as const
   return [
     pixRoute(`PUT /${kind}/{txid}`, writing, `Criar ${name}.`, {
       bodyBytesMax,
       handle: async ({ params, body, caller }) => {
-        const txid = txidIn(params.txid, wording)
+        const txid = txidIn(params.txid, wording, refuse)
         const request = readNew(body)
         return Response.json(await service.put(caller.owner, txid, request), { status: 201 })
       },
@@ -53,14 +53,14 @@ export const routesOfKind = (
     pixRoute(`PATCH /${kind}/{txid}`, writing, `Revisar ${name}.`, {
       bodyBytesMax,
       handle: async ({ params, body, caller }) => {
-        const txid = txidIn(params.txid, wording)
+        const txid = txidIn(params.txid, wording, refuse)
         const request = readChange(body)
         return Response.json(await service.revise(caller.owner, txid, request))
       },
     }),
     pixRoute(`GET /${kind}/{txid}`, reading, `Consultar ${name}.`, {
       handle: async ({ params, caller, c }) => {
-        const txid = txidIn(params.txid, wording)
+        const txid = txidIn(params.txid, wording, (...found) => violates(query, found))
         return Response.json(await service.find(caller.owner, txid, revisionOf(c, wording)))
       },
     }),

@@ -61,6 +61,6 @@ export const pixRoutes = (service: PixService): readonly Route[] => [
   }),
   pixRoute('GET /pix/{e2eid}/devolucao/{id}', 'pix:read', 'Consultar devolução.', {
     handle: async ({ params, caller }) =>
-      Response.json(await service.findReturn(caller.owner, params.e2eid, returnIdIn(params.id))),
+      Response.json(await service.findReturn(caller.owner, params.e2eid, params.id)),
   }),
 ]
