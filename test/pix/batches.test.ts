@@ -187,6 +187,24 @@ describe('a batch of charges', () => {
     }
   })
 
+  test('asks for the charges of another account of its receiver in the opposite order, and one makes them all', async () => {
+    const twin = await pix.receiver('caio', '12345678000195', address)
+    for (let round = 0; round < 2; round++) {
+      const cobsv = Array.from({ length: 60 }, () => charge())
+      const theirs = cobsv.map((one) => ({ ...one, chave: twin.key })).toReversed()
+      const [here, there] = [freshId(), freshId()]
+      const body = { descricao: 'Turno da tarde', cobsv: theirs }
+      const both = await Promise.all([
+        put(here, cobsv),
+        call('PUT', `/lotecobv/${there}`, body, twin.token),
+      ])
+      expect(both.map(({ status }) => status)).toEqual([202, 202])
+      const { json } = await call('GET', `/lotecobv/${there}`, undefined, twin.token)
+      const made = [...(await statuses(here)), ...json.cobsv.map(({ status }: Json) => status)]
+      expect(made.filter((status) => status === 'CRIADA')).toHaveLength(cobsv.length)
+    }
+  })
+
   test('takes the locations of another in the opposite order, and neither waits for ever', async () => {
     const kind = { tipoCob: 'cobv' }
     for (let round = 0; round < 3; round++) {
