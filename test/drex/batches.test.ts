@@ -177,9 +177,9 @@ test('what of a batch was cancelled, or is of a wallet that the key is not for, 
   // The answer may have been lost.
   expect((await dias(path)).status).toBe(200)
   const approvals = async () => (await read(held.batch_id)).transfers.map((each) => each.approval)
-  expect(await approvals()).toEqual(['approved', 'required', 'required'])
+  expect(await approvals()).toEqual(['approved', 'lapsed', 'required'])
   expect((await approver()(path)).status).toBe(200)
-  expect(await approvals()).toEqual(['approved', 'required', 'approved'])
+  expect(await approvals()).toEqual(['approved', 'lapsed', 'approved'])
   expect((await approver()(path)).status).toBe(409)
   await bench.until(async () => (await read(held.batch_id)).statuses['confirmed'] === 2)
   expect((await dias(path)).status).toBe(200)
