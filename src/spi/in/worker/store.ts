@@ -31,13 +31,33 @@ const answeredWithinDays = 45
 /** Messages with one id. Of a payment that is ours the first are its own; each of its returns has two or three more. */
 const sameIdMax = 32
 
-/**
- * Finds the sent transactions that the answers are about. Looks where the date in the id says that the message is, and
- * then, for what is not there or was refused there, in all of the last weeks. Locks nothing.
- */
+type Named = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'>
+
+/** Finds the sent transactions that the answers are about. One report may name the same thousands of times. */
 export const findAnswered = async (
   tx: Queryable,
   answers: readonly TransactionAnswer[],
+  now: Date,
+): Promise<readonly AnsweredTransaction[]> => {
+  const groups = [
+    ...Map.groupBy(
+      answers.map((answer, place) => ({ answer, place })),
+      ({ answer: { types, endToEndId, instructionId } }) =>
+        JSON.stringify([types, endToEndId, instructionId]),
+    ).values(),
+  ]
+  const first = groups.flatMap(([one]) => (one === undefined ? [] : [one.answer]))
+  const found = await findDistinct(tx, first, now)
+  return found.flatMap((one) => (groups[one.place] ?? []).map(({ place }) => ({ ...one, place })))
+}
+
+/**
+ * Looks where the date in the id says that the message is, and then, for what is not there or was refused there, in all of
+ * the last weeks. Locks nothing.
+ */
+const findDistinct = async (
+  tx: Queryable,
+  answers: readonly Named[],
   now: Date,
 ): Promise<readonly AnsweredTransaction[]> => {
   const whole = {
@@ -80,7 +100,7 @@ const windowOf = (id: string): { readonly since: string; readonly until: string 
   return { since: uuidBound(new Date(atMs - dayMs)), until: uuidBound(new Date(atMs + dayMs)) }
 }
 
-type Wanted = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'> & {
+type Wanted = Named & {
   readonly place: number
   /** It is found by the id of the return. */
   readonly isOfReturn: boolean

@@ -126,3 +126,36 @@ test.each(['E1', 'E12345678999999999999', 'F0000000000000', '', 'E12345678000000
     expect(await found(sent)).toEqual([id])
   },
 )
+
+test('answers to one payment are all about it, and it is looked for once', async () => {
+  const [one, other] = [idMade('E', before(1)), idMade('E', before(1))]
+  const id = await stored({ type: 'pacs.008', at: before(1), endToEndId: one })
+  const answers = [one, other, one, one].map(
+    (endToEndId) =>
+      ({
+        kind: 'transaction',
+        types: ['pacs.008'],
+        outcome: 'ACCEPTED',
+        status: 'ACSC',
+        endToEndId,
+        instructionId: endToEndId,
+        reason: undefined,
+      }) as const,
+  )
+  const asked: number[] = []
+  const counting = new Proxy(sql, {
+    apply: (_, self, args: [TemplateStringsArray, ...unknown[]]) => {
+      const rows = args.slice(1).find((value) => typeof value === 'string' && value[0] === '[')
+      if (rows !== undefined) asked.push(JSON.parse(String(rows)).length)
+      return Reflect.apply(sql, self, args)
+    },
+  })
+  const all = await findAnswered(counting, answers, now)
+  expect(all.map(({ place, message: sent }) => [place, sent.id])).toEqual([
+    [0, id],
+    [2, id],
+    [3, id],
+  ])
+  // The other is looked for where its id says, and then further.
+  expect(asked).toEqual([2, 1])
+})
