@@ -78,7 +78,7 @@ export const createHttpVault = (options: HttpVaultOptions): HttpVault => {
         return card
       } catch (error) {
         const failure = asVaultError(error)
-        if (failure instanceof CardTokenNotFoundError) breaker.succeeded()
+        if (isOfOneToken(failure)) breaker.succeeded()
         else breaker.failed()
         throw failure
       }
@@ -170,6 +170,17 @@ const cardIn = ({ status, body, expiry, cryptogram }: Told): Card => {
   } finally {
     body.fill(0)
   }
+}
+
+/** Client errors that every call would get: of the credential, of a proxy, and of a vault that is too busy. */
+const ofAnyCall: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
+
+/** The vault is there, and only does not take this token: others must not wait for what one caller made up. */
+const isOfOneToken = (failure: Error): boolean => {
+  if (failure instanceof CardTokenNotFoundError) return true
+  if (!(failure instanceof VaultUnavailableError)) return false
+  const { status = 0 } = failure
+  return status >= 400 && status < 500 && !ofAnyCall.has(status)
 }
 
 const isPan = (body: Uint8Array): boolean =>

@@ -67,10 +67,12 @@ const faults: Readonly<Record<VaultFault, string>> = {
 export class VaultUnavailableError extends Error {
   override readonly name = 'VaultUnavailableError'
   readonly fault: VaultFault
+  /** That of the HTTP answer, where there is one. */
+  readonly status: number | undefined
 
-  /** @param status - of the HTTP answer, where there was one */
   constructor(fault: VaultFault, status?: number) {
     super(status === undefined ? faults[fault] : `${faults[fault]} (HTTP ${status})`)
     this.fault = fault
+    this.status = status
   }
 }

@@ -264,6 +264,30 @@ describe('circuit', () => {
     expect(await faults(3)).toEqual([undefined, undefined, undefined])
   })
 
+  test.each([400, 413, 422])(
+    'tokens that the vault does not take do not open it: HTTP %d',
+    async (status) => {
+      const url = serve(async (request) =>
+        (await request.text()).includes('odd')
+          ? new Response('', { status })
+          : new Response('4000000000000002'),
+      )
+      const vault = vaultAt(url, { circuitFailuresMax: 1 })
+      for (let call = 0; call < 3; call++)
+        expect(await faultOf(vault.resolve('odd'))).toBe('refused')
+      expect((await vault.resolve('tok')).pan).toHaveLength(16)
+    },
+  )
+
+  test.each([401, 403, 408, 429])('what every call would get opens it: HTTP %d', async (status) => {
+    const vault = vaultAt(
+      serve(() => new Response('', { status })),
+      { circuitFailuresMax: 1 },
+    )
+    expect(await faultOf(vault.resolve('tok'))).toBe('refused')
+    expect(await faultOf(vault.resolve('tok'))).toBe('circuit_open')
+  })
+
   test('unknown tokens do not open it', async () => {
     const vault = vaultAt(
       serve(() => new Response('', { status: 404 })),
