@@ -50,7 +50,7 @@ export class Connection implements Lane {
   private readonly advices: Advices
   private attempt = 0
   private upSince = 0
-  private readonly liveness: Liveness
+  readonly liveness: Liveness
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(context: ConnectionContext) {
@@ -246,6 +246,7 @@ export class Connection implements Lane {
     const { keys, onMessage } = this.context
     const isPayment = message.mti !== '0810'
     if (this.state === 'up' && isPayment) this.attempt = 0
+    if (isPayment) this.liveness.answered()
     if (keys === undefined || this.sealer === undefined || !isPayment) onMessage(message)
     else void this.takeSealed(keys, message, this.inbound.sealed(bytes, start, end))
   }

@@ -1,4 +1,10 @@
-import { answerMsMax, echoMissesMax, type NetworkOptions } from './options.ts'
+import {
+  answerMsMax,
+  echoMissesMax,
+  type NetworkOptions,
+  passedOverMs,
+  unansweredMax,
+} from './options.ts'
 import type { ExchangeOutcome } from './types.ts'
 
 type Asking = {
@@ -10,12 +16,18 @@ type Asking = {
   readonly onGone: (reason: unknown) => void
 }
 
-/** Whether the other side of a connection is there: after its silence an echo test asks. */
+/**
+ * Whether the other side of a connection is there: after its silence an echo test asks. Whoever answers that may have
+ * lost its way to the issuers, and answer nothing else.
+ */
 export class Liveness {
   private readonly options: NetworkOptions
   private readonly asking: Asking
   private heardAtMs = 0
   private misses = 0
+  /** Transactions in a row. */
+  private unanswered = 0
+  private unansweredAtMs = 0
   private isAsking = false
   /** Another one after each `stop`: what began before is nobody's. */
   private watch = 0
@@ -40,12 +52,29 @@ export class Liveness {
   stop(): void {
     this.watch++
     this.misses = 0
+    this.unanswered = 0
     clearTimeout(this.timer)
+  }
+
+  /** An answer to a transaction came. */
+  answered(): void {
+    this.unanswered = 0
+  }
+
+  /** Whether other connections are to be used: the last transactions had no answer, and none is to try that again. */
+  isPassedOver(inFlight: number): boolean {
+    if (this.unanswered < unansweredMax) return false
+    return inFlight > 0 || performance.now() - this.unansweredAtMs < passedOverMs
   }
 
   /** Where nothing at all came for a whole time-out, the next silence is not waited for: nobody may be there. */
   onUnanswered(): void {
-    const { echoMs, timeoutMs } = this.options
+    const { echoMs, timeoutMs, name, logger } = this.options
+    this.unansweredAtMs = performance.now()
+    if (++this.unanswered === unansweredMax) {
+      const text = 'a connection of the card network answers no payments: others are used'
+      logger.warn({ network: name }, text)
+    }
     const isSilent = performance.now() - this.heardAtMs >= timeoutMs
     if (echoMs === 0 || this.isAsking || !isSilent) return
     clearTimeout(this.timer)

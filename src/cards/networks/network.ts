@@ -1,6 +1,6 @@
 import type { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
-import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
+import { isTracing } from '#src/platform/observe/index.ts'
 import { isHere } from '#src/platform/security/index.ts'
 import { type Content, createContent } from '../content/index.ts'
 import { LinkKeys } from '../security/index.ts'
@@ -13,6 +13,7 @@ import { type NetworkCounts, noCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
 import type { ReconciliationRules } from './reconciliation-form.ts'
 import { WrongCodes } from './secured.ts'
+import { tracedExchange } from './traced.ts'
 import type { AdviceReply, ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
@@ -52,6 +53,10 @@ class ConnectionPool implements Network {
   private readonly waiting = new Set<() => void>()
   private lastEcho: NetworkHealth['lastEcho']
   private isStopping = false
+  /** Connections that have neither come up nor failed to; none is left once one has come up. */
+  private untried: number
+  /** The place of the connection that the last request went over. */
+  private lastUsed = -1
   private readonly wrongCodes = new WrongCodes()
   private warningSecond = 0
   private warnings = 0
@@ -61,6 +66,7 @@ class ConnectionPool implements Network {
       throw new Error(`network ${options.name}: only dialects of version 1987`)
     }
     this.options = options
+    this.untried = options.poolSize
     this.name = options.name
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
@@ -95,6 +101,7 @@ class ConnectionPool implements Network {
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUnverified: (message: CardMessage, error: unknown) => this.unverified(message, error),
       onUp: () => {
+        this.untried = 0
         this.wakeWaiting()
         options.onUp?.()
       },
@@ -143,6 +150,10 @@ class ConnectionPool implements Network {
     })
   }
 
+  isAway(): boolean {
+    return this.untried === 0 && !this.connections.some(({ isUp }) => isUp)
+  }
+
   private wakeWaiting(): void {
     for (const wake of [...this.waiting]) wake()
   }
@@ -182,14 +193,20 @@ class ConnectionPool implements Network {
     this.options.tls?.stop()
   }
 
+  /** Equals take turns: one that swallows what it is sent does not get all there is. */
   private leastLoaded(): Connection | undefined {
     if (this.isStopping) return undefined
-    let best: Connection | undefined
-    for (const connection of this.connections) {
-      if (!connection.isUp) continue
-      if (best === undefined || connection.inFlight < best.inFlight) best = connection
+    const { connections, lastUsed } = this
+    let least = Number.POSITIVE_INFINITY
+    for (let step = 1; step <= connections.length; step++) {
+      const at = (lastUsed + step) % connections.length
+      const connection = connections[at]!
+      const load = connection.isUp ? loadOf(connection, this.options.window) : least
+      if (load >= least) continue
+      least = load
+      this.lastUsed = at
     }
-    return best
+    return least === Number.POSITIVE_INFINITY ? undefined : connections[this.lastUsed]
   }
 
   /** The connection that the earlier request went over, if it takes requests. */
@@ -201,6 +218,7 @@ class ConnectionPool implements Network {
 
   private lost(): void {
     this.counts.reconnects.inc()
+    this.untried = Math.max(0, this.untried - 1)
     if (!this.connections.some(({ isUp }) => isUp)) this.keys?.doubt()
   }
 
@@ -325,6 +343,12 @@ class ConnectionPool implements Network {
   }
 }
 
+/** One without an answer to the last transactions comes after all others, and only one without room after that. */
+const loadOf = ({ inFlight, liveness }: Connection, window: number): number => {
+  if (inFlight >= window) return inFlight + 2 * window
+  return liveness.isPassedOver(inFlight) ? inFlight + window : inFlight
+}
+
 /** How many time-outs a key is honoured after the next one is in use. */
 const honouredTimeouts = 2
 
@@ -341,38 +365,4 @@ const linkKeysOf = (options: NetworkOptions): LinkKeys | undefined => {
     honourMs: timeoutMs * honouredTimeouts,
     waitMs: timeoutMs,
   })
-}
-
-/**
- * One client span from the request to its answer. It shows type, STAN and response code of the message, by which the
- * network can find it, and nothing about the card.
- */
-const tracedExchange = (
-  { name, host, port, dialect }: NetworkOptions,
-  { mti, stan }: CardMessage,
-  send: () => Promise<ExchangeOutcome>,
-): Promise<ExchangeOutcome> => {
-  const attributes = {
-    'server.address': host,
-    'server.port': port,
-    'network.transport': 'tcp',
-    'network.protocol.name': 'iso8583',
-    'network.protocol.version': dialect.version,
-    'trilho.cards.network': name,
-    'trilho.cards.mti': mti,
-    'trilho.cards.stan': stan,
-  }
-  return inSpan(`card exchange ${mti}`, { kind: 'client', attributes }, async (span) => {
-    const outcome = await send()
-    describe(span, outcome)
-    return outcome
-  })
-}
-
-/** A refusal counts as an answer; only a missing answer is a failure. */
-const describe = (span: ActiveSpan, outcome: ExchangeOutcome): void => {
-  span.set({ 'trilho.cards.outcome': outcome.kind })
-  if (outcome.kind === 'answered') {
-    span.set({ 'trilho.cards.response_code': outcome.response.responseCode })
-  } else span.fail(outcome.kind === 'not_sent' ? outcome.reason : outcome.kind)
 }

@@ -88,6 +88,10 @@ export const authorizationHoursMax = 8_784
 export const connectWaitersMax = 1_000
 /** When a connection that held this long or carried traffic is lost, the attempts count from one again. */
 export const stableMs = 10_000
+/** Requests of one connection in a row without an answer, after which others are used. */
+export const unansweredMax = 3
+/** How long others are used; then one request tries it again. */
+export const passedOverMs = 30_000
 /** Echo tests without an answer after which the connection is dead. */
 export const echoMissesMax = 2
 /** Frames in a row without a message of the dialect, after which the connection is given up. */

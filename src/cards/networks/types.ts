@@ -98,6 +98,11 @@ export type Network = {
    * came, `exchange` tells.
    */
   whenUp(): Promise<void> | undefined
+  /**
+   * Whether no connection is up, and that is the network's doing: a process that has only just begun to connect says
+   * nothing of it.
+   */
+  isAway(): boolean
   /** True while a request with this STAN waits; no other request may use it then. */
   isPending(stan: string): boolean
   health(): NetworkHealth

@@ -169,9 +169,11 @@ const exchangeOnce = async (
     return { failed }
   }
   const asked = shownMessage(content, request)
-  const follows = isAdviceOf(reversal.reverses)
-    ? undefined
-    : { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
+  // A connection that swallowed the original may be up and swallow all that follows it: repeats go over any.
+  const isFollower = reversal.attempts === 0 && !isAdviceOf(reversal.reverses)
+  const follows = isFollower
+    ? { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
+    : undefined
   try {
     return { request, asked, exchanged: await network.exchange(request, timeoutMs, follows) }
   } catch (failed) {

@@ -93,6 +93,7 @@ export const orGoingOn = (
 ): Verdict => {
   // No other reason proves that the network is away: this process may be too busy, or only one connection gone.
   if (verdict.kind !== 'not_sent' || verdict.why !== 'no_connection') return verdict
+  if (!network.isAway()) return verdict
   return mayGoOn(network, operation, transaction, hasSecrets) ? { kind: 'advised' } : verdict
 }
 

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { type Dialect, dialects, type FramingName, framings } from '#codecs/iso8583'
 import { createNetwork, type LateAnswer } from '../../../src/cards/networks/index.ts'
+import { Liveness } from '../../../src/cards/networks/liveness.ts'
+import { passedOverMs, unansweredMax } from '../../../src/cards/networks/options.ts'
 import {
   createNetworkRig,
   networkOptions,
@@ -8,6 +10,8 @@ import {
   stanOf,
   until,
 } from '../../support/card-network.ts'
+import { freePort } from '../../support/free-port.ts'
+import { approvalOf, createRawPeer, frameOf, type RawConnection } from '../../support/raw-peer.ts'
 
 describe('an exchange', () => {
   test('is answered, in every dialect of 1987 and framing', async () => {
@@ -127,6 +131,100 @@ describe('an exchange', () => {
     expect(rig.network.exchange(payment(1, { amount: 'much' }), 100)).rejects.toThrow()
     expect(rig.network.exchange(payment(1, { stan: '12345' }), 100)).rejects.toThrow('STAN')
     expect((await rig.network.exchange(payment(2), 20_000)).kind).toBe('answered')
+  })
+})
+
+describe('a network is away', () => {
+  test('once every connection has failed to come up, and not before', async () => {
+    const network = createNetwork(networkOptions(freePort(), { poolSize: 2 }))
+    expect(network.isAway()).toBe(false)
+    network.start()
+    await until(() => network.isAway())
+    await network.stop()
+  })
+
+  test('when all its connections are gone, and not while the first is signed on', async () => {
+    const asked: (() => void)[] = []
+    using peer = createRawPeer(({ send }, message) => {
+      asked.push(() => send(frameOf(approvalOf(message))))
+    })
+    const network = createNetwork(networkOptions(peer.port, { signOn: true, drainMs: 10 }))
+    network.start()
+    await until(() => asked.length === 1)
+    expect(await network.exchange(payment(1), 100)).toMatchObject({ reason: 'no_connection' })
+    expect(network.isAway()).toBe(false)
+    asked[0]?.()
+    await until(() => network.health().connectionsUp === 1)
+    expect(network.isAway()).toBe(false)
+    peer.connections[0]?.socket.end()
+    await until(() => network.health().connectionsUp === 0)
+    expect(network.isAway()).toBe(true)
+    await network.stop()
+  })
+})
+
+describe('of connections that carry equally much', () => {
+  /** A pool whose first connection answers nothing while it is to be dead. */
+  const halfDead = async (poolSize: number) => {
+    const state = { isDead: true, first: undefined as RawConnection | undefined }
+    const counts = new Map<RawConnection, number>()
+    const peer = createRawPeer((connection, message) => {
+      state.first ??= connection
+      counts.set(connection, (counts.get(connection) ?? 0) + 1)
+      if (connection !== state.first || !state.isDead) connection.send(frameOf(approvalOf(message)))
+    })
+    const network = createNetwork(networkOptions(peer.port, { poolSize, drainMs: 10 }))
+    network.start()
+    await until(() => network.health().connectionsUp === poolSize)
+    return {
+      state,
+      counts,
+      network,
+      [Symbol.asyncDispose]: async () => {
+        await network.stop()
+        peer[Symbol.dispose]()
+      },
+    }
+  }
+
+  test('each has its turn', async () => {
+    await using rig = await halfDead(4)
+    rig.state.isDead = false
+    for (let number = 1; number <= 40; number++) await rig.network.exchange(payment(number), 20_000)
+    expect([...rig.counts.values()]).toEqual([10, 10, 10, 10])
+  })
+
+  test('one without an answer to three in a row is passed over, and then tried by one', async () => {
+    await using rig = await halfDead(2)
+    const swallowed = () => rig.counts.get(rig.state.first!)
+    for (let number = 1; number <= 12; number++) await rig.network.exchange(payment(number), 200)
+    expect(swallowed()).toBe(unansweredMax)
+  })
+
+  test('one that was passed over for long enough is tried by one request at a time', () => {
+    const nothing = () => undefined
+    const ask = async () => ({ kind: 'timed_out' }) as const
+    const asking = { ask, onEcho: nothing, onGone: nothing }
+    const liveness = new Liveness(networkOptions(1, { echoMs: 0 }), asking)
+    for (let number = 0; number < unansweredMax; number++) {
+      expect(liveness.isPassedOver(1)).toBe(false)
+      liveness.onUnanswered()
+    }
+    expect(liveness.isPassedOver(0)).toBe(true)
+    const later = performance.now() + passedOverMs
+    using _ = spyOn(performance, 'now').mockImplementation(() => later)
+    expect([liveness.isPassedOver(0), liveness.isPassedOver(1)]).toEqual([false, true])
+    liveness.onUnanswered()
+    expect(liveness.isPassedOver(0)).toBe(true)
+    liveness.answered()
+    expect(liveness.isPassedOver(1)).toBe(false)
+  })
+
+  test('one that is passed over takes what no other has room for', async () => {
+    await using rig = await halfDead(1)
+    for (let number = 1; number <= 3; number++) await rig.network.exchange(payment(number), 20)
+    rig.state.isDead = false
+    expect((await rig.network.exchange(payment(4), 20_000)).kind).toBe('answered')
   })
 })
 

@@ -1,6 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseNetwork } from '../../../src/cards/networks/index.ts'
+import { type Network, parseNetwork } from '../../../src/cards/networks/index.ts'
+import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
+import { orGoingOn } from '../../../src/cards/use-cases/going-on.ts'
 import { until } from '../../support/card-network.ts'
 import {
   authorizationBody,
@@ -413,4 +415,17 @@ test('rules that could not be kept are told at start', () => {
   }
   const { advices } = parseNetwork({ advices: { operations: ['refund'], expiry_hours: 720 } })
   expect(advices?.expiryHours).toBe(720)
+})
+
+test('nothing goes on in place of a network that this process has only not reached yet', () => {
+  const verdict = { kind: 'not_sent', why: 'no_connection' } as const
+  const network = (isAway: boolean) =>
+    ({
+      advices: parseNetwork({ advices: rules }).advices,
+      isAway: () => isAway,
+    }) as unknown as Network
+  const transaction = { amountCents: 100n, currency: 'BRL' } as CardTransaction
+  const kindOf = (isAway: boolean) =>
+    orGoingOn(network(isAway), 'authorization', transaction, verdict, false).kind
+  expect([kindOf(false), kindOf(true)]).toEqual(['not_sent', 'advised'])
 })
