@@ -33,13 +33,14 @@ export const reversalSettings = defineSettings({
     doc: 'Seconds during which a message may still arrive at the network: a reversal whose original the network does not know is sent again at their end, and only then done. Twice the time-out at least.',
   }),
   inFlightMax: setting('CARDGW_REVERSAL_IN_FLIGHT', kind.integer(1, 1_024), {
-    default: '16',
-    doc: 'Reversals that one process sends to one network at the same time.',
+    doc: 'Reversals that one process sends to one network at the same time. When not set, an eighth of what may wait on its connections (pool times window).',
   }),
 })
 
 export type ReversalSettings = SettingValues<typeof reversalSettings>
 
+/** The part of the windows of a network's connections that reversals may fill: payments have the rest. */
+const shareOfWindows = 1 / 8
 const pollMs = 1_000
 /** While nothing is due, the time between two looks grows to so many times that. */
 const restFactor = 5
@@ -173,8 +174,10 @@ class Engine {
   private rooms(): ReadonlyMap<string, number> {
     const rooms = new Map<string, number>()
     for (const network of this.deps.networks.all) {
-      const room = this.deps.settings.inFlightMax - this.runningOf(network.name).size
-      if (room > 0 && network.health().connectionsUp > 0) rooms.set(network.name, room)
+      const { connectionsUp, inFlightMax } = network.health()
+      const most = this.deps.settings.inFlightMax ?? Math.ceil(inFlightMax * shareOfWindows)
+      const room = most - this.runningOf(network.name).size
+      if (room > 0 && connectionsUp > 0) rooms.set(network.name, room)
     }
     return rooms
   }

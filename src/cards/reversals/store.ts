@@ -22,6 +22,13 @@ const texts = {
   givenMembers: columns.members(given),
 }
 
+/**
+ * What was never sent is due before all repeats: those of an issuer that does not answer would keep the money of others
+ * on hold. No repeat waits for longer, as none lives for longer.
+ */
+const aheadHours = 720
+const beforeRepeats = (sql: Queryable) => sql`now() - make_interval(hours => ${aheadHours}::int)`
+
 /** Inserts reversals within the caller's transaction, in one statement. Skips those that are pending already. */
 export const insertReversals = async (
   tx: Queryable,
@@ -30,8 +37,8 @@ export const insertReversals = async (
   if (rows.length === 0) return
   const input = rows.map((row, index) => ({ index, ...columns.json(row, given) }))
   await tx`
-    insert into card_reversals (${tx(texts.givenNames)})
-    select ${tx(texts.givenMembers)}
+    insert into card_reversals (${tx(texts.givenNames)}, next_attempt_at)
+    select ${tx(texts.givenMembers)}, ${beforeRepeats(tx)}
     from json_to_recordset(${JSON.stringify(input)}::text::json)
       as r(index int, ${tx(texts.givenDeclared)})
     order by index
@@ -164,7 +171,7 @@ export const hold = async (
 export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promise<void> => {
   const renewed = await tx`
     update card_reversals
-    set status = 'pending', ended_at = null, next_attempt_at = now(),
+    set status = 'pending', ended_at = null, next_attempt_at = ${beforeRepeats(tx)},
       lease_owner = null, lease_until = null,
       created_at = case status when 'pending' then created_at else now() end,
       attempts = least(attempts, 1), first_attempt_at = null

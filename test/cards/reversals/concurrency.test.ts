@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createNetwork } from '../../../src/cards/networks/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import { claimDue } from '../../../src/cards/reversals/store.ts'
 import type { Card, Vault } from '../../../src/cards/vault/index.ts'
 import { networkOptions, quietLogger, until } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -38,6 +39,33 @@ test('no more are on the wire than allowed', async () => {
     expect(rig.network.health().inFlight).toBe(3)
   }
   expect((await rig.rows()).filter(({ attempts }) => attempts > 0)).toHaveLength(3)
+  rig.simulator.dropConnections()
+  rig.simulator.setSilent(false)
+  await rig.until(isEnded)
+})
+
+test('those never sent go before repeats that were due long ago', async () => {
+  await using rig = await createReversalRig()
+  const { sql } = rig.database
+  await rig.insert(reversalOf(1), reversalOf(2))
+  await sql`
+    update card_reversals set attempts = 1, stan = '000009', transmission = '1120120000',
+      first_attempt_at = now() - interval '20 hours', next_attempt_at = now() - interval '20 hours'`
+  await rig.insert(reversalOf(3))
+  const limits = { expirySeconds: 86_400, attemptsMax: 10 }
+  const claim = () => claimDue(sql, 'me', new Map([['neta', 1]]), 60, limits)
+  expect((await claim()).map(({ transactionId }) => transactionId)).toEqual(['txn_3'])
+  expect((await claim()).map(({ transactionId }) => transactionId)).toEqual(['txn_1'])
+})
+
+test('without a setting, an eighth of what may wait on the connections is on the wire', async () => {
+  await using rig = await createReversalRig({ poolSize: 2, window: 16 })
+  rig.simulator.setSilent(true)
+  await rig.insert(...Array.from({ length: 10 }, (_, index) => reversalOf(index + 1)))
+  rig.engine({ settings: { inFlightMax: undefined } })
+  await until(() => rig.network.health().inFlight === 4)
+  await Bun.sleep(50)
+  expect(rig.network.health().inFlight).toBe(4)
   rig.simulator.dropConnections()
   rig.simulator.setSilent(false)
   await rig.until(isEnded)
