@@ -98,7 +98,6 @@ const jobsOf = (
 ): readonly Job[] => {
   const { networks, emission, logger, metrics } = deps
   const common = { sql, insertReversals, emission, logger, now }
-  const timeoutMs = Math.max(...networks.all.map((network) => network.timeoutMs))
   const reconciliation = createReconciliation({
     sql,
     networks: networks.all,
@@ -112,7 +111,7 @@ const jobsOf = (
   })
   networks.onCutOver(reconciliation.cutOver)
   return [
-    createAbandonedSweep({ ...common, timeoutMs }),
+    createAbandonedSweep({ ...common, networks: networks.all }),
     createLateSweep({ ...common, networks, onReversals }),
     createExpiry({ ...common, networks: networks.all, onReversals }),
     reconciliation.job,

@@ -23,7 +23,7 @@ const pageRows = 10
 const unseen = 10_000
 /** What a network that is away has not heard of yet, and which is not to be given up. */
 const waiting = stored / 5
-const abandonedMs = 45_000
+const abandonedMs = new Map([['neta', 45_000]])
 const limits = { expirySeconds: 86_400, attemptsMax: 1_000 } as const
 
 /** The comparison of a day, up to which movement we have uploaded, and up to which late answer we have decided. */

@@ -84,8 +84,9 @@ const takeBackAbandoned = async ({ sql }: TestDatabase): Promise<void> => {
   await sql`
     update card_transactions set touched_at = touched_at - interval '1 minute'
     where status = 'pending' or operation is not null`
-  const options = { sql, insertReversals, emission: undefined, logger: quietLogger }
-  await createAbandonedSweep({ ...options, timeoutMs: 1_000, now: () => new Date() }).sweep()
+  const networks = [{ name: 'neta', timeoutMs: 1_000 }]
+  const options = { sql, networks, insertReversals, emission: undefined, logger: quietLogger }
+  await createAbandonedSweep({ ...options, now: () => new Date() }).sweep()
 }
 
 test(

@@ -185,7 +185,11 @@ export const createOrders = (
         logger: quietLogger,
         now: () => new Date(),
       }
-      ;({ sweep } = createAbandonedSweep({ ...common, timeoutMs, marginMs: 30_000 }))
+      ;({ sweep } = createAbandonedSweep({
+        ...common,
+        networks: [{ name: 'neta', timeoutMs }],
+        marginMs: 30_000,
+      }))
       ;({ sweep: expire } = createExpiry({
         ...common,
         networks: given.networks.all.map(({ name, content }) => ({

@@ -121,13 +121,11 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
         const told = settlementDay(settlementDate, at)
         const last = addDays(at.toISOString().slice(0, 10), cutOverAheadDaysMax)
         const today = dayAt((await store.openDayOf(sql, name)).at, rules.cutOver)
-        await endDay(name, rules.waitSeconds, today, (open, ageSeconds) =>
-          told !== undefined && told <= last
-            ? told
-            : ageSeconds >= cutOverSecondsMin
-              ? addDays(open, 1)
-              : undefined,
-        )
+        await endDay(name, rules.waitSeconds, today, (open, ageSeconds) => {
+          if (told !== undefined && told <= last) return told
+          const next = addDays(open, 1)
+          return ageSeconds >= cutOverSecondsMin && next <= last ? next : undefined
+        })
         return true
       } catch (err) {
         logger.error({ network: name, err }, 'the cut-over of a card network was not kept')

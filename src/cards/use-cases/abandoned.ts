@@ -2,11 +2,12 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Network } from '../networks/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { isStarted } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
-import { hasAbandoned, lockAbandoned } from '../transactions/sweeps.ts'
+import { type AgesMs, hasAbandoned, lockAbandoned } from '../transactions/sweeps.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
@@ -26,24 +27,26 @@ const batchMax = 200
 export const createAbandonedSweep = (options: {
   readonly sql: Client
   readonly insertReversals: InsertReversals
-  /** The timeout of the slowest network. */
-  readonly timeoutMs: number
+  readonly networks: readonly Pick<Network, 'name' | 'timeoutMs'>[]
   readonly emission: EmitWithin | undefined
   readonly logger: Logger
   readonly now: () => Date
   readonly everyMs?: number
   readonly marginMs?: number
 }): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
-  const { sql, insertReversals, timeoutMs, emission, logger, now } = options
+  const { sql, insertReversals, networks, emission, logger, now } = options
   const { everyMs = everyMsDefault, marginMs = marginMsDefault } = options
+  const agesMs: AgesMs = new Map(
+    networks.map(({ name, timeoutMs }) => [name, timeoutMs + marginMs]),
+  )
 
   const batch = (tx: Transaction): Promise<number> =>
-    reverseAbandoned(tx, { insertReversals, emission }, timeoutMs + marginMs, now())
+    reverseAbandoned(tx, { insertReversals, emission }, agesMs, now())
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
     // Mostly there is none: one statement says so, without a transaction.
-    if (!(await hasAbandoned(sql, timeoutMs + marginMs))) return total
+    if (!(await hasAbandoned(sql, agesMs))) return total
     for (;;) {
       const found = await sql.begin(batch)
       total += found
@@ -72,10 +75,10 @@ const reverseAbandoned = async (
     insertReversals,
     emission,
   }: { readonly insertReversals: InsertReversals; readonly emission: EmitWithin | undefined },
-  ageMs: number,
+  agesMs: AgesMs,
   at: Date,
 ): Promise<number> => {
-  const rows = await lockAbandoned(tx, ageMs, batchMax)
+  const rows = await lockAbandoned(tx, agesMs, batchMax)
   if (rows.length === 0) return 0
   const reversals: NewReversal[] = []
   const changes = rows.map((row) => {

@@ -250,4 +250,10 @@ test('the network ends a day by DE 15, or once an hour without it', async () => 
   }
   expect((await rows()).map(({ day }) => day)).toEqual(['2026-11-20', '2026-11-21', '2026-11-24'])
   expect(await rig.cutOver('netb', '1125')).toBe(true)
+  // Told again and again, it gets no further without DE 15 than with it.
+  for (let night = 0; night < 8; night++) {
+    await sql`update card_business_days set since = now() - interval '2 hours'`
+    expect(await rig.cutOver('neta', undefined)).toBe(true)
+  }
+  expect(await open()).toBe('2026-12-07')
 })

@@ -13,14 +13,14 @@ const rig = await cardsRigOfFile()
 const hourMs = 3_600_000
 
 /** As if so much time had passed; only the database's clock counts. */
-const sweeper = (aheadMs: number) => {
+const sweeper = (aheadMs: number, networks = [{ name: 'neta', timeoutMs: 1_000 }]) => {
   const entered: NewReversal[] = []
   const sweep = createAbandonedSweep({
     sql: rig.database.sql,
     insertReversals: async (_, rows) => {
       entered.push(...rows)
     },
-    timeoutMs: 1_000,
+    networks,
     marginMs: 15_000 - aheadMs,
     logger: quietLogger,
     emission: undefined,
@@ -83,6 +83,25 @@ describe('what a process left on the wire', () => {
       expect(await stateOf(id)).toMatchObject({ status, operation: `reversing_${reverses}` })
     }
     expect(await sweeper(hourMs).sweep()).toBe(0)
+  })
+
+  test('waits for the time of its own network, and of one that is gone for the longest', async () => {
+    const networks = [
+      { name: 'netb', timeoutMs: 1_000 },
+      { name: 'neta', timeoutMs: 2 * hourMs },
+    ]
+    const { id } = await rig.authorize('tok_visa_approved')
+    await abandon(id, 'pending', null)
+    expect(await sweeper(hourMs, networks).sweep()).toBe(0)
+    expect(
+      await sweeper(hourMs, [networks[0]!, { name: 'other', timeoutMs: 2 * hourMs }]).sweep(),
+    ).toBe(0)
+    expect(
+      await sweeper(hourMs, [
+        { name: 'neta', timeoutMs: 1_000 },
+        { name: 'netb', timeoutMs: 2 * hourMs },
+      ]).sweep(),
+    ).toBe(1)
   })
 
   test('is answered under its key from then on', async () => {

@@ -29,7 +29,7 @@ const sweep = () =>
   createAbandonedSweep({
     sql: rig.database.sql,
     insertReversals,
-    timeoutMs: 0,
+    networks: [{ name: 'neta', timeoutMs: 0 }],
     marginMs: -3_600_000,
     logger: quietLogger,
     emission: undefined,
