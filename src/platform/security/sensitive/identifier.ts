@@ -15,18 +15,36 @@ const identifierNames: ReadonlySet<string> = new Set([
 
 /** Names of fields whose value must not be shown, whatever it is. */
 const secretNames: ReadonlySet<string> = new Set([
-  ...['password', 'passwd', 'pwd', 'secret', 'clientsecret', 'signingsecret', 'authorization'],
-  ...['proxyauthorization', 'apikey', 'xapikey', 'privatekey', 'masterkey', 'cookie', 'setcookie'],
-  ...['pan', 'cardnumber', 'cvv', 'cvc', 'cvv2', 'pin', 'pinblock', 'track1', 'track2', 'track3'],
+  ...['pwd', 'pan', 'cardnumber', 'cvv', 'cvc', 'cvv2', 'pin', 'pinblock'],
+  ...['track1', 'track2', 'track3', 'authorization', 'proxyauthorization', 'cookie', 'setcookie'],
 ])
+
+/** The same, whatever stands before: `client_secret`, `db_password`. */
+const secretEnd =
+  /(?:passw(?:ord|d)|passphrase|secret|(?:api|private|master)key|(?:access|refresh|session|auth|id)token)$/
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '')
 
-/** What the name of a field tells of its value. */
-export const nameKind = (name: string): 'identifier' | 'secret' | undefined => {
+type NameKind = 'identifier' | 'secret' | undefined
+
+const judgedKind = (name: string): NameKind => {
   const plain = plainName(name)
   if (identifierNames.has(plain)) return 'identifier'
-  return secretNames.has(plain) ? 'secret' : undefined
+  return secretNames.has(plain) || secretEnd.test(plain) ? 'secret' : undefined
+}
+
+/** Names of fields are few and come again with every line; those of callers are as many as they please. */
+const kinds = new Map<string, NameKind>()
+const kindsMax = 1_000
+const keptNameMax = 64
+
+/** What the name of a field tells of its value. */
+export const nameKind = (name: string): NameKind => {
+  const known = kinds.get(name)
+  if (known !== undefined || kinds.has(name)) return known
+  const kind = judgedKind(name)
+  if (kinds.size < kindsMax && name.length <= keptNameMax) kinds.set(name, kind)
+  return kind
 }
 
 const before = '(?<![0-9A-Za-z])'

@@ -104,11 +104,11 @@ const scrubNumber = (value: number): number | string => {
  * would hide a number that follows them.
  */
 const lineHint =
-  /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|passw|pwd|secret|api[_-]?key|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d|\\u/i
+  /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|pass|pwd|secret|api[_-]?key|token|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d|\\u/i
 
 /** One line of JSON, as `scrubFields`; a line in which nothing can be is returned as it is. */
 export const scrubLine = (line: string): string => {
-  if (!lineHint.test(line) && numbersIn(line).length === 0) return line
+  if (!lineHint.test(line) && !mayHoldUser(line) && numbersIn(line).length === 0) return line
   try {
     return `${JSON.stringify(scrubFields(JSON.parse(line)))}\n`
   } catch {
@@ -118,6 +118,10 @@ export const scrubLine = (line: string): string => {
 
 /** A form of secret, and what is written in its place. */
 type CredentialForm = { readonly form: RegExp; readonly shown: string }
+
+/** How the name of a secret ends; what stands before it may be anything, as in `client_secret` and `PGPASSWORD`. */
+const secretName =
+  'passw(?:ord|d)|passphrase|pwd|secret|(?:api|private|master)[_-]?key|(?:access|refresh|session|auth|id)[_-]?token'
 
 const credentialForms: readonly CredentialForm[] = [
   {
@@ -130,12 +134,28 @@ const credentialForms: readonly CredentialForm[] = [
   { form: /\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]+/gi, shown: '$1$2***' },
   {
     // The password of a URL, with unescaped `/` and `@` in it too; `host:port/…@` is none.
-    form: /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'<>]*):(?!\d{1,5}[/?#])(?!\*\*\*@)[^\s"'<>]+@/gi,
+    form: /(:\/\/[^\s/:@"'<>]*):(?!\d{1,5}[/?#])(?!\*\*\*@)[^\s"'<>]{1,1000}@/g,
     shown: '$1:***@',
   },
   {
-    form: /\b(password|passwd|pwd|secret|api_?key)(\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;"',]+)/gi,
+    // The same without a scheme: `user:password@host`.
+    form: /(?<![\w.%+-])([\w.%+-]{1,64}):(?!\*\*\*@)[^\s:/@?#"'<>]{1,256}@(?=[\w[])/g,
+    shown: '$1:***@',
+  },
+  {
+    form: new RegExp(
+      `(${secretName})(\\s*=\\s*)(?!\\*\\*\\*|\\[private)(?:'[^']*'?|[^\\s&;"',]+)`,
+      'gi',
+    ),
     shown: '$1$2***',
+  },
+  {
+    // In a text that is itself JSON, or JSON within JSON: up to a quote that is escaped as the first, else to the end.
+    form: new RegExp(
+      `(${secretName})(\\\\{0,7}["']\\s*:\\s*)(\\\\{0,7}["'])(?!\\*\\*\\*|\\[private)(?:[\\s\\S]*?(?<!\\\\)\\3|[\\s\\S]*$)`,
+      'gi',
+    ),
+    shown: '$1$2$3***$3',
   },
   {
     // Security codes and PINs, in a text that is itself JSON or a form.
@@ -144,11 +164,19 @@ const credentialForms: readonly CredentialForm[] = [
   },
 ]
 
-const hint =
-  /trl_|whs(?:ec|k)_|private key|bearer|basic|:\/\/|passw|pwd|secret|api_?key|\bcv[vc]|\bpin\b/i
+const hint = /trl_|whs(?:ec|k)_|private key|bearer|basic|:\/\/|\bcv[vc]|\bpin\b/i
+const nameHint = new RegExp(secretName, 'i')
+const userHint = /:[^\s/:@?#"'<>]{1,256}@/
+
+const mayHoldUser = (text: string): boolean => text.includes('@') && userHint.test(text)
+
+/** Nothing is named where nothing is assigned, and a member of JSON has its name in quotes. */
+const mayHoldNamed = (text: string): boolean =>
+  (text.includes('=') || text.includes('"') || text.includes("'")) && nameHint.test(text)
 
 /** False: no credential can be in the text, and most texts end here. */
-const mayHoldCredential = (text: string): boolean => hint.test(text)
+const mayHoldCredential = (text: string): boolean =>
+  hint.test(text) || mayHoldNamed(text) || mayHoldUser(text)
 
 const holdsCredential = (text: string): boolean =>
   mayHoldCredential(text) && credentialForms.some(({ form }) => text.search(form) >= 0)
