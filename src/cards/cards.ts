@@ -9,6 +9,7 @@ import { bookOf } from './book.ts'
 import { cardErrors } from './errors.ts'
 import { readMerchants } from './merchants.ts'
 import type { CardNetworks } from './networks/index.ts'
+import { limitedLog } from './networks/limited-log.ts'
 import {
   createReconciliation,
   createTotals,
@@ -21,6 +22,7 @@ import {
   type ReversalSettings,
   type ReversalsDeps,
 } from './reversals/index.ts'
+import { createShared, createTurns, type InTurn } from './told.ts'
 import { createRetention } from './transactions/retention.ts'
 import { createStanAllocator, type StanAllocator } from './transactions/stan.ts'
 import { lockTransaction } from './transactions/store.ts'
@@ -74,14 +76,15 @@ const listen = (
   { networks, emission, logger }: CardsDeps,
   sql: Client,
   onReversals: () => void,
+  inTurn: InTurn,
   now: () => Date,
 ): void => {
   // What waits for a network goes out when that is back.
   networks.onUp(onReversals)
-  const told = { sql, networks, onReversals, emission, logger, now }
+  const told = { sql, networks, onReversals, inTurn, emission, logger: limitedLog(logger), now }
   networks.onLateAnswer(createLateAnswers(told))
   const takeAdvice = createAdvices(told)
-  const takeTotals = createTotals({ sql, networks: networks.all, logger, now })
+  const takeTotals = createTotals({ sql, networks: networks.all, inTurn, logger, now })
   networks.onAdvice((advice) =>
     advice.message.mti.startsWith('05') ? takeTotals(advice) : takeAdvice(advice),
   )
@@ -94,6 +97,7 @@ const jobsOf = (
   stans: StanAllocator,
   cards: Pick<ReconciliationDeps, 'vault' | 'merchants'>,
   onReversals: () => void,
+  inTurn: InTurn,
   now: () => Date,
 ): readonly Job[] => {
   const { networks, emission, logger, metrics } = deps
@@ -109,7 +113,10 @@ const jobsOf = (
     vaultTimeoutMs: deps.settings.vault.timeoutMs,
     timing: deps.reconciliationTiming,
   })
-  networks.onCutOver(reconciliation.cutOver)
+  const shared = createShared<boolean>()
+  networks.onCutOver((network, date) =>
+    shared(`${network} ${date}`, () => inTurn(() => reconciliation.cutOver(network, date))),
+  )
   return [
     createAbandonedSweep({ ...common, networks: networks.all }),
     createLateSweep({ ...common, networks, onReversals }),
@@ -190,8 +197,9 @@ export const createCards = (deps: CardsDeps): Feature => {
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),
   })
-  const jobs = jobsOf(deps, sql, stans, { vault, merchants }, reversals.kick, now)
-  listen(deps, sql, reversals.kick, now)
+  const inTurn = createTurns()
+  const jobs = jobsOf(deps, sql, stans, { vault, merchants }, reversals.kick, inTurn, now)
+  listen(deps, sql, reversals.kick, inTurn, now)
   return {
     ...common,
     routes: cardRoutes(service),

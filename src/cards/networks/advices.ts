@@ -29,7 +29,7 @@ const answers: Readonly<Record<string, GatewayMti | undefined>> = {
 
 export const isAdvice = (mti: string): boolean => answers[mti] !== undefined
 
-/** Advices of one connection that may be on their way into the database; the network repeats others. */
+/** Advices of one connection that may wait for the database, which takes a few at once; the network repeats others. */
 const advicesMax = 64
 
 type Context = Pick<

@@ -8,6 +8,7 @@ import type { AdviceRules } from './advice-rules.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
+import { type LimitedLog, limitedLog } from './limited-log.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import { type NetworkCounts, noCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
@@ -17,8 +18,6 @@ import { tracedExchange } from './traced.ts'
 import type { AdviceReply, ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
-/** Log lines per network about messages that nobody waits for. */
-const warningsPerSecondMax = 20
 const noConnection: ExchangeOutcome = Object.freeze({
   kind: 'not_sent',
   reason: 'no_connection',
@@ -58,8 +57,7 @@ class ConnectionPool implements Network {
   /** The place of the connection that the last request went over. */
   private lastUsed = -1
   private readonly wrongCodes = new WrongCodes()
-  private warningSecond = 0
-  private warnings = 0
+  private readonly log: LimitedLog
 
   constructor(options: NetworkOptions) {
     if (options.dialect.version !== '1987') {
@@ -67,6 +65,7 @@ class ConnectionPool implements Network {
     }
     this.options = options
     this.untried = options.poolSize
+    this.log = limitedLog(options.logger)
     this.name = options.name
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
@@ -327,19 +326,12 @@ class ConnectionPool implements Network {
     message?.wipe()
   }
 
-  /** The metrics count every message; the log shows only some of a flood. */
   private warn(message: CardMessage | undefined, text: string): void {
     this.limitedWarn({ mti: message?.mti, stan: message?.stan, rrn: message?.rrn }, text)
   }
 
   private limitedWarn(fields: Readonly<Record<string, unknown>>, text: string): void {
-    const second = Math.floor(performance.now() / 1_000)
-    if (second !== this.warningSecond) {
-      this.warningSecond = second
-      this.warnings = 0
-    }
-    if (++this.warnings > warningsPerSecondMax) return
-    this.options.logger.warn({ network: this.name, ...fields }, text)
+    this.log.warn({ network: this.name, ...fields }, text)
   }
 }
 

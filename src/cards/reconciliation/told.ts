@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
 import type { ReconciliationRules } from '../networks/reconciliation-form.ts'
+import { createShared, type InTurn } from '../told.ts'
 import { currencyLetters } from '../transactions/domain.ts'
 import { dayAt, settlementDay } from './days.ts'
 import { totalsOf } from './movements.ts'
@@ -12,6 +13,7 @@ import {
   authorizationsField,
   movementKinds,
   storedTotals,
+  type ToldTotals,
   type Totals,
   toldIn,
   totalFields,
@@ -27,6 +29,7 @@ const [same, other] = [
 const currencyOf = createFieldGetter(50)
 
 type TotalsDeps = {
+  readonly inTurn: InTurn
   readonly sql: Client
   readonly networks: readonly Pick<Network, 'name' | 'reconciliation' | 'content'>[]
   readonly logger: Logger
@@ -37,17 +40,14 @@ type TotalsDeps = {
  * Takes the totals that a network tells of its own accord (0500, 0520) of the day in DE 15: they are compared with what
  * is booked here, kept, and answered with ours. Told again, they are answered again.
  */
-export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAdvice => {
+export const createTotals = ({ sql, networks, logger, now, inTurn }: TotalsDeps): TakeAdvice => {
+  const shared = createShared<AdviceReply>()
   const compare = async (
     network: string,
     { waitSeconds, cutOver }: ReconciliationRules,
     counts: boolean,
-    message: CardMessage,
+    { day, currency, theirs, message }: Told,
   ): Promise<AdviceReply> => {
-    const day = settlementDay(message.settlementDate, now())
-    const currency = currencyLetters(currencyOf(message))
-    const theirs = toldIn(message)
-    if (day === undefined || currency === undefined || theirs === undefined) return formatError
     const ours = await totalsOf(sql, { network, day, currency })
     const { code, settlementCode, status } = agree(ours, theirs, counts) ? same : other
     const compared = {
@@ -69,12 +69,37 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
     const rules = compared?.reconciliation
     if (compared === undefined || rules === undefined) return notSupported
     try {
-      return await compare(network, rules, compared.content.countsAuthorizations, message)
+      const told = totalsTold(message, now())
+      if (told === undefined) return formatError
+      const { countsAuthorizations } = compared.content
+      // Repeats come over each connection, and each would count the whole day again.
+      const { day, currency, theirs } = told
+      const key = JSON.stringify([network, day, currency, storedTotals(theirs, true)])
+      return await shared(key, () =>
+        inTurn(() => compare(network, rules, countsAuthorizations, told)),
+      )
     } catch (err) {
       logger.error({ network, err }, 'the totals of a card network were not kept')
       return undefined
     }
   }
+}
+
+type Told = {
+  readonly day: string
+  readonly currency: string
+  readonly theirs: ToldTotals
+  readonly message: CardMessage
+}
+
+/** Undefined unless it tells of which day and currency its totals are. */
+const totalsTold = (message: CardMessage, at: Date): Told | undefined => {
+  const day = settlementDay(message.settlementDate, at)
+  const currency = currencyLetters(currencyOf(message))
+  const theirs = toldIn(message)
+  return day === undefined || currency === undefined || theirs === undefined
+    ? undefined
+    : { day, currency, theirs, message }
 }
 
 const fieldsOf = (

@@ -74,6 +74,9 @@ type Offered = { readonly key: ModuleKey; readonly id: bigint }
 /** Codes that are wrong have the store asked no more often, and wait for it. */
 export const lookEveryMs = 200
 
+/** Messages with keys that are opened and kept at once; a network tells others again. */
+const takenAtOnceMax = 4
+
 /** The text of a field of the message that brings keys; undefined if it is not there. */
 export type FieldReader = (de: number) => string | undefined
 
@@ -94,6 +97,7 @@ export class LinkKeys {
   private asking: Promise<boolean> | undefined
   /** Keys that are asked for count once this process has asked, whatever the settings have. */
   private isDoubtful = true
+  private taking = 0
   private readonly reading: OutageLog
 
   constructor(options: LinkKeysOptions) {
@@ -240,6 +244,16 @@ export class LinkKeys {
 
   /** Opens and checks the keys of a message of the network, all or none of them; they are used after `use`. */
   async take(read: FieldReader): Promise<TakenKeys> {
+    if (this.taking === takenAtOnceMax) return refusedWith(malfunction)
+    this.taking++
+    try {
+      return await this.opened(read)
+    } finally {
+      this.taking--
+    }
+  }
+
+  private async opened(read: FieldReader): Promise<TakenKeys> {
     const { network, security, module, logger } = this.options
     const { zone, exchange } = security
     if (zone === undefined || exchange === undefined) return refusedWith(keyRefused)

@@ -169,6 +169,17 @@ export const idByReference = async (
   return found?.id
 }
 
+/** Advices that a transaction keeps beside those that changed it. */
+const advicesMax = 20
+
+/** Whether another one that changes nothing is kept. */
+export const hasRoomForAdvice = async (tx: Queryable, id: string): Promise<boolean> => {
+  const found = await tx`
+    select from card_events where transaction_id = ${id} and type = 'network_advice'
+    limit ${rowCount(tx, advicesMax)}`
+  return found.length < advicesMax
+}
+
 /** Whether the advice was taken before. */
 export const isAdvised = async (
   tx: Queryable,

@@ -12,6 +12,7 @@ import type { Capture } from '../transactions/schema.ts'
 import {
   type AdviceData,
   type CardTransaction,
+  hasRoomForAdvice,
   idByReference,
   isAdvised,
   lockTransaction,
@@ -49,27 +50,35 @@ const kinds: Readonly<Record<string, AdviceData['mti']>> = {
  * for a person.
  */
 export const createAdvices = (deps: ListenerDeps): TakeAdvice => {
-  const { sql, logger, onReversals } = deps
-  return async ({ network, message }) => {
+  const { sql, logger, onReversals, inTurn } = deps
+  const take = async (
+    { network, message }: Parameters<TakeAdvice>[0],
+    numbers: Readonly<Record<string, string | undefined>>,
+  ): Promise<string | undefined> => {
     const { stan, rrn } = message
     const transmission = storable(message.transmissionDateTime)
-    const numbers = { network, mti: message.mti, stan, rrn }
     const mti = kinds[message.mti]
+    const id = rrn && (await idByReference(sql, network, rrn.trimEnd()))
+    if (mti === undefined) return unknownHere
+    if (!id || stan === undefined || transmission === undefined) {
+      const isKept = await keepUnmatched(sql, unmatchedOf(network, message, mti))
+      logger.warn(numbers, 'an advice of the card network belongs to no transaction')
+      if (!isKept) return undefined
+      return mti === '0620' ? taken : unknownHere
+    }
+    const data = { mti, stan, transmission }
+    const result = await sql.begin((tx) => takeWithin(deps, tx, id, data, message))
+    if (result === 'undecided') return undefined
+    if (result === 'reversed') onReversals()
+    logger.warn({ ...numbers, transaction: id }, 'an advice of the card network was taken')
+    return taken
+  }
+
+  return async (advice) => {
+    const { mti, stan, rrn } = advice.message
+    const numbers = { network: advice.network, mti, stan, rrn }
     try {
-      const id = rrn && (await idByReference(sql, network, rrn.trimEnd()))
-      if (mti === undefined) return unknownHere
-      if (!id || stan === undefined || transmission === undefined) {
-        const isKept = await keepUnmatched(sql, unmatchedOf(network, message, mti))
-        logger.warn(numbers, 'an advice of the card network belongs to no transaction')
-        if (!isKept) return undefined
-        return mti === '0620' ? taken : unknownHere
-      }
-      const data = { mti, stan, transmission }
-      const result = await sql.begin((tx) => takeWithin(deps, tx, id, data, message))
-      if (result === 'undecided') return undefined
-      if (result === 'reversed') onReversals()
-      logger.warn({ ...numbers, transaction: id }, 'an advice of the card network was taken')
-      return taken
+      return await inTurn(() => take(advice, numbers))
     } catch (err) {
       logger.error({ ...numbers, err }, 'an advice of the card network was not kept')
       return undefined
@@ -98,7 +107,10 @@ const takeWithin = async (
   const at = deps.now()
   const sale = saleOf(network, before)
   const after = afterAdvice(data.mti, before, message, isApproved, { refunds, sale }, at)
-  await note(tx, before, after, data, deps.emission)
+  // A network may tell more and more: what changes nothing is noted as long as there is room.
+  if (after !== before || (await hasRoomForAdvice(tx, id))) {
+    await note(tx, before, after, data, deps.emission)
+  }
   if (after.status === 'voided' && before.status === 'authorized') {
     await insertMovements(tx, bookedByReversal(network, before, message, at))
   }

@@ -4,6 +4,8 @@ import type { Answer, Answered, Away } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { CardNetworks } from '../networks/index.ts'
+import type { LimitedLog } from '../networks/limited-log.ts'
+import type { InTurn } from '../told.ts'
 import type { StartedOperation } from '../transactions/domain.ts'
 import type { StanAllocator } from '../transactions/stan.ts'
 import type { CardWriter } from '../transactions/writer.ts'
@@ -32,8 +34,10 @@ export type CardContext = {
 export const fresh = (answer: Answer): Answered => ({ ...answer, isReplay: false })
 
 /** What those need that listen to networks. */
-export type ListenerDeps = Pick<CardContext, 'sql' | 'emission' | 'logger' | 'now'> & {
+export type ListenerDeps = Pick<CardContext, 'sql' | 'emission' | 'now'> & {
   readonly networks: Pick<CardNetworks, 'byName'>
+  readonly logger: LimitedLog
+  readonly inTurn: InTurn
   /** Called after a commit with reversals. */
   readonly onReversals: () => void
 }

@@ -22,8 +22,6 @@ import type { ListenerDeps } from './context.ts'
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
-/** Approvals that are looked into at the same time: honest payments need the database, too. */
-const approvalsMax = 4
 /** If more wait to be written, the network only logs and counts them. */
 const waitingMax = 10_000
 /** How often we look again while the database is away, or the outcome of the request itself is being written. */
@@ -35,7 +33,7 @@ const retryMs = 50
  * taken it for one, it is taken back. A void that was refused, and then done, is asked for again until it is confirmed.
  */
 export const createLateAnswers = (deps: ListenerDeps): ((answer: LateAnswer) => Promise<void>) => {
-  const { sql, networks, logger, onReversals } = deps
+  const { sql, networks, logger, onReversals, inTurn } = deps
   const attach = createGatherer<LateAnswerRow, string | undefined>({
     rowsMax: rowsMax,
     writersMax: 1,
@@ -49,7 +47,7 @@ export const createLateAnswers = (deps: ListenerDeps): ((answer: LateAnswer) => 
     let latest = result
     for (let attempt = 1; latest === 'undecided' && attempt < triesMax; attempt++) {
       await Bun.sleep(retryMs * 2 ** attempt)
-      latest = await whenReachable(() => takeBack(deps, { id, ...approval }))
+      latest = await whenReachable(() => inTurn(() => takeBack(deps, { id, ...approval })))
     }
     if (latest === 'reversed') onReversals()
   }
@@ -74,18 +72,10 @@ export const createLateAnswers = (deps: ListenerDeps): ((answer: LateAnswer) => 
       return owners
     })
 
-  const take = createGatherer<Approval, readonly Owner[]>({
-    rowsMax: 1,
-    writersMax: approvalsMax,
-    waitingMax,
-    isRowFault: () => false,
-    write: (approvals) => Promise.all(approvals.map(keepAndTakeBack)),
-  })
-
   const keep = async (late: Late): Promise<readonly string[]> => {
     const approved = approvedBy(networks.byName(late.network)?.answers, late.response)
     if (approved !== undefined) {
-      const owners = await whenReachable(() => take({ late, approved }))
+      const owners = await whenReachable(() => inTurn(() => keepAndTakeBack({ late, approved })))
       await Promise.all(owners.map(takeBackSoon))
       return owners.map(({ id }) => id)
     }

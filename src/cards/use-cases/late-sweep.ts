@@ -4,7 +4,7 @@ import {
   lateAnswersAfter,
   lateAnswersEndedBefore,
 } from '../transactions/late-answers.ts'
-import type { ListenerDeps } from './context.ts'
+import type { CardContext, ListenerDeps } from './context.ts'
 import { approvedBy } from './late-answers.ts'
 import { takeBack } from './late-approvals.ts'
 
@@ -22,7 +22,8 @@ const batchMax = 200
  * their requests. Any number of processes may do so: what is taken back already and what counts are left.
  */
 export const createLateSweep = (
-  deps: ListenerDeps & { readonly secondsMin?: number },
+  deps: Omit<ListenerDeps, 'inTurn' | 'logger'> &
+    Pick<CardContext, 'logger'> & { readonly secondsMin?: number },
 ): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
   const { sql, networks, logger, onReversals, secondsMin = secondsMinDefault } = deps
   /** All up to this one are decided, and nothing comes among them. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CardMessage, createFieldSetter, dialects } from '#codecs/iso8583'
 import { createContent } from '../../../src/cards/content/index.ts'
 import { createTotals } from '../../../src/cards/reconciliation/index.ts'
+import { createTurns } from '../../../src/cards/told.ts'
 import { until } from '../../support/card-network.ts'
 import { cardsRigOfFile } from '../../support/cards-rig.ts'
 import { quietLogger } from '../../support/database.ts'
@@ -90,7 +91,13 @@ test('whether its day is over the database’s clock says, and not that of a pro
     reconciliation: { ...rules, batchUpload: 'never' as const },
     content: createContent(dialects['ascii']!, undefined, true, false, true),
   }
-  const take = createTotals({ sql, networks: [netz], logger: quietLogger, now: () => on(1) })
+  const take = createTotals({
+    sql,
+    inTurn: createTurns(),
+    networks: [netz],
+    logger: quietLogger,
+    now: () => on(1),
+  })
   const message = new CardMessage()
   message.mti = '0520'
   message.settlementDate = today.slice(5).replace('-', '')

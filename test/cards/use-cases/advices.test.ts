@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
+import { createTurns } from '../../../src/cards/told.ts'
 import { unmatchedMax } from '../../../src/cards/transactions/unmatched.ts'
 import { createAdvices } from '../../../src/cards/use-cases/advices.ts'
 import { until } from '../../support/card-network.ts'
@@ -64,6 +65,7 @@ test('an advice whose DE 7 cannot be stored is kept for a person', async () => {
     sql: rig.database.sql,
     networks: rig.networks,
     onReversals: () => undefined,
+    inTurn: createTurns(),
     emission: undefined,
     logger: quietLogger,
     now: () => new Date(),
@@ -206,6 +208,7 @@ test('a booking of a capture whose answer is on its way is answered once that ha
     emission: undefined,
     logger: quietLogger,
     onReversals: () => undefined,
+    inTurn: createTurns(),
     now: () => new Date(),
   })
   const message = () => Object.assign(new CardMessage(), booking)
@@ -242,6 +245,7 @@ test('a booking of what is being reversed has no answer yet, whatever else needs
     emission: undefined,
     logger: quietLogger,
     onReversals: () => undefined,
+    inTurn: createTurns(),
     now: () => new Date(),
   })
   const message = Object.assign(new CardMessage(), booking)
@@ -386,6 +390,19 @@ test('what is unknown here is said to be, and an administrative advice is never 
 
 type Unmatched = Readonly<Record<string, unknown>> & { readonly id: string }
 
+test('of advices that change nothing twenty are noted, and what changes the payment always', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  const { id } = record
+  const rrn = String(record['rrn'])
+  for (let number = 1; number <= 25; number++) {
+    const stan = String(800_000 + number)
+    expect(await tell({ mti: '0620', rrn, stan })).toBe('00')
+  }
+  expect(await advicesOf(id)).toBe(20)
+  expect(await tell(await reversalOf(record))).toBe('00')
+  expect([await advicesOf(id), (await read(id)).status]).toEqual([21, 'voided'])
+})
+
 const unmatched = async (rrn: string): Promise<readonly Unmatched[]> => {
   const path = '/v1/transactions/unmatched-advices'
   const page = await rig.app.call('GET', path, { key: rig.adminKey })
@@ -443,6 +460,7 @@ test('what no table could hold of an unmatched advice is left out, and it is kep
     emission: undefined,
     logger: quietLogger,
     onReversals: () => undefined,
+    inTurn: createTurns(),
     now: () => new Date(),
   })
   const told = (stan: string, change: Partial<CardMessage> = {}) =>
@@ -478,6 +496,7 @@ test('an advice that cannot be kept gets no answer', async () => {
     logger: quietLogger,
     now,
     onReversals: () => undefined,
+    inTurn: createTurns(),
   })
   await sql`alter table card_events rename to card_events_away`
   expect(await take({ network: 'neta', message })).toBeUndefined()

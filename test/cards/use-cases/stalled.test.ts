@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { CardMessage } from '#codecs/iso8583'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import { createTurns } from '../../../src/cards/told.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
 import { createLateAnswers } from '../../../src/cards/use-cases/late-answers.ts'
@@ -250,6 +251,7 @@ describe('a late approval whose process was killed before it could see to it', (
       sql,
       networks: rig.networks,
       onReversals: () => undefined,
+      inTurn: createTurns(),
       emission: undefined,
       logger: quietLogger,
       now: () => new Date(),
