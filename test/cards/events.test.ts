@@ -50,3 +50,27 @@ test('without a subscription nothing is written', async () => {
   const sequences = await rig.database.sql`select from webhook_sequences where subject = ${id}`
   expect(sequences).toHaveLength(0)
 })
+
+test('what happened to a transaction is read page by page, from the first to the last', async () => {
+  type Page = {
+    readonly events: readonly { readonly id: string }[]
+    readonly next_cursor: string | null
+  }
+  const { id } = await rig.authorize('tok_visa_approved')
+  await rig.post(`/v1/transactions/${id}/capture`)
+  await rig.post(`/v1/transactions/${id}/void`)
+  await rig.settled(id)
+  const read = async (query: string) =>
+    (await (await rig.get(`/v1/transactions/${id}/events?${query}`)).json()) as Page
+  const whole = await read('')
+  expect([whole.events.length > 3, whole.next_cursor]).toEqual([true, null])
+  const ids: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: Page = await read(cursor === '' ? 'limit=2' : `limit=2&cursor=${cursor}`)
+    expect(page.events.length).toBeWithin(1, 3)
+    ids.push(...page.events.map((event) => event.id))
+    cursor = page.next_cursor
+  }
+  expect(ids).toEqual(whole.events.map((event) => event.id))
+})

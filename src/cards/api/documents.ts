@@ -4,6 +4,7 @@ import {
   activitySchema,
   idParams,
   instant,
+  nextCursor,
   pageQuery,
   pageResponses,
   type RouteContract,
@@ -31,6 +32,8 @@ import { reference } from './payment-fields.ts'
 /** Rows of a page. */
 export const listMax = 200
 export const listDefault = 50
+/** Events of one transaction on a page; few have a dozen. */
+const eventsMax = 1_000
 
 const record = z
   .object({
@@ -150,6 +153,8 @@ const listQuery = z.strictObject({
   to: instant.optional().meta({ description: 'Created before.' }),
   ...pageQuery(/^txn_[0-9a-f]{32}$/, listMax, listDefault),
 })
+
+const eventsQuery = z.strictObject(pageQuery(/^\d{1,18}$/, eventsMax, eventsMax))
 
 /** Where the network is away, and its rules let it go on. */
 const advised = {
@@ -367,6 +372,7 @@ export const documents = {
     operation: 'listTransactionEvents',
     summary: 'What happened to a transaction, oldest first',
     params: idParams,
+    query: eventsQuery,
     exampleFrom: ofAny,
     responses: {
       200: {
@@ -391,6 +397,7 @@ export const documents = {
                 ),
             }),
           ),
+          next_cursor: nextCursor,
         }),
       },
     },

@@ -1,4 +1,5 @@
 import {
+  pageOf,
   pageResponse,
   parseJson,
   type RequestContext,
@@ -165,8 +166,10 @@ const readingRoutes = (service: CardService): readonly Route[] => [
   route(documents.find, async ({ params, caller }) =>
     Response.json(transactionView(await service.find(params.id, caller))),
   ),
-  route(documents.events, async ({ params, caller }) => {
-    const { traceId, events } = await service.events(params.id, caller)
-    return Response.json({ trace_id: traceId, events: events.map(eventViewOf) })
+  route(documents.events, async ({ params, query: { limit, cursor }, caller }) => {
+    const { traceId, events } = await service.events(params.id, cursor, limit + 1, caller)
+    const { items, next } = pageOf(events, limit, ({ id }) => String(id))
+    const shown = items.map(eventViewOf)
+    return Response.json({ trace_id: traceId, events: shown, next_cursor: next })
   }),
 ]

@@ -134,7 +134,13 @@ export type CardHistory = {
   readonly events: readonly CardEventRow[]
 }
 
-export const historyOf = async (sql: Client, id: string, limit: number): Promise<CardHistory> => {
+/** @param afterId the last event before the page; undefined: it begins with the first one */
+export const historyOf = async (
+  sql: Client,
+  id: string,
+  afterId: string | undefined,
+  limit: number,
+): Promise<CardHistory> => {
   const [[traced], events] = await Promise.all([
     sql<{ traceId: string | null }[]>`
       select substr(traceparent, 4, 32) as "traceId" from card_transactions where id = ${id}`,
@@ -145,13 +151,13 @@ export const historyOf = async (sql: Client, id: string, limit: number): Promise
           case when amount_cents = 0 then 'verification_sent' else 'authorization_sent' end as type,
           jsonb_build_object('stan', stan, 'rrn', rrn) as data, null::json as messages, created_at as at
         from card_transactions t
-        where id = ${id} and not exists (
+        where id = ${id} and ${afterId === undefined} and not exists (
           select from card_events e where e.transaction_id = t.id
             and e.type in ('verification_sent', 'authorization_sent'))
         union all
         -- What cannot be stored of an older one can be shown as JSON.
         select id, type, data, coalesce(exchange::json, messages::json), at from card_events
-        where transaction_id = ${id}
+        where transaction_id = ${id} ${afterId === undefined ? sql`` : sql`and id > ${afterId}`}
       ) happened order by id limit ${limit}`,
   ])
   return { traceId: traced?.traceId ?? null, events }

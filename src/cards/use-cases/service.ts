@@ -24,9 +24,6 @@ import {
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireAllMerchants, requireMerchant } from './rights.ts'
 
-/** Events of one transaction; few have a dozen. */
-const eventsMax = 1_000
-
 /** If the database fails while no message is out, the caller may repeat the request. */
 const reached = async <T>(work: Promise<T>): Promise<T> => {
   try {
@@ -86,9 +83,9 @@ export const createCardService = (context: CardContext) => ({
     if (filter.merchantId !== undefined) requireMerchant(by, filter.merchantId)
     return reached(listTransactions(context.sql, { ...filter, ...seenBy(by) }))
   },
-  events: async (id: string, by: CardRights) => {
+  events: async (id: string, afterId: string | undefined, limit: number, by: CardRights) => {
     const { id: found } = await reached(find(context, id, by))
-    return reached(historyOf(context.sql, found, eventsMax))
+    return reached(historyOf(context.sql, found, afterId, limit))
   },
 })
 
