@@ -58,6 +58,7 @@ const comparedIn = (text: string): string[] =>
  * the paths of a folder, with what its lines must have.
  */
 const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[] = [
+  ['src/cards/networks/matching.ts', /cardDigest/, 'digests by a seed that nobody is told'],
   ['src/dict/service.ts', /Digest/, 'hashes of what the account asked for and was told'],
   ['src/dict/comparisons/difference.ts', /sha256/, 'the checksum of a file, told with it'],
   ['src/drex/', /hash\b|\btoken\b/i, 'hashes and addresses of a chain that everybody reads'],
