@@ -166,9 +166,12 @@ export const seedDeliveryAndLien = async (
   ])}`
 }
 
-/** A delivery of bonds, a lien and an operation on the chain. @returns the paths of their pages */
+/** A delivery of bonds, a lien, an operation on the chain and a wallet that is watched. @returns the paths of their pages */
 export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly string[]> => {
   await seedDeliveryAndLien(sql, 'ltn')
+  await sql`
+    insert into drex_watches (id, address, label, metadata, created_by)
+    values ('a-watch', ${`0x${'c3'.repeat(20)}`}, 'x', '{}', 'test')`
   await sql`
     insert into drex_agreement_events (agreement_id, network, block_number, log_index, hash, name, args)
     values ('a-delivery', 'drex_testnet', 1, 0, ${`0x${'dd'.repeat(32)}`}, 'Settled', '{}')`
