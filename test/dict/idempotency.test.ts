@@ -183,7 +183,7 @@ describe('a repetition', () => {
     const { claim_id: id } = await find(path)
     directory.claims.cancel(id, other, 'USER_REQUESTED')
     expect((await post(`${path}/confirm`, {}, 'too late')).status).toBe(422)
-    expect((await post(`${path}/cancel`, { reason: 'FRAUD' }, 'over')).status).toBe(200)
+    expect((await post(`${path}/cancel`, { reason: 'FRAUD' }, 'over')).status).toBe(409)
     const { status, text } = await post(`${path}/confirm`, {}, 'too late')
     expect([status, JSON.parse(text).directory_code]).toEqual([422, 'ClaimOperationInvalid'])
     // Nobody was told to, and nobody refused: it is the claim that does not allow it.

@@ -192,8 +192,8 @@ describe('secrets and files', () => {
 
   test.each([
     ['DATABASE_DSN', 'postgres://u:p@S3cret@db:5432/d', 'postgres://***@db:5432/d'],
-    ['DATABASE_DSN', 'postgres://u:1/S3cret@db/d', 'postgres://***'],
-    ['DATABASE_DSN', 'postgres://u:1?S3cret@db/d', 'postgres://***'],
+    ['DATABASE_DSN', 'postgres://u:1/S3cret@db/d', '***'],
+    ['DATABASE_DSN', 'postgres://u:1?S3cret@db/d', '***'],
     ['DATABASE_DSN', 'postgres://u:s/S3cret==@db:5432/d', '***'],
     ['DATABASE_DSN', 'u:S3cret@db/d', '***'],
     ['DATABASE_DSN', 'host=db password=S3cret', '***'],
