@@ -4,11 +4,9 @@ import {
   activitySchema,
   idParams,
   instant,
-  nextCursor,
   pageQuery,
   pageResponses,
   type RouteContract,
-  traceId,
 } from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
@@ -25,6 +23,7 @@ import {
   verificationBody,
   voidBody,
 } from './bodies.ts'
+import { eventsDocument } from './events-document.ts'
 import { reference } from './payment-fields.ts'
 
 /** The card routes in the OpenAPI document. */
@@ -32,8 +31,6 @@ import { reference } from './payment-fields.ts'
 /** Rows of a page. */
 export const listMax = 200
 export const listDefault = 50
-/** Events of one transaction on a page; few have a dozen. */
-const eventsMax = 1_000
 
 const record = z
   .object({
@@ -153,8 +150,6 @@ const listQuery = z.strictObject({
   to: instant.optional().meta({ description: 'Created before.' }),
   ...pageQuery(/^txn_[0-9a-f]{32}$/, listMax, listDefault),
 })
-
-const eventsQuery = z.strictObject(pageQuery(/^\d{1,18}$/, eventsMax, eventsMax))
 
 /** Where the network is away, and its rules let it go on. */
 const advised = {
@@ -366,41 +361,5 @@ export const documents = {
     query: listQuery,
     responses: pageResponses('transactions', record),
   },
-  events: {
-    at: 'GET /v1/transactions/{id}/events',
-    scope: 'cards:read',
-    operation: 'listTransactionEvents',
-    summary: 'What happened to a transaction, oldest first',
-    params: idParams,
-    query: eventsQuery,
-    exampleFrom: ofAny,
-    responses: {
-      200: {
-        description: 'Its events',
-        schema: z.object({
-          trace_id: traceId,
-          events: z.array(
-            z.object({
-              id: z.string(),
-              type: z.string(),
-              at: z.iso.datetime(),
-              data: z.record(z.string(), z.unknown()),
-              messages: z
-                .array(
-                  z.object({
-                    mti: z.string(),
-                    fields: z.array(z.object({ de: z.int(), name: z.string(), value: z.string() })),
-                  }),
-                )
-                .describe(
-                  'What went over the wire, the request first: of the card number BIN and last four digits, *** for what is not shown',
-                ),
-            }),
-          ),
-          next_cursor: nextCursor,
-        }),
-      },
-    },
-    errors: [cardErrors.transaction_not_found],
-  },
+  events: eventsDocument,
 } satisfies Readonly<Record<string, RouteContract>>
