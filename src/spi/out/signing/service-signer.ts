@@ -2,6 +2,7 @@ import { verify, type X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { inRequestSpan } from '#src/platform/observe/index.ts'
 import {
+  backoffMs,
   type CircuitBreaker,
   createCircuitBreaker,
   readBounded,
@@ -92,6 +93,8 @@ const call = async (
   path: string,
   body?: unknown,
 ): Promise<Answer> => {
+  // The attempts are few: their number bounds the longest wait.
+  const backoff = { backoffFirstMs: options.backoffMs, backoffMaxMs: Number.POSITIVE_INFINITY }
   let last = 'no attempt was made'
   for (let attempt = 1; attempt <= options.attemptsMax; attempt++) {
     if (!breaker.admit()) {
@@ -110,7 +113,7 @@ const call = async (
     }
     breaker.failed()
     if (attempt < options.attemptsMax) {
-      await Bun.sleep(Math.random() * options.backoffMs * 2 ** (attempt - 1))
+      await Bun.sleep(backoffMs(attempt, backoff))
     }
   }
   throw new SigningError(`the signature service gave no answer: ${last}`)
