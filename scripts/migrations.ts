@@ -5,8 +5,11 @@
  * new file by its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Whoever knows
  * better changes the mark by hand. An index of a table that is there stands in a migration of its own: generate the
  * columns first, then the index. `structure.ts` follows: this runs all migrations on a database that it starts.
+ *
+ * drizzle-kit compares the schema with its newest snapshot and writes another of 280 KB; the older ones, which nothing reads,
+ * go.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isExpanding, isMixed } from './migration-kind.ts'
 
@@ -38,6 +41,11 @@ if (mixed.length > 0) {
   process.exit(1)
 }
 
+const snapshots = readdirSync(join(root, 'drizzle/meta'))
+  .filter((name) => name.endsWith('_snapshot.json'))
+  .sort()
+const oldSnapshots = snapshots.slice(0, -1)
+
 const imports = names.map(
   (name, index) => `import m${index} from './${name}' with { type: 'text' }`,
 )
@@ -60,6 +68,10 @@ if (process.argv.includes('--check')) {
     console.error(`${unmarked.join(', ')}: not marked, run bun scripts/migrations.ts`)
     process.exit(1)
   }
+  if (oldSnapshots.length > 0) {
+    console.error(`${oldSnapshots.join(', ')}: not the newest, run bun scripts/migrations.ts`)
+    process.exit(1)
+  }
   if (readFileSync(target, 'utf8') !== text) {
     console.error('drizzle/index.ts is not fresh: run bun scripts/migrations.ts')
     process.exit(1)
@@ -70,6 +82,7 @@ if (process.argv.includes('--check')) {
     const sql = readFileSync(path, 'utf8')
     writeFileSync(path, `${isExpanding(sql) ? marks[0] : marks[1]}\n${sql}`)
   }
+  for (const name of oldSnapshots) rmSync(join(root, 'drizzle/meta', name))
   await Bun.write(target, text)
   await import('./structure.ts')
 }
