@@ -7,6 +7,7 @@ import {
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
+  writeOnce,
 } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Logger } from '#src/platform/observe/index.ts'
 import type { Backoff } from '#src/platform/runtime/index.ts'
@@ -16,6 +17,7 @@ import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { reportLate } from './pending.ts'
 import type { ReadInbound } from './read.ts'
+import { createSlowJudge, SlowDatabaseError, SlowMessageError } from './slow.ts'
 
 /** Messages that one transaction stores. */
 const batchMessagesMax = 250
@@ -25,10 +27,6 @@ const transactionsMax = 2
 const besideMin = 100
 /** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
-/** A message whose own statements run into the time limit though it shares its transaction with nobody. */
-class SlowMessageError extends Error {
-  override readonly name = 'SlowMessageError'
-}
 
 export type WorkerServiceDeps = {
   readonly sql: Client
@@ -45,12 +43,13 @@ export type WorkerServiceDeps = {
 export const createWorkerService = (deps: WorkerServiceDeps) => {
   const { slowBackoff } = deps
   const write = createWriter(deps)
+  const judge = createSlowJudge(() => writeOnce(deps.sql))
   /** The values of what was written when a statement ran into the time limit: each goes alone from then on. */
   const suspects = new WeakSet<Uint8Array>()
   const storeTogether = createGatherer<ReadInbound, void>({
     write: async (batch) => {
       try {
-        return await write(batch)
+        return await judge.store(() => write(batch))
       } catch (error) {
         if (isStatementCanceled(error))
           for (const { delivery } of batch) suspects.add(delivery.value)
@@ -63,17 +62,11 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
     waitingMax,
     isRowFault,
   })
-  const storeAlone = async (inbound: ReadInbound): Promise<void> => {
-    try {
-      await write([inbound], true)
-    } catch (cause) {
-      if (!isStatementCanceled(cause)) throw cause
-      throw new SlowMessageError('a message takes longer than a statement may', { cause })
-    }
-  }
-  const store = (inbound: ReadInbound): Promise<void> => {
+  const store = (inbound: ReadInbound): Promise<unknown> => {
     const { value, attempt } = inbound.delivery
-    return attempt > 1 || suspects.has(value) ? storeAlone(inbound) : storeTogether(inbound)
+    return attempt > 1 || suspects.has(value)
+      ? judge.storeAlone(inbound, () => write([inbound], true))
+      : storeTogether(inbound)
   }
   return {
     /** Resolves when all of a batch are stored. */
@@ -81,8 +74,10 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
       await Promise.all(batch.map((delivery) => traced(delivery, deps.read, store)))
     },
     isTransient: (error: unknown) =>
-      isTransientDatabaseError(error) || error instanceof OverloadedError,
-    /** Such a message has minutes until it goes to `dlq`: the database may be slow for a while. */
+      isTransientDatabaseError(error) ||
+      error instanceof OverloadedError ||
+      error instanceof SlowDatabaseError,
+    /** Such a message has minutes until it goes to `dlq`: what it needs of the database may be slow for a while. */
     backoffAfter: (error: unknown) => (error instanceof SlowMessageError ? slowBackoff : undefined),
   }
 }
@@ -91,8 +86,8 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
 const traced = (
   delivery: Delivery,
   read: WorkerServiceDeps['read'],
-  store: (inbound: ReadInbound) => Promise<void>,
-): Promise<void> => {
+  store: (inbound: ReadInbound) => Promise<unknown>,
+): Promise<unknown> => {
   const parent = delivery.headers[inboundHeaders.traceparent]
   return inSpan('receive message', { kind: 'consumer', parent }, async (span) => {
     const found = read(delivery)

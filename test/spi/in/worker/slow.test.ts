@@ -9,7 +9,7 @@ import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
 
 const whole = await createTestDatabase()
 const { dsn } = whole
-const impatient = { dsn, connectionsMax: 10, statementTimeoutMs: 500, logger: quietLogger }
+const impatient = { dsn, connectionsMax: 10, statementTimeoutMs: 250, logger: quietLogger }
 const database = { ...openDatabase(impatient), dsn }
 const { sql } = whole
 afterAll(() => Promise.all([database.close(), whole.close()]))
@@ -21,20 +21,22 @@ const workerWithShortRests = () => {
 }
 
 /** Longer than all tries of a slow message take. */
-const lockedMs = 5_000
+const triedMs = 5_000
 
-/** Messages whose storing takes longer than any statement may. */
-const makeSlow = async (bizMsgIdr: string): Promise<void> => {
+/** Messages whose storing takes longer than any statement may, or whatever is written to another table. */
+const makeSlow = async (when: string, table = 'spi_messages'): Promise<void> => {
   await sql.unsafe(`
     create or replace function take_long() returns trigger language plpgsql as $$
     begin perform pg_sleep(60); return new; end $$;
-    create trigger take_long before insert on spi_messages for each row
-      when (new.biz_msg_idr = '${bizMsgIdr}') execute function take_long()`)
+    create trigger take_long before insert on ${table} for each row
+      when (${when}) execute function take_long()`)
 }
+
+const makeQuick = (table = 'spi_messages') => sql`drop trigger take_long on ${sql(table)}`
 
 test('a message that takes longer than a statement may goes to dlq whole, and its partition goes on', async () => {
   const id = fresh.businessId()
-  await makeSlow(id)
+  await makeSlow(`new.biz_msg_idr = '${id}'`)
   const worker = await workerWithShortRests()
   const slow = payment({}, { id })
   const key = fresh.endToEndId()
@@ -54,7 +56,7 @@ test('a message that takes longer than a statement may goes to dlq whole, and it
   ])
   expect(letters[0]?.value).toEqual(utf8(slow))
 
-  await sql`drop trigger take_long on spi_messages`
+  await makeQuick()
   await openDeadLetters(sql).retry(letters[0]?.id ?? 0n, commandActor())
   expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
   await worker.stop()
@@ -68,9 +70,42 @@ test('a message that waits for a lock is waited for, however long', async () => 
     await tx`lock table spi_messages in access exclusive mode`
     await worker.broker.publish([inbound(payment(), { resourceId })])
     await worker.feature.start?.()
-    await Bun.sleep(lockedMs)
+    await Bun.sleep(triedMs)
   })
   await storedWhen(database, 'resource_id', resourceId)
   await worker.stop()
   expect(await lettersIn(sql)).toHaveLength(before)
 })
+
+test('while the database is too slow for all, whatever is received stays in its queue', async () => {
+  const worker = await workerWithShortRests()
+  const before = (await lettersIn(sql)).length
+  const many = Array.from({ length: 20 }, () => fresh.resourceId())
+  await makeSlow('true')
+  await worker.broker.publish(
+    many.map((resourceId) => inbound(payment(), { resourceId, key: fresh.endToEndId() })),
+  )
+  await worker.feature.start?.()
+  await Bun.sleep(triedMs)
+  expect(await lettersIn(sql)).toHaveLength(before)
+  await makeQuick()
+  for (const one of many) await storedWhen(database, 'resource_id', one)
+  await worker.stop()
+  expect(await lettersIn(sql)).toHaveLength(before)
+}, 60_000)
+
+test('a message that is alone stays, too, where a row cannot be written in time', async () => {
+  const worker = await workerWithShortRests()
+  const before = (await lettersIn(sql)).length
+  const resourceId = fresh.resourceId()
+  await makeSlow('true')
+  await makeSlow('true', 'write_probes')
+  await worker.broker.publish([inbound(payment(), { resourceId })])
+  await worker.feature.start?.()
+  await Bun.sleep(triedMs)
+  expect(await lettersIn(sql)).toHaveLength(before)
+  await makeQuick()
+  await makeQuick('write_probes')
+  await storedWhen(database, 'resource_id', resourceId)
+  await worker.stop()
+}, 60_000)
