@@ -106,6 +106,7 @@ export const startEngine = <Lease extends PartitionLease, M extends Delivery>(
     const free = source.assigned().filter((partition) => !busy.has(partition))
     if (free.length === 0) return false
     const batches = await source.fetch(free, options.batchSizeMax)
+    outage.worked()
     if (draining.signal.aborted) return false
     for (const batch of batches) busy.set(batch.lease.partition, run(batch))
     return batches.length > 0
@@ -168,9 +169,7 @@ const readOnTurns = async <Lease extends PartitionLease, M extends Delivery>(
         await source.rebalance(new Set(busy.keys()))
         rebalancedMs = performance.now()
       }
-      const hasRead = await readOnce()
-      outage.worked()
-      if (hasRead) continue
+      if (await readOnce()) continue
     } catch (error) {
       if (signal.aborted) return
       outage.failed(error)

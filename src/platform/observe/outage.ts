@@ -2,7 +2,10 @@ import type { LogFields, Logger } from './logger.ts'
 
 /** Logs something that fails again and again without filling the log with it. */
 export type OutageLog = {
-  /** Logs the first failure, then one line once in a while with the number of failures; nothing of what {@link isToldAlready}. */
+  /**
+   * Logs the first failure, then one line once in a while with the number of failures; nothing of what
+   * {@link isToldAlready}. What fails again soon after it was told to work is logged once that has lasted.
+   */
   readonly failed: (error: unknown, fields?: LogFields) => void
   /** Call it on success: after failures it logs once. */
   readonly worked: () => void
@@ -17,6 +20,8 @@ export type OutageWords = {
 }
 
 export const remindEveryMs = 30_000
+/** Of what comes and goes, as while a server starts, each change would be two lines. */
+export const lastsMs = 5_000
 
 /** True: who made the error tells of it in the log, and the lines of all whom it stops would only hide that one. */
 export const isToldAlready = (error: unknown): boolean =>
@@ -29,22 +34,37 @@ export const createOutageLog = (
 ): OutageLog => {
   let failures = 0
   let sinceMs = 0
-  let saidMs = 0
+  let failedMs = Number.NEGATIVE_INFINITY
+  let saidMs = Number.NEGATIVE_INFINITY
+  /** The last line says that it fails. */
+  let isAway = false
+  /** Since when it fails without a success; undefined: it works. */
+  let runsSinceMs: number | undefined
+  const isSettled = (now: number): boolean => now - saidMs >= remindEveryMs
   return {
     failed: (error, fields = {}) => {
       if (isToldAlready(error)) return
       const now = nowMs()
+      if (!isAway && now - failedMs >= remindEveryMs) failures = 0
+      failedMs = now
+      runsSinceMs ??= now
       failures++
       if (failures === 1) sinceMs = now
-      else if (now - saidMs < remindEveryMs) return
+      const isLasting = !isAway && now - runsSinceMs >= lastsMs
+      if (!isSettled(now) && !isLasting) return
+      isAway = true
       saidMs = now
       const more = failures === 1 ? {} : { failures, for_seconds: secondsSince(sinceMs, now) }
       logger[level]({ ...about, ...fields, ...more, err: error }, away)
     },
     worked: () => {
-      if (failures === 0) return
-      const ended = { failures, after_seconds: secondsSince(sinceMs, nowMs()) }
+      runsSinceMs = undefined
+      if (!isAway) return
+      const now = nowMs()
+      const ended = { failures, after_seconds: secondsSince(sinceMs, now) }
       logger.info({ ...about, ...ended }, back)
+      isAway = false
+      saidMs = now
       failures = 0
     },
   }

@@ -125,6 +125,33 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   })
 
+  test('does not say that it searches while it asks nothing', async () => {
+    const { sql, dsn } = database
+    const lines: string[] = []
+    const say = (_: unknown, text: string) => void (text.startsWith('search') && lines.push(text))
+    const logger = { ...quietLogger, info: say, error: say }
+    let isAway = false
+    const gate = {
+      demandOpen: () => {
+        if (isAway) throw new Error('the database starts')
+      },
+    }
+    const times = { leaseMs, searchEveryMs: 400, deafSearchEveryMs: 40 }
+    const broker = createPostgresBroker({ sql, dsn, logger, gate, times })
+    const topic = `searched.${Date.now()}`
+    const seen = reading(broker, topic)
+    await broker.publish([textMessage(topic, 'before')])
+    await until(() => seen.length > 0)
+    isAway = true
+    await until(() => lines.length > 0)
+    await Bun.sleep(3 * times.searchEveryMs)
+    expect(lines).toEqual(['search of the queues: failed'])
+    isAway = false
+    await until(() => lines.length > 1)
+    expect(lines).toEqual(['search of the queues: failed', 'search of the queues: works again'])
+    await broker.stop()
+  })
+
   test('searches less often again as soon as it is heard, though by itself alone', async () => {
     const notifier = createNotifier(database.sql, {
       hear: () => {},

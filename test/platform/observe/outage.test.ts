@@ -39,10 +39,51 @@ test('an outage is told at once, again from time to time, and when it is over', 
   ])
 })
 
-test('the next outage is told at once', () => {
-  const { lines, outage } = logOf()
-  outage.failed(new Error('first'))
+test('what comes and goes is one outage, until it fails or works for longer', () => {
+  const { clock, lines, outage } = logOf()
+  const flap = (fromMs: number, toMs: number) => {
+    for (clock.ms = fromMs; clock.ms < toMs; clock.ms += 250) {
+      outage.failed(new Error(`at ${clock.ms}`))
+      outage.worked()
+    }
+  }
+  flap(0, remindEveryMs)
+  expect(lines).toEqual([
+    'warn | it is away | at 0 | {"group":"g"}',
+    'info | it is back | {"group":"g","failures":1,"after_seconds":0}',
+  ])
+  flap(remindEveryMs, remindEveryMs + 1_000)
+  expect(lines.slice(2)).toEqual([
+    'warn | it is away | at 30000 | {"group":"g","failures":120,"for_seconds":30}',
+    'info | it is back | {"group":"g","failures":120,"after_seconds":30}',
+  ])
+})
+
+test('what fails again soon is told once that has lasted, and later at once', () => {
+  const { clock, lines, outage } = logOf()
+  const failAt = (ms: number) => {
+    clock.ms = ms
+    outage.failed(new Error(`at ${ms}`))
+  }
+  failAt(0)
   outage.worked()
-  outage.failed(new Error('second'))
-  expect(lines.at(-1)).toBe('warn | it is away | second | {"group":"g"}')
+  failAt(1_000)
+  failAt(5_999)
+  expect(lines).toHaveLength(2)
+  failAt(6_000)
+  outage.worked()
+  expect(lines.slice(2)).toEqual([
+    'warn | it is away | at 6000 | {"group":"g","failures":3,"for_seconds":5}',
+    'info | it is back | {"group":"g","failures":3,"after_seconds":5}',
+  ])
+  failAt(7_000)
+  outage.worked()
+  failAt(6_000 + remindEveryMs)
+  outage.worked()
+  failAt(6_000 + 2 * remindEveryMs)
+  expect(lines.slice(4)).toEqual([
+    'warn | it is away | at 36000 | {"group":"g","failures":2,"for_seconds":29}',
+    'info | it is back | {"group":"g","failures":2,"after_seconds":29}',
+    'warn | it is away | at 66000 | {"group":"g"}',
+  ])
 })
