@@ -157,6 +157,8 @@ import m153 from './0153_drex_transfers_of_account.sql' with { type: 'text' }
 import m154 from './0154_drex_transfers_of_account_replaced.sql' with { type: 'text' }
 import m155 from './0155_drex_watches.sql' with { type: 'text' }
 import m156 from './0156_drex_transfers_approval.sql' with { type: 'text' }
+import m157 from './0157_card_lists_found.sql' with { type: 'text' }
+import m158 from './0158_card_lists_found_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -316,4 +318,6 @@ export const migrations: readonly Migration[] = [
   { name: '0154_drex_transfers_of_account_replaced', sql: m154 },
   { name: '0155_drex_watches', sql: m155 },
   { name: '0156_drex_transfers_approval', sql: m156 },
+  { name: '0157_card_lists_found', sql: m157 },
+  { name: '0158_card_lists_found_replaced', sql: m158 },
 ]

@@ -15,6 +15,8 @@ import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 const stored = isLong ? 1_000_000 : 25_000
 /** Each row of a list may lie on pages of its own; the few of the short run lie close together. */
 const pagesMax = isLong ? 16 * listed : 150
+/** Of each merchant that is asked for, and of each status, as many as a page holds. */
+const merchantPagesMax = isLong ? 16 * listed : 400
 /** A transfer lies beside its transaction. */
 const transferPagesMax = isLong ? 16 * listed : 600
 /** A list that counts looks at up to ten thousand and one rows. */
@@ -26,6 +28,7 @@ const budgetOf = (text: string): number => {
   if (/from pix_recurrences\s+where account.*from pix_collections/s.test(text)) {
     return countPagesMax
   }
+  if (text.includes('card_transactions') && text.includes('lateral')) return merchantPagesMax
   return text.includes('drex_transfers') ? transferPagesMax : pagesMax
 }
 /** Of a rare one there are so many, spread over all. */
@@ -82,8 +85,21 @@ const work = async (sql: Client): Promise<void> => {
     { status: 'authorized' },
     { status: 'authorized', needsAttention: true },
     { status: 'authorized', needsAttention: true, beforeId: 'txn_z' },
-    { status: 'authorized', merchantId: 'm7' },
-    { status: 'authorized', merchantIds: ['m7', 'm8'] },
+    { status: 'declined' },
+    { status: 'voided' },
+    { status: 'pending' },
+    { merchantId: 'large' },
+    { merchantId: 'foreign' },
+    { merchantIds: ['foreign', 'foreign2'] },
+    ...(['authorized', 'declined', 'voided'] as const).flatMap((status) => [
+      { status, merchantId: 'm7' },
+      { status, merchantId: 'large' },
+      { status, merchantId: 'foreign' },
+      { status, merchantIds: ['m7', 'm8', 'large', 'foreign'] },
+    ]),
+    { account: 'nobody' },
+    { account: 'nobody', merchantId: 'large' },
+    { account: 'nobody', status: 'authorized' },
     { status: 'authorized', reference: 'r700' },
     { status: 'authorized', rrn: '700' },
     { from: hour.from, to: hour.to, amountFrom: 700n, amountTo: 700n },
@@ -184,7 +200,9 @@ holdPageBudgets<undefined>({
       insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency, merchant_id,
         reference, installments, stan, rrn, transmission, needs_attention, account, created_by, created_at, updated_at)
       select 'txn_' || ${idOf}, case when ${isRare} then 'declined' when n % 2 = 0 then 'authorized' else 'captured' end, 'neta', 'visa', 't', n % 1000, 'BRL',
-        'm' || n % 1000, 'r' || n, 1, lpad((n % 999999)::text, 6, '0'), n, n, ${isRare}, 'a', 'k', ${at}, ${at} from ${numbers};
+        case n % 3 when 0 then 'large' when 1 then 'foreign' else 'm' || n % 1000 end, 'r' || n, 1,
+        lpad((n % 999999)::text, 6, '0'), n, n, ${isRare}, case when n % 3 = 1 then 'b' else 'a' end, 'k', ${at}, ${at}
+      from ${numbers};
       insert into card_stan_blocks (network, next) values ('neta', 1);
       insert into drex_transactions (id, network, sender, kind, subject, status, data, hash, nonce, created_by, created_at, expires_at)
       select 'txn_' || ${idOf}, 'drex_testnet', 's', 'transfer', 'trf_' || ${idOf},

@@ -107,17 +107,20 @@ export const cardTransactions = pgTable(
   },
   (table) => [
     uniqueIndex('card_transactions_message').on(table.network, table.rrn, table.transmission),
-    index('card_transactions_merchant').on(table.merchantId, table.id),
     index('card_transactions_account').on(table.account, table.id),
+    index('card_transactions_status').on(table.status, table.account, table.id),
+    index('card_transactions_merchant_status').on(
+      table.merchantId,
+      table.account,
+      table.status,
+      table.id,
+    ),
     index('card_transactions_reference')
       .on(table.reference, table.id)
       .where(sql`reference is not null`),
     index('card_transactions_held')
       .on(table.network, table.createdAt)
       .where(sql`status = 'authorized' and operation is null`),
-    index('card_transactions_authorized')
-      .on(table.account, table.id)
-      .where(sql`status = 'authorized'`),
     index('card_transactions_attention').on(table.account, table.id).where(sql`needs_attention`),
     // What is on the wire comes first, as a network that is away leaves any number of others.
     index('card_transactions_under_way')

@@ -1,5 +1,7 @@
+import type { PendingQuery, Row } from 'postgres'
 import {
   type Client,
+  opaque,
   type Queryable,
   rowCount,
   textArray,
@@ -9,7 +11,7 @@ import {
 import type { ActivityRows, Answer, AuditEntry, Caller } from '#src/platform/http/index.ts'
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import type { Movement } from '../reconciliation/movements.ts'
-import type { CardStatus } from './domain.ts'
+import { type CardStatus, cardStatuses } from './domain.ts'
 import { cardTransactions, type ShownMessage } from './schema.ts'
 
 /** Without what only the database writes. */
@@ -76,7 +78,7 @@ export const lockTransaction = async (
 
 export type TransactionFilter = {
   readonly account: string
-  /** Undefined: of every merchant. */
+  /** What the caller may see, `merchantId` among them; undefined: of every merchant. */
   readonly merchantIds: readonly string[] | undefined
   readonly status: CardStatus | undefined
   readonly merchantId: string | undefined
@@ -107,45 +109,82 @@ const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('
 /** The names of all networks that ever were, by which the index on reference numbers begins. */
 const networksIn = (sql: Client) => sql`array(select network from card_stan_blocks)`
 
-/** Newest first. */
-export const listTransactions = async (
-  sql: Client,
-  { account, merchantIds, status, merchantId, ...filter }: TransactionFilter,
-): Promise<readonly CardTransaction[]> => {
-  const { reference, rrn, stan, amountFrom, amountTo, needsAttention } = filter
-  const { from, to, beforeId, limit } = filter
-  // What has an index of its own leads: nobody knows yet, while a plan is made, that an account's may be all there are.
-  const isNamed = [merchantIds, merchantId, reference, rrn].some((one) => one !== undefined)
-  const isLed = isNamed || needsAttention
-  // What is authorized has an index, too.
-  const ofStatus =
-    status !== 'authorized'
-      ? sql`status = ${status ?? null}`
-      : isLed
-        ? sql`status || '' = ${status}`
-        : sql`status = 'authorized'`
-  const conditions = sql`
-    ${isNamed ? sql`account || ''` : sql`account`} = ${account}
+/** All that a list asks for but its place and its account: `true and …`. */
+const met = (sql: Client, filter: TransactionFilter) => {
+  const { merchantIds, merchantId, status, reference, rrn, stan } = filter
+  const { amountFrom, amountTo, needsAttention, from, to } = filter
+  return sql`true
+    ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
+    ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
-    ${rrn === undefined ? sql`` : sql`and network = any(${networksIn(sql)}) and rrn = ${rrn}`}
+    ${rrn === undefined ? sql`` : sql`and rrn = ${rrn}`}
     ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
     ${amountFrom === undefined ? sql`` : sql`and amount_cents >= ${amountFrom}`}
     ${amountTo === undefined ? sql`` : sql`and amount_cents <= ${amountTo}`}
-    ${status === undefined ? sql`` : sql`and ${ofStatus}`}
-    ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention` : sql``}
-    ${from === undefined ? sql`` : sql`and created_at >= ${from} and id >= ${idAt(from.getTime() - clockMarginMs)}`}
-    ${to === undefined ? sql`` : sql`and created_at < ${to} and id < ${idAt(to.getTime() + clockMarginMs)}`}
-    ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}`
+    ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
+    ${to === undefined ? sql`` : sql`and created_at < ${to}`}`
+}
+
+/** The part of a list that a page is of, by the ids of its transactions. */
+const placed = (sql: Client, { from, to, beforeId }: TransactionFilter) => sql`
+  ${from === undefined ? sql`` : sql`and id >= ${idAt(from.getTime() - clockMarginMs)}`}
+  ${to === undefined ? sql`` : sql`and id < ${idAt(to.getTime() + clockMarginMs)}`}
+  ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}`
+
+/** A condition that an index leads to. */
+type Lead = PendingQuery<Row[]>
+
+/** The few that share a name, or that no network settled, looked at one by one. */
+const found = (sql: Client, lead: Lead, filter: TransactionFilter) => {
+  const rest = sql`account = ${filter.account} and ${met(sql, filter)}`
+  return sql`card_transactions t where ${lead} ${placed(sql, filter)} and ${opaque(sql, rest)}`
+}
+
+/**
+ * The rows of a page by the index of `lead`, whose first column, `order`, is compared with an array. So no other index has
+ * that order, neither that of the identifier, which a plan would walk for what it takes for many, to the end where there is
+ * none.
+ */
+const walked = (sql: Client, lead: Lead, order: PendingQuery<Row[]>, filter: TransactionFilter) =>
+  sql`(
+    select * from card_transactions
+    where ${lead} ${placed(sql, filter)} and ${opaque(sql, met(sql, filter))}
+    order by ${order} desc, id desc limit ${rowCount(sql, filter.limit)}) t`
+
+const ledBy = (sql: Client, filter: TransactionFilter) => {
+  const { account, merchantId, status, reference, rrn } = filter
+  if (rrn !== undefined) {
+    return found(sql, sql`network = any(${networksIn(sql)}) and rrn = ${rrn}`, filter)
+  }
+  if (reference !== undefined) return found(sql, sql`reference = ${reference}`, filter)
+  if (filter.needsAttention) {
+    return found(sql, sql`needs_attention and account = ${account}`, filter)
+  }
+  const merchantIds = merchantId === undefined ? filter.merchantIds : [merchantId]
+  if (merchantIds !== undefined) {
+    const statuses = status === undefined ? cardStatuses : [status]
+    const lead = sql`merchant_id = any(array[one.merchant]) and account = ${account} and status = each.status`
+    return sql`${textRows(sql, merchantIds)} as one(merchant)
+      cross join ${textRows(sql, statuses)} as each(status)
+      cross join lateral ${walked(sql, lead, sql`merchant_id`, filter)}`
+  }
+  if (status !== undefined) {
+    const lead = sql`status = any(array[${status}::text]) and account = ${account}`
+    return walked(sql, lead, sql`status`, filter)
+  }
+  return walked(sql, sql`account = any(array[${account}::text])`, sql`account`, filter)
+}
+
+/** Newest first. */
+export const listTransactions = async (
+  sql: Client,
+  filter: TransactionFilter,
+): Promise<readonly CardTransaction[]> => {
   const rows = await sql<TransactionRow[]>`
-    select ${sql(selectedColumns)} from ${
-      merchantIds === undefined
-        ? sql`card_transactions t where ${conditions}`
-        : sql`${textRows(sql, merchantIds)} as one(merchant) cross join lateral (
-            select * from card_transactions where merchant_id = one.merchant and ${conditions}
-            order by merchant_id, id desc limit ${rowCount(sql, limit)}
-          ) t`
-    } order by id desc limit ${rowCount(sql, limit)}`
+    select ${sql(selectedColumns)} from ${ledBy(sql, filter)}
+    order by id desc limit ${rowCount(sql, filter.limit)}`
   return rows.map(recordOf)
 }
 

@@ -2,6 +2,7 @@ import type { PendingQuery, Row as PostgresRow } from 'postgres'
 import {
   type Client,
   constants,
+  opaque,
   optionalNumber,
   type Queryable,
   rowCount,
@@ -94,10 +95,6 @@ const lastStep = (sql: Queryable) => sql`
 /** A transfer and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
   select ${shown(sql)} from drex_transfers f ${lastStep(sql)}`
-
-/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
-const opaque = (sql: Queryable, condition: PendingQuery<PostgresRow[]>) =>
-  sql`case when ${condition} then true else false end`
 
 /** A network that began anew keeps its old transfers under `id@genesis`. */
 const onNetworks = (sql: Queryable, { networks }: Visible) => sql`

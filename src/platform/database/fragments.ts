@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import type { Queryable } from './database.ts'
 
 /*
@@ -75,3 +76,7 @@ export const rowCount = (sql: Queryable, count: number) => sql`(select ${count}:
  */
 export const textRows = (sql: Queryable, texts: readonly string[]) =>
   sql`unnest((select ${textArray(texts)}::text::text[]))`
+
+/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
+export const opaque = (sql: Queryable, condition: PendingQuery<Row[]>) =>
+  sql`case when ${condition} then true else false end`

@@ -20,6 +20,7 @@ export {
   joinedBytes,
   jsonArray,
   looksLikeOne,
+  opaque,
   rowCount,
   textArray,
   textRows,

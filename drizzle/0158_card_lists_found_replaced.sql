@@ -1,0 +1,3 @@
+-- expand
+DROP INDEX "card_transactions_merchant";
+DROP INDEX "card_transactions_authorized";
