@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode, putOnDisk, writeDurably } from '#src/platform/runtime/index.ts'
+import { hasCode, makeDurably, putOnDisk, writeDurably } from '#src/platform/runtime/index.ts'
 import {
   keyKindProblem,
   keyMatchMessage,
@@ -115,7 +115,7 @@ export const createFolderStore = (
     },
     add: async ({ record, key }) => {
       const directory = join(folder, nameText(record))
-      await mkdir(folder, { recursive: true })
+      await makeDurably(folder)
       try {
         await mkdir(directory, { mode: 0o700 })
       } catch (error) {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
-import { renameDurably } from '../runtime/index.ts'
+import { makeDurably, renameDurably } from '../runtime/index.ts'
 import type { Lasting } from './batches.ts'
 import type { Client, Transaction } from './database.ts'
 import { inSnapshot, limitSilence } from './transactions.ts'
@@ -49,7 +49,7 @@ export const archiveLines = async (
   file: string,
   round: Lasting | undefined,
 ): Promise<void> => {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDurably(directory, 0o700)
   await removeAbandoned(directory, file)
   const path = join(directory, `${file}${suffix}`)
   const partial = `${path}.${randomUUID()}${partialSuffix}`

@@ -1,7 +1,7 @@
 /** Files that are there after a power loss. */
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 /** For a directory, the names in it. */
 export const putOnDisk = async (path: string): Promise<void> => {
@@ -10,6 +10,17 @@ export const putOnDisk = async (path: string): Promise<void> => {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+/** Makes a directory and those that it is in, where they are not there. */
+export const makeDurably = async (path: string, mode = 0o777): Promise<void> => {
+  const first = await mkdir(path, { recursive: true, mode })
+  if (first === undefined) return
+  const outermost = resolve(first)
+  for (let made = resolve(path); ; made = dirname(made)) {
+    await putOnDisk(dirname(made))
+    if (made === outermost) return
   }
 }
 

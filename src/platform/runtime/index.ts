@@ -11,7 +11,7 @@ export {
   startOfDay,
   weekdayOf,
 } from './days.ts'
-export { putOnDisk, renameDurably, writeDurably } from './durable.ts'
+export { makeDurably, putOnDisk, renameDurably, writeDurably } from './durable.ts'
 export { hasCode } from './error-code.ts'
 export { inTime, inTimeOr } from './in-time.ts'
 export { SendBuffer } from './send-buffer.ts'

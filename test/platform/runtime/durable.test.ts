@@ -1,30 +1,12 @@
-import { expect, spyOn, test } from 'bun:test'
-import { mkdtemp, open, readdir, readFile, readlink, rm, stat } from 'node:fs/promises'
+import { expect, test } from 'bun:test'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { archiveLines } from '#src/platform/database/index.ts'
 import { createKeyFileStore } from '#src/platform/security/index.ts'
 import { writeDurably } from '../../../src/platform/runtime/durable.ts'
-
-/** What was put on disk while something was done, as it was called then, without what is drawn by lot. */
-const syncedBy = async (directory: string, work: () => Promise<unknown>): Promise<string[]> => {
-  const handle = await open(directory)
-  const prototype = Object.getPrototypeOf(handle) as {
-    sync: (this: typeof handle) => Promise<void>
-  }
-  await handle.close()
-  const synced: string[] = []
-  const { sync } = prototype
-  const spy = spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
-    synced.push(await readlink(`/proc/self/fd/${this.fd}`))
-    return sync.call(this)
-  })
-  try {
-    await work()
-  } finally {
-    spy.mockRestore()
-  }
-  return synced.map((path) => path.replace(/\.[0-9a-f-]{36}$/, '.new'))
-}
+import { syncedBy } from '../../support/synced.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 test.if(process.platform === 'linux')(
   'a file is on the disk before it has its name, and then its name; the key file too',
@@ -56,5 +38,24 @@ test.if(process.platform === 'linux')(
     } finally {
       await rm(directory, { recursive: true })
     }
+  },
+)
+
+test.if(process.platform === 'linux')(
+  'an archive is on the disk with the directories that were made for it',
+  async () => {
+    const outside = temporaryDirectory()
+    const directory = join(outside, 'archive', 'database-2')
+    const lines = async function* () {
+      yield 'line\n'
+    }
+    expect(
+      await syncedBy(outside, () => archiveLines(lines(), directory, 'part', undefined)),
+    ).toEqual([
+      join(outside, 'archive'),
+      outside,
+      join(directory, 'part.jsonl.gz.new.partial'),
+      directory,
+    ])
   },
 )

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
-import { hasCode } from '#src/platform/runtime/index.ts'
+import { hasCode, writeDurably } from '#src/platform/runtime/index.ts'
 import {
   copyOf,
   findPostgres,
@@ -149,7 +149,7 @@ const clusterPassword = async (directory: string): Promise<string> => {
   // A cluster whose password is lost cannot be opened any more; it is made anew.
   await rm(join(directory, 'data', 'PG_VERSION'), { force: true })
   const password = randomBytes(24).toString('base64url')
-  await writeFile(path, password, { mode: 0o600 })
+  await writeDurably(path, password, 0o600)
   return password
 }
 

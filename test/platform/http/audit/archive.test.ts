@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
 import { createAudit, exportAudit, verifyArchive, verifyAudit } from '#src/platform/http/index.ts'
@@ -17,6 +17,7 @@ import {
   quietLogger as logger,
 } from '../../../support/database.ts'
 import { anyVariant, bareEnvironment } from '../../../support/program.ts'
+import { syncedBy } from '../../../support/synced.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { until } from '../../../support/until.ts'
 
@@ -52,6 +53,11 @@ beforeEach(async () => {
   await sql`truncate audit_log, audit_links`
   for (const link of [1, 2, 3]) await addLink(link)
   file = join(temporaryDirectory(), 'audit.jsonl')
+})
+
+test.if(process.platform === 'linux')('an export is on the disk, and so is its name', async () => {
+  const directory = dirname(file)
+  expect(await syncedBy(directory, () => exportAudit(sql, file))).toEqual([file, directory])
 })
 
 test('an export is verified without the database, and goes on where it ended', async () => {

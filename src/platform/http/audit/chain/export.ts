@@ -1,6 +1,8 @@
 import { open, readdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { archiveLines, type Client } from '#src/platform/database/index.ts'
 import type { Round } from '#src/platform/jobs/index.ts'
+import { putOnDisk } from '#src/platform/runtime/index.ts'
 import { hexOf } from './hash.ts'
 import {
   ArchiveError,
@@ -41,6 +43,7 @@ export const exportAudit = async (sql: Client, path: string): Promise<Exported> 
       head = link
     }
     await file.sync()
+    await putOnDisk(dirname(path))
     return { links, entries, head: head && `${head.seq}:${head.hash}` }
   } finally {
     await file.close()
