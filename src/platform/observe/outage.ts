@@ -20,8 +20,8 @@ export type OutageWords = {
 }
 
 export const remindEveryMs = 30_000
-/** Of what comes and goes, as while a server starts, each change would be two lines. */
-export const lastsMs = 5_000
+/** What comes and goes, as while a server starts, would else be two lines for each change. */
+const lastsMs = 5_000
 
 /** True: who made the error tells of it in the log, and the lines of all whom it stops would only hide that one. */
 export const isToldAlready = (error: unknown): boolean =>
