@@ -1,4 +1,5 @@
 import { uuidBound } from '#src/platform/database/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 
 /** Identifiers sort by their time of creation. */
 export type IdPrefix =
@@ -24,5 +25,4 @@ const clockMarginMs = 60_000
 export const idSince = (prefix: IdPrefix, from: Date): string =>
   `${prefix}_${uuidBound(new Date(from.getTime() - clockMarginMs)).replaceAll('-', '')}`
 
-export const newId = (prefix: IdPrefix): string =>
-  `${prefix}_${Bun.randomUUIDv7().replaceAll('-', '')}`
+export const newId = (prefix: IdPrefix): string => `${prefix}_${newUuid().replaceAll('-', '')}`

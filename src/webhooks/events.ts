@@ -1,6 +1,7 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import { afterCommit, type Queryable, textArray, textRows } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { patternsOf } from './domain.ts'
 import { tellOfEvents } from './hints.ts'
 import type { webhookEvents } from './schema.ts'
@@ -135,7 +136,7 @@ const allPatternsOf = ({ type, topic }: Kind): readonly string[] =>
 
 const rowOf = (event: WebhookEvent, place: number) => ({
   place,
-  id: `evt_${Bun.randomUUIDv7()}`,
+  id: `evt_${newUuid()}`,
   type: event.type,
   patterns: allPatternsOf(event),
   subject: event.subject,

@@ -15,6 +15,7 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { countedMax, ownedMax } from './documents.ts'
@@ -255,7 +256,7 @@ const onceOf = (
 
   return {
     create: async ({ url, events, include, active, secret: given }, caller) => {
-      const id = `whk_${Bun.randomUUIDv7()}`
+      const id = `whk_${newUuid()}`
       const sealed = sealer !== undefined
       const isMade = given === undefined && commonSecret === undefined
       const clear = isMade ? generateSecret() : given

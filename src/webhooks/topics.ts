@@ -1,6 +1,7 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { allowListOf, checkUrl, TargetError } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { emitEvents } from './events.ts'
 import { retryElsewhere } from './queue.ts'
@@ -89,7 +90,7 @@ export const createTopics = ({
       await retryElsewhere(tx, { topic }, url)
       const put = await tx`
         insert into webhook_endpoints (id, account, created_by, url, topic, events, include)
-        values (${`whk_${Bun.randomUUIDv7()}`}, ${account}, ${by.keyId}, ${url}, ${topic},
+        values (${`whk_${newUuid()}`}, ${account}, ${by.keyId}, ${url}, ${topic},
           array[${topic}]::text[], 'full')
         on conflict (topic) where topic is not null do update set account = excluded.account,
           created_by = excluded.created_by, url = excluded.url, active = true,

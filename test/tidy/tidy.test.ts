@@ -199,6 +199,14 @@ describe('the layers', () => {
     expect(broken).toEqual([])
   })
 
+  test('ids of a moment come from one place, which lets them go back with the clock', () => {
+    const broken = offenders(
+      filesIn('src').filter((file) => file !== 'src/platform/runtime/uuids.ts'),
+      (file) => /randomUUIDv7/.test(read(file)),
+    )
+    expect(broken).toEqual([])
+  })
+
   test('only the entry reads settings from the environment', () => {
     const broken = offenders(
       program,

@@ -1,5 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { auditInsert, claimRows, firstOfEachKey } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { transactionColumns as columns, type NewRow, type TransactionRow } from './store.ts'
 import { areAmong, type WritePart } from './write-part.ts'
 
@@ -53,7 +54,7 @@ export const insertionOf = (sql: Queryable, rows: readonly NewRow[]): WritePart 
   const { members, declared, names, given } = isUsual ? usualForm : anyForm
   const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }, position) => ({
     ...columns.json(transaction, members),
-    auditId: Bun.randomUUIDv7(),
+    auditId: newUuid(),
     requestId,
     claimKey: idempotencyKey?.key,
     fingerprint: idempotencyKey?.fingerprint,

@@ -1,6 +1,7 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import { jsonArray, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { answerRows, auditInsert, freeRows } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { movementJson, movementRows } from '../reconciliation/movements.ts'
 import { statusEvent } from './events.ts'
 import { fixedMembers, type Members } from './insertion.ts'
@@ -83,7 +84,7 @@ const inputOf = (
     claimKey: after.claimKey,
     position,
     ...(isAnswered ? { fromOperation: before.operation } : leftBy(change)),
-    ...(audit === undefined ? {} : { auditId: Bun.randomUUIDv7(), audit }),
+    ...(audit === undefined ? {} : { auditId: newUuid(), audit }),
     told,
     ...(movements.length === 0 ? {} : { movements: movementJson(movements) }),
     answerStatus: typeof answer === 'object' ? answer.status : undefined,

@@ -10,6 +10,7 @@ import {
   repetitionOf,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { bitOf, type Details, type Input, type Secrets } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
@@ -169,7 +170,7 @@ const open = async (
       ...numbers,
       operation: operation === 'verification' ? operation : undefined,
       // Identifiers sort by their time of creation.
-      id: `txn_${Bun.randomUUIDv7().replaceAll('-', '')}`,
+      id: `txn_${newUuid().replaceAll('-', '')}`,
       network: network.name,
       brand: network.brand,
       claimKey: idempotencyKey?.key,

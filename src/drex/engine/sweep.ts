@@ -3,6 +3,7 @@
  * missing nonces, and takes up everything after a crash.
  */
 import type { Queryable } from '#src/platform/database/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import type { GasPolicy } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailureKind } from '../rpc/errors.ts'
@@ -267,7 +268,7 @@ const fill = async (
     }
     const empty = { transaction: nothingBy(sender), gasLimit: cancelGas, fees }
     const signed = await signers.sign(sender, unsignedOf(context, empty, nonce))
-    const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+    const id = `gap_${newUuid().replaceAll('-', '')}`
     const row = { id, nonce, ...signed, gasLimit: cancelGas, ...fees }
     // Another process may have filled it meanwhile: the unique nonce decides.
     if (await lanes.insertGapFill(sql, network.id, sender, row, settings.resendMs)) {

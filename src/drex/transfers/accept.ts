@@ -1,3 +1,4 @@
+import { newUuid } from '#src/platform/runtime/index.ts'
 /**
  * Writes accepted transfers. Requests that arrive together share one statement, which also writes their audit entries
  * and their idempotency keys with their answers: a key exists if and only if its transfer does.
@@ -93,7 +94,7 @@ export const insertAll = async (
         ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.fingerprint ?? null)}::text[],
         ${rows.map(({ caller, body }) => (caller.idempotencyKey === undefined ? null : body))}::text[],
-        ${rows.map(() => Bun.randomUUIDv7())}::text[],
+        ${rows.map(() => newUuid())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,
         reference, metadata, account, approval, batch, created_by, created_at, key, fingerprint, body, audit_id, request_id)

@@ -6,6 +6,7 @@ import {
   type Queryable,
 } from '#src/platform/database/index.ts'
 import { httpErrors, refuseWhenBusy } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Payee } from '../receivers/domain.ts'
 import { formerLockOfTxid, isHeld, lockOfTxid, shortWaits } from '../txids.ts'
@@ -47,7 +48,7 @@ export const makeCharges = async (
 ): Promise<readonly (ShownCharge | undefined)[]> => {
   const rows = all.map(({ account, txid, isDrawn, terms, at }, position) => ({
     position,
-    id: Bun.randomUUIDv7('hex', at),
+    id: newUuid(at),
     account,
     kind: kindOf(terms),
     txid,

@@ -5,6 +5,7 @@ import {
   type Transaction,
 } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { isDenied } from '../batches/store.ts'
 import { notActive, paymentUnderWay, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
@@ -201,7 +202,7 @@ const putCharge = async (
   const refusal = request.refusalAt(now)
   if (refusal !== undefined) throw refusal
   const { taxId } = await receiverFor(tx, account, terms.key, wording)
-  const id = Bun.randomUUIDv7('hex', now)
+  const id = newUuid(now)
   const status = 'ATIVA' as const
   const fresh = { id, account, taxId, txid, status, revision: 0, createdAt: now, terms }
   const isFree = await isFreeOf(tx, account, txid)

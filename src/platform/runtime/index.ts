@@ -25,6 +25,6 @@ export {
 } from './text.ts'
 export { createThread, serveThread } from './thread.ts'
 export { isGzip, readUnzipped, unzipped } from './unzipped.ts'
-export { uuidMoment } from './uuid-moment.ts'
+export { newUuid, uuidMoment } from './uuids.ts'
 export { type Backoff, backoffMs, pause } from './waiting.ts'
 export { zstdCompressed, zstdDecompressed } from './zstd.ts'

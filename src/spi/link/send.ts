@@ -1,5 +1,5 @@
 import { encodeMultipart, multipartContentType } from '#codecs/multipart'
-import { backoffMs } from '#src/platform/runtime/index.ts'
+import { backoffMs, newUuid } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Channel } from '../messages/index.ts'
 import { InterfaceError } from './errors.ts'
@@ -111,7 +111,7 @@ const requestOf = (
   messages: readonly Uint8Array[],
   signal: AbortSignal | undefined,
 ): ExchangeRequest => {
-  const boundary = `trilho-${Bun.randomUUIDv7()}`
+  const boundary = `trilho-${newUuid()}`
   const plain = encodeMultipart(
     messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
     boundary,

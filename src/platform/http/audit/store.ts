@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import type { PendingQuery, Row } from 'postgres'
 import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import type { Actor, AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
 
 /** Records the action of the caller's transaction: both commit, or neither. */
@@ -10,7 +11,7 @@ export const writeAudit = async (
 ): Promise<void> => {
   await tx`
     insert into audit_log (id, actor, action, object, outcome, request_id)
-    values (${Bun.randomUUIDv7()}, ${actor.id}, ${action}, ${object}, ${outcome},
+    values (${newUuid()}, ${actor.id}, ${action}, ${object}, ${outcome},
       ${actor.requestId ?? null})`
 }
 

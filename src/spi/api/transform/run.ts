@@ -7,6 +7,7 @@ import {
   type Violation,
 } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { tooLarge, unreadable } from '../message-body.ts'
 import {
   acceptedPairs,
@@ -73,7 +74,7 @@ export const createRunTransform = (
       return failed(sourceFormat, targetFormat, breaksSchema(violations))
     }
     count(sourceFormat, targetFormat, 'success')
-    const transformationId = `trf_${Bun.randomUUIDv7()}`
+    const transformationId = `trf_${newUuid()}`
     return { ok: true, transformationId, sourceFormat, targetFormat, result, violations }
   }
   return (request, broken) => {

@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import type { MessageScanner } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { isTrusted, momentIn, settledStatuses } from '../../messages/domain.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
@@ -154,7 +155,7 @@ const baseOf = (delivery: Delivery, now: Date) => {
   const resourceId = isRetried ? undefined : headers[inboundHeaders.resourceId]
   const receivedAt = new Date(headers[inboundHeaders.receivedAt] ?? Number.NaN)
   return {
-    id: Bun.randomUUIDv7('hex', now),
+    id: newUuid(now),
     direction: 'INBOUND',
     channel: channelOf(headers[inboundHeaders.channel]),
     resourceId:

@@ -7,6 +7,7 @@ import {
   spiIspb,
 } from '#codecs/iso20022'
 import { traceHeader } from '#src/platform/broker/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import { isTrusted } from '../../messages/domain.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 import type { TransactionView } from '../../messages/view.ts'
@@ -64,7 +65,7 @@ const replyTo = (
   const { message } = build
   return [
     {
-      id: Bun.randomUUIDv7('hex', at),
+      id: newUuid(at),
       type: message.type,
       definition: messageDefinitionIdOf(message),
       channel: received.channel ?? 'PRIMARY',

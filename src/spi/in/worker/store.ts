@@ -51,9 +51,12 @@ export const findAnswered = async (
   return found.flatMap((one) => (groups[one.place] ?? []).map(({ place }) => ({ ...one, place })))
 }
 
+/** A clock that ran ahead made ids that lie ahead: what it sent has an answer all the same. */
+const afterAllIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /**
  * Looks where the date in the id says that the message is, and then, for what is not there or was refused there, in all of
- * the last weeks. Locks nothing.
+ * the last weeks and ahead. Locks nothing.
  */
 const findDistinct = async (
   tx: Queryable,
@@ -62,7 +65,7 @@ const findDistinct = async (
 ): Promise<readonly AnsweredTransaction[]> => {
   const whole = {
     since: uuidBound(new Date(now.getTime() - answeredWithinDays * dayMs)),
-    until: uuidBound(new Date(now.getTime() + dayMs)),
+    until: afterAllIds,
   }
   const wanted = answers.map(({ types, endToEndId, instructionId }, place) => ({
     place,

@@ -21,6 +21,7 @@ import {
   refuseWhenBusy,
   repetitionOf,
 } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import {
   canEnqueueAtOnce,
   enqueueAtOnce,
@@ -151,7 +152,7 @@ const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): R
       ...entry,
       actor: actor.id,
       requestId: actor.requestId,
-      auditId: Bun.randomUUIDv7(),
+      auditId: newUuid(),
       key: key?.key,
       fingerprint: key?.fingerprint,
       ...queuedAnswer(built),

@@ -1,6 +1,6 @@
 import { type Build, createMessageScanner, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
-import { nativeText } from '#src/platform/runtime/index.ts'
+import { nativeText, newUuid } from '#src/platform/runtime/index.ts'
 import type { Channel, OutboundMessage } from '../../messages/index.ts'
 import { viewMessage } from '../../messages/view.ts'
 
@@ -18,7 +18,7 @@ export const outboundOf = (
     isScheduled = false,
   }: { readonly ispb: string; readonly channel: Channel; readonly isScheduled?: boolean },
 ): OutboundMessage => ({
-  id: Bun.randomUUIDv7(),
+  id: newUuid(),
   type: message.type,
   definition: messageDefinitionIdOf(message),
   channel,

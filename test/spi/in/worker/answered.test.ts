@@ -60,6 +60,7 @@ test.each([
   ['sent five minutes before midnight of the day after', 1, 0.004],
   ['scheduled weeks after its id was made', 30, 0],
   ['sent longer ago than an answer may take, on the day of its id', 60, 60],
+  ['sent by a process whose clock ran weeks ahead', 0, -40],
 ])('an answer finds a payment %s', async (_, madeDays, sentDays) => {
   const endToEndId = idMade('E', before(madeDays))
   const sent = { type: 'pacs.008', at: before(sentDays), endToEndId } as const
