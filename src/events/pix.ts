@@ -56,7 +56,7 @@ export const pixEvents = {
     subject: 'txid',
     types: {
       'pix.collection.changed':
-        'A charge of a recurrence (`cobr`), or an attempt at it, has another status.',
+        'A charge of a recurrence (`cobr`), or an attempt at it, has another status, or a return of its Pix has ended.',
     },
   },
 } as const satisfies EventGroups

@@ -17,6 +17,7 @@ const {
   settle,
   statuses,
   at,
+  now,
 } = await startAutomatic()
 afterAll(() => pix.database.close())
 
@@ -229,5 +230,61 @@ test('a payment that does not settle leaves the charge of a recurrence that goes
   expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
     status: 'ATIVA',
     tentativas: [{ status: 'AGENDADA' }],
+  })
+})
+
+describe('what the webhook of charges is told', () => {
+  const told = async (txid: string): Promise<readonly Json[]> => {
+    const rows = await pix.sql<{ full: string }[]>`
+      select data_full as "full" from webhook_events where subject = ${txid} order by id`
+    return rows.flatMap(({ full }) => JSON.parse(full).cobsr)
+  }
+  const giveBack = async (endToEndId: string, id: string): Promise<void> => {
+    await pix.sql`
+      insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, requested_at)
+      values (${endToEndId}, ${id}, ${datedId('D')}, 100, 'ORIGINAL', now())`
+  }
+  const endReturns = (endToEndId: string, isSettled: boolean) =>
+    pix.sql.begin(async (tx) => {
+      const rows = await tx<{ returnId: string }[]>`
+        select return_id as "returnId" from pix_returns
+        where end_to_end_id = ${endToEndId} and status = 'EM_PROCESSAMENTO'`
+      const ends = rows.map(({ returnId }) => ({ endToEndId, returnId, isSettled, reason: null }))
+      await pix.receivables?.end(tx, ends, now())
+    })
+
+  test('holds the Pix of a charge that is paid, and each end of its returns', async () => {
+    await right('PUT', '/webhookcobr', { webhookUrl: 'https://pix.example.com/api/' })
+    const { txid, endToEndId } = await scheduledCharge(await approved())
+    await pay(endToEndId)
+    await settle(endToEndId)
+    const shown = async (): Promise<Json> => (await right('GET', `/cobr/${txid}`)).pix
+    const paid = await shown()
+    await giveBack(endToEndId, 'd1')
+    await endReturns(endToEndId, true)
+    const once = await shown()
+    await giveBack(endToEndId, 'd2')
+    await endReturns(endToEndId, false)
+    expect((await shown())[0].devolucoes).toMatchObject([
+      { id: 'd1', status: 'DEVOLVIDO' },
+      { id: 'd2', status: 'NAO_REALIZADO' },
+    ])
+    expect((await told(txid)).map(({ status, pix: of }) => [status, of])).toEqual([
+      ['CRIADA', undefined],
+      ['ATIVA', undefined],
+      ['CONCLUIDA', paid],
+      ['CONCLUIDA', once],
+      ['CONCLUIDA', await shown()],
+    ])
+  })
+
+  test('is nothing of what is given back of a Pix that does not pay the charge', async () => {
+    const { txid, endToEndId } = await scheduledCharge(await approved())
+    await pay(endToEndId, 1n, { localInstrument: 'MANU' })
+    await settle(endToEndId)
+    const before = await told(txid)
+    await giveBack(endToEndId, 'd1')
+    await endReturns(endToEndId, true)
+    expect(await told(txid)).toEqual(before)
   })
 })

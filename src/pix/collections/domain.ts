@@ -147,6 +147,10 @@ export const rejectionOf = (codigo: string) => ({
   descricao: codeLists.charge_refusal.get(codigo)?.meaning?.pt ?? codigo,
 })
 
+/** The EndToEndIds of its attempts that are paid. */
+export const paidIds = ({ attempts }: Collection): readonly string[] =>
+  attempts.flatMap(({ endToEndId, status }) => (status === 'PAGA' ? [endToEndId] : []))
+
 /** Codes of pacs.002. */
 type Refusal = 'BE17' | 'CN01' | 'DUPL' | 'UPAY'
 

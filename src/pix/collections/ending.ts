@@ -2,7 +2,7 @@ import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { type Ending, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import { type Collection, openAttempts } from './domain.ts'
-import { collectionEvent } from './events.ts'
+import { collectionEvents } from './events.ts'
 import { payingAttempts } from './paying.ts'
 import { changeCollection, lockOpenCollections } from './store.ts'
 
@@ -58,5 +58,5 @@ export const endOpen = async (
     .filter(({ attempts }) => !attempts.some(({ endToEndId }) => paying.has(endToEndId)))
     .map((one) => cancelledCollection(one, endedWith(endings.get(one.recurrenceId) ?? null), at))
   for (const one of ended) await changeCollection(tx, one)
-  await emit(tx, ended.map(collectionEvent))
+  await emit(tx, await collectionEvents(tx, ended))
 }

@@ -1,6 +1,9 @@
 import type { AppEvent } from '#src/events/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { topicOf } from '../notices/domain.ts'
-import type { Collection, CollectionStatus } from './domain.ts'
+import type { Pix } from '../received/domain.ts'
+import { pixByIds } from '../received/store.ts'
+import { type Collection, type CollectionStatus, paidIds } from './domain.ts'
 import { standingView } from './view.ts'
 
 const statuses = {
@@ -12,8 +15,22 @@ const statuses = {
   CANCELADA: 'cancelled',
 } as const satisfies Record<CollectionStatus, string>
 
-/** A charge of a recurrence, or an attempt at it, has another status. */
-export const collectionEvent = (collection: Collection): AppEvent => ({
+/** Charges of recurrences, or attempts at them, have another status, or Pix of them were given back. */
+export const collectionEvents = async (
+  sql: Queryable,
+  collections: readonly Collection[],
+): Promise<readonly AppEvent[]> => {
+  const paid = await pixByIds(sql, collections.flatMap(paidIds))
+  const pixOf = new Map(paid.map((pix) => [pix.endToEndId, pix]))
+  return collections.map((one) =>
+    collectionEvent(
+      one,
+      paidIds(one).flatMap((id) => pixOf.get(id) ?? []),
+    ),
+  )
+}
+
+const collectionEvent = (collection: Collection, paid: readonly Pix[]): AppEvent => ({
   type: 'pix.collection.changed',
   subject: collection.txid,
   account: collection.account,
@@ -22,6 +39,6 @@ export const collectionEvent = (collection: Collection): AppEvent => ({
     txid: collection.txid,
     status: statuses[collection.status],
   },
-  full: { cobsr: [standingView(collection)] },
+  full: { cobsr: [standingView(collection, paid)] },
   topic: topicOf('cobr', collection.account),
 })

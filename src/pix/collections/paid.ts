@@ -5,7 +5,7 @@ import { endedStatuses } from '../recurrences/domain.ts'
 import { findRecurrences } from '../recurrences/store.ts'
 import { type Collection, openStatuses, paidCollection, paymentsOf } from './domain.ts'
 import { endOpen } from './ending.ts'
-import { collectionEvent } from './events.ts'
+import { collectionEvents } from './events.ts'
 import { changeCollection, isReplaced } from './store.ts'
 
 /**
@@ -41,7 +41,7 @@ export const hearOfPayments = async (
     await changeCollection(tx, after)
     paid.push(after)
   }
-  await emit(tx, paid.map(collectionEvent))
+  await emit(tx, await collectionEvents(tx, paid))
   const open = unpaid.filter(({ status }) => openStatuses.has(status))
   const recurrences = await findRecurrences(
     tx,

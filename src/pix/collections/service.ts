@@ -27,11 +27,12 @@ import {
   lastScheduleDay,
   openAttempts,
   openStatuses,
+  paidIds,
   retriesMax,
   settlementDay,
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
-import { collectionEvent } from './events.ts'
+import { collectionEvents } from './events.ts'
 import { payingAttempts } from './paying.ts'
 import {
   addCollection,
@@ -64,11 +65,11 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
     const recurrences = new Map((await findRecurrences(sql, ids)).map((one) => [one.id, one]))
     const paid = new Map(
-      (await pixByIds(sql, paidIds(collections))).map((pix) => [pix.endToEndId, pix]),
+      (await pixByIds(sql, collections.flatMap(paidIds))).map((pix) => [pix.endToEndId, pix]),
     )
     return collections.flatMap((one) => {
       const recurrence = recurrences.get(one.recurrenceId)
-      const pix = paidIds([one]).flatMap((id) => paid.get(id) ?? [])
+      const pix = paidIds(one).flatMap((id) => paid.get(id) ?? [])
       return recurrence === undefined ? [] : [collectionView(one, recurrence, pix)]
     })
   }
@@ -115,12 +116,6 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     },
   }
 }
-
-/** By what those of their attempts were paid that were. */
-const paidIds = (collections: readonly Collection[]): readonly string[] =>
-  collections.flatMap(({ attempts }) =>
-    attempts.flatMap(({ endToEndId, status }) => (status === 'PAGA' ? [endToEndId] : [])),
-  )
 
 const tooMany = ({ refusal, debtorTaxId: valor = '' }: Asked<CollectionFilter>): ApiError => {
   const razao = `O devedor tem mais de ${recurrencesMax} recorrências: consulte por idRec.`
@@ -295,7 +290,7 @@ const cancel = async (
   const after = cancelledCollection(collection, cancelledByReceiver, at)
   await changeCollection(tx, after)
   await sender.sendWithin(tx, drafts, at)
-  await emit(tx, [collectionEvent(after)])
+  await emit(tx, await collectionEvents(tx, [after]))
   return collectionView(after, recurrence, [])
 }
 
@@ -318,7 +313,7 @@ const retry = async (
   })
   await changeCollection(tx, after)
   await sender.sendWithin(tx, drafts, at)
-  await emit(tx, [collectionEvent(after)])
+  await emit(tx, await collectionEvents(tx, [after]))
   return collectionView(after, recurrence, [])
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../requests/store.ts'
 import { advance } from './advance.ts'
 import { endCollections } from './ending.ts'
-import { collectionEvent } from './events.ts'
+import { collectionEvents } from './events.ts'
 import { payingAttempts } from './paying.ts'
 import type { CollectionServiceDeps } from './service.ts'
 import {
@@ -181,6 +181,6 @@ const advanceOne = async (
     const isNews =
       collection.status !== before.status ||
       collection.attempts.some(({ status }, index) => status !== before.attempts[index]?.status)
-    if (isNews) await emit(tx, [collectionEvent(collection)])
+    if (isNews) await emit(tx, await collectionEvents(tx, [collection]))
   })
 }

@@ -12,7 +12,7 @@ import {
   rejectionOf,
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
-import { collectionEvent } from './events.ts'
+import { collectionEvents } from './events.ts'
 import { payingAttempts } from './paying.ts'
 import { changeCollection, lockCollectionsOf } from './store.ts'
 
@@ -40,7 +40,7 @@ export const hearOfCharges = async (
     return after === before ? [] : [after]
   })
   for (const one of changed) await changeCollection(tx, one)
-  await emit(tx, changed.map(collectionEvent))
+  await emit(tx, await collectionEvents(tx, changed))
 }
 
 const isEnding = ({ event }: MandateFact): boolean => event === 'refused' || event === 'cancelled'

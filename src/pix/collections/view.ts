@@ -14,21 +14,18 @@ const attemptView = ({ endToEndId, kind, settlesOn, status, reason, history }: A
   ...(reason === null ? {} : { rejeicao: rejectionOf(reason) }),
 })
 
-/** What has become of it: as much as its webhook is told. */
-export const standingView = ({
-  recurrenceId,
-  txid,
-  status,
-  history,
-  ending,
-  attempts,
-}: Collection) => ({
+/** What has become of it: as much as its webhook is told. @param paid the Pix of its attempts */
+export const standingView = (
+  { recurrenceId, txid, status, history, ending, attempts }: Collection,
+  paid: readonly Pix[],
+) => ({
   idRec: recurrenceId,
   txid,
   status,
   atualizacao: history,
   ...(attempts.length === 0 ? {} : { tentativas: attempts.map(attemptView) }),
   ...(ending === null ? {} : { encerramento: ending }),
+  ...(paid.length === 0 ? {} : { pix: paid.map(pixView) }),
 })
 
 /** @param paid the Pix of its attempts */
@@ -39,7 +36,7 @@ export const collectionView = (
 ) => {
   const { dueOn, amountCents, content, createdAt, taxId } = collection
   return {
-    ...standingView(collection),
+    ...standingView(collection, paid),
     ...(content.info === undefined ? {} : { infoAdicional: content.info }),
     calendario: { criacao: dayAt(createdAt), dataDeVencimento: dueOn },
     valor: { original: formatCents(amountCents) },
@@ -52,6 +49,5 @@ export const collectionView = (
       ...(agreement === null ? {} : { convenio: agreement }),
       ...content.credited,
     },
-    ...(paid.length === 0 ? {} : { pix: paid.map(pixView) }),
   }
 }

@@ -4,7 +4,8 @@ import { dayAt } from '#src/platform/runtime/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import { withdrawalComponents } from '../charges/withdrawal.ts'
-import { type Collection, refusalOfCollection } from '../collections/domain.ts'
+import { type Collection, paidIds, refusalOfCollection } from '../collections/domain.ts'
+import { collectionEvents } from '../collections/events.ts'
 import { hearOfPayments } from '../collections/paid.ts'
 import { lockCollectionsOf } from '../collections/store.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
@@ -95,13 +96,17 @@ export const endReceivables =
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
     const collections = await lockCollectionsOf(
       tx,
-      ofPayments.map(({ endToEndId }) => endToEndId),
+      ends.map(({ endToEndId }) => endToEndId),
     )
     const paid = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
     const settled = paid.flatMap(({ endToEndId, isSettled }) => (isSettled ? [endToEndId] : []))
     await hearOfPayments(tx, paid, collections, { emit, at })
     await emit(tx, await eventsOf(tx, settled, returned))
+    // The webhook of a key tells nothing of a Pix without one: its charge does.
+    const givenBack = new Set(returned.map(({ endToEndId }) => endToEndId))
+    const changed = collections.filter((one) => paidIds(one).some((id) => givenBack.has(id)))
+    await emit(tx, await collectionEvents(tx, changed))
   }
 
 const eventsOf = async (
