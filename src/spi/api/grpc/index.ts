@@ -134,7 +134,11 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
   })
   const health = createHealth([transformationService])
   const times = { ...timesDefault, ...deps.times }
-  const connections = createConnections(deps.connectionsMax ?? connectionsMax, times.halfClosedMs)
+  const connections = createConnections(
+    deps.connectionsMax ?? connectionsMax,
+    times.halfClosedMs,
+    deps,
+  )
   const { know } = connections
   const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams, know })
   const server = createServer(calls, times)

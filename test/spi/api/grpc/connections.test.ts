@@ -197,6 +197,12 @@ describe.each([
     // Who has a key is not driven out, be it by another who has one.
     expect((await failure(call(connected()))).code).toBe(status.UNAVAILABLE)
     await Promise.all([first, second, third].map(call))
+    const { text } = await rig.metrics.render()
+    expect(text).toContain('trilho_grpc_connections_closed_total{reason="evicted"} 2')
+    expect(text).toMatch(/trilho_grpc_connections_closed_total\{reason="refused"\} [1-9]/)
+    const told = rig.lines.filter((line) => line.includes('no place for another connection'))
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain('all 3 places are taken')
     second.close()
     await until(() => newcomer(rig, trust).then((code) => code === status.OK))
     for (const client of clients) client.close()
