@@ -46,6 +46,8 @@ export class Connection implements Lane {
   private readonly frameBytesMax: number
   private decoder: FrameDecoder
   private isSignedOff = false
+  /** The last attempt to connect failed, and none has been up since. */
+  private hasFailed = false
   private unreadable = 0
   private readonly advices: Advices
   private attempt = 0
@@ -79,6 +81,11 @@ export class Connection implements Lane {
 
   get isUp(): boolean {
     return this.state === 'up' && !this.isSignedOff
+  }
+
+  /** Away by the network's doing: it has signed off, or an attempt to connect has failed. One that was just lost may come back. */
+  get isAway(): boolean {
+    return this.state === 'up' ? this.isSignedOff : this.hasFailed
   }
 
   get sentBytes(): number {
@@ -360,6 +367,7 @@ export class Connection implements Lane {
     const { socket } = this
     const { exchanges, options } = this.context
     const isFinal = reason === undefined || this.state === 'closed'
+    this.hasFailed = this.state !== 'up' || this.isSignedOff
     if (isFinal) this.flush()
     if (this.state === 'up' && performance.now() - this.upSince > stableMs) this.attempt = 0
     this.state = isFinal ? 'closed' : 'down'

@@ -52,8 +52,6 @@ class ConnectionPool implements Network {
   private readonly waiting = new Set<() => void>()
   private lastEcho: NetworkHealth['lastEcho']
   private isStopping = false
-  /** Connections that have neither come up nor failed to; none is left once one has come up. */
-  private untried: number
   /** The place of the connection that the last request went over. */
   private lastUsed = -1
   private readonly wrongCodes = new WrongCodes()
@@ -64,7 +62,6 @@ class ConnectionPool implements Network {
       throw new Error(`network ${options.name}: only dialects of version 1987`)
     }
     this.options = options
-    this.untried = options.poolSize
     this.log = limitedLog(options.logger)
     this.name = options.name
     this.brand = options.brand
@@ -100,7 +97,6 @@ class ConnectionPool implements Network {
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUnverified: (message: CardMessage, error: unknown) => this.unverified(message, error),
       onUp: () => {
-        this.untried = 0
         this.wakeWaiting()
         options.onUp?.()
       },
@@ -150,7 +146,7 @@ class ConnectionPool implements Network {
   }
 
   isAway(): boolean {
-    return this.untried === 0 && !this.connections.some(({ isUp }) => isUp)
+    return this.connections.every(({ isAway }) => isAway)
   }
 
   private wakeWaiting(): void {
@@ -217,7 +213,6 @@ class ConnectionPool implements Network {
 
   private lost(): void {
     this.counts.reconnects.inc()
-    this.untried = Math.max(0, this.untried - 1)
     if (!this.connections.some(({ isUp }) => isUp)) this.keys?.doubt()
   }
 

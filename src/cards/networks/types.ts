@@ -99,8 +99,8 @@ export type Network = {
    */
   whenUp(): Promise<void> | undefined
   /**
-   * Whether no connection is up, and that is the network's doing: a process that has only just begun to connect says
-   * nothing of it.
+   * Whether no connection is up, and that is the network's doing: each has failed to come up, or back, or was signed off by
+   * it. What has only just begun to connect, or was lost a moment ago, says nothing of it.
    */
   isAway(): boolean
   /** True while a request with this STAN waits; no other request may use it then. */

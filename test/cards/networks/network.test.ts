@@ -143,7 +143,7 @@ describe('a network is away', () => {
     await network.stop()
   })
 
-  test('when all its connections are gone, and not while the first is signed on', async () => {
+  test('once none that was lost has come back, and not while the first is signed on', async () => {
     const asked: (() => void)[] = []
     using peer = createRawPeer(({ send }, message) => {
       asked.push(() => send(frameOf(approvalOf(message))))
@@ -156,9 +156,21 @@ describe('a network is away', () => {
     asked[0]?.()
     await until(() => network.health().connectionsUp === 1)
     expect(network.isAway()).toBe(false)
+    // All are lost at once, and come back: the network is there.
     peer.connections[0]?.socket.end()
     await until(() => network.health().connectionsUp === 0)
-    expect(network.isAway()).toBe(true)
+    expect(network.isAway()).toBe(false)
+    await until(() => asked.length === 2)
+    expect(network.isAway()).toBe(false)
+    asked[1]?.()
+    await until(() => network.health().connectionsUp === 1)
+    expect(network.isAway()).toBe(false)
+    // Lost again, and the sign-on after it is ended.
+    peer.connections[1]?.socket.end()
+    await until(() => asked.length === 3)
+    expect(network.isAway()).toBe(false)
+    peer.connections[2]?.socket.end()
+    await until(() => network.isAway())
     await network.stop()
   })
 })
