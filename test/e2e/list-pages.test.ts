@@ -15,7 +15,7 @@ import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 const stored = isLong ? 1_000_000 : 25_000
 /** Each row of a list may lie on pages of its own; the few of the short run lie close together. */
 const pagesMax = isLong ? 16 * listed : 150
-/** Of each merchant that is asked for, and of each status, as many as a page holds. */
+/** As many as a page holds are read of each merchant that is asked for, in each status. */
 const merchantPagesMax = isLong ? 16 * listed : 400
 /** A transfer lies beside its transaction. */
 const transferPagesMax = isLong ? 16 * listed : 600
