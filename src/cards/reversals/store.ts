@@ -103,7 +103,10 @@ export const beginAttempt = async (
       where id = ${id} and status = 'pending' and lease_owner = ${owner} and lease_until > now()`
   ).count === 1
 
-/** Gives the reversal back, due after `waitMs`. `isUnsent` means that the attempt wrote no byte. */
+/**
+ * Gives the reversal back, due after `waitMs`. `isUnsent` means that the attempt wrote no byte. What was still never sent
+ * stays ahead of repeats: it is leased by nobody meanwhile.
+ */
 export const release = async (
   sql: Client,
   id: bigint,
@@ -114,13 +117,15 @@ export const release = async (
     readonly responseCode: string | undefined
   },
 ): Promise<void> => {
+  const dueAt = sql`now() + make_interval(secs => ${next.waitMs / 1_000})`
+  const firstAt = sql`case when ${next.isUnsent}::boolean then nullif(first_attempt_at, last_attempt_at)
+    else first_attempt_at end`
   await sql`
     update card_reversals set attempts = attempts - ${next.isUnsent ? 1 : 0}::int,
-      first_attempt_at = case when ${next.isUnsent}::boolean then nullif(first_attempt_at, last_attempt_at)
-        else first_attempt_at end,
+      first_attempt_at = ${firstAt},
       response_code = coalesce(${next.responseCode ?? null}, response_code),
-      next_attempt_at = now() + make_interval(secs => ${next.waitMs / 1_000}),
-      lease_owner = null, lease_until = null
+      next_attempt_at = case when ${firstAt} is null then ${beforeRepeats(sql)} else ${dueAt} end,
+      lease_owner = null, lease_until = case when ${firstAt} is null then ${dueAt} end
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 

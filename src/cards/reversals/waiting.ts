@@ -37,7 +37,9 @@ export const waitingReversals = (
 ): Promise<readonly WaitingReversal[]> => sql<WaitingReversal[]>`
   with waiting as materialized (select * from card_reversals where status = 'pending' and ${isAdviceRow(sql)} = ${isAdvice}::boolean)
   select r.id, r.transaction_id as "transactionId", r.network, r.reverses,
-    r.amount_cents as "amountCents", r.currency, r.attempts, greatest(r.next_attempt_at, r.created_at) as "nextAttemptAt",
+    r.amount_cents as "amountCents", r.currency, r.attempts,
+    greatest(r.next_attempt_at, r.created_at, case when r.lease_owner is null then r.lease_until end)
+      as "nextAttemptAt",
     r.last_attempt_at as "lastAttemptAt", r.response_code as "responseCode",
     r.created_at as "createdAt",
     r.created_at + make_interval(hours => r.expiry_hours) as "expiresAt"

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createNetwork } from '../../../src/cards/networks/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
-import { claimDue } from '../../../src/cards/reversals/store.ts'
+import { beginAttempt, claimDue, release } from '../../../src/cards/reversals/store.ts'
 import type { Card, Vault } from '../../../src/cards/vault/index.ts'
 import { networkOptions, quietLogger, until } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -54,8 +54,15 @@ test('those never sent go before repeats that were due long ago', async () => {
   await rig.insert(reversalOf(3))
   const limits = { expirySeconds: 86_400, attemptsMax: 10 }
   const claim = () => claimDue(sql, 'me', new Map([['neta', 1]]), 60, limits)
-  expect((await claim()).map(({ transactionId }) => transactionId)).toEqual(['txn_3'])
+  const [fresh] = await claim()
+  expect(fresh?.transactionId).toBe('txn_3')
+  // It is put back unsent: it rests, and is then ahead of them again.
+  const numbers = { stan: '000010', transmission: '1120120000' }
+  expect(await beginAttempt(sql, fresh!.id, 'me', numbers, 60)).toBe(true)
+  await release(sql, fresh!.id, 'me', { waitMs: 60_000, isUnsent: true, responseCode: undefined })
   expect((await claim()).map(({ transactionId }) => transactionId)).toEqual(['txn_1'])
+  await sql`update card_reversals set lease_until = now() where transaction_id = 'txn_3'`
+  expect((await claim()).map(({ transactionId }) => transactionId)).toEqual(['txn_3'])
 })
 
 test('without a setting, an eighth of what may wait on the connections is on the wire', async () => {
