@@ -1,10 +1,4 @@
-import {
-  pageResponse,
-  type Route,
-  readJsonValue,
-  respond,
-  route,
-} from '#src/platform/http/index.ts'
+import { pageResponse, type Route, route } from '#src/platform/http/index.ts'
 import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import type { MovementRow } from '../reconciliation/movements.ts'
 import type { ReconciliationRow } from '../reconciliation/store.ts'
@@ -16,6 +10,7 @@ import {
   type Totals,
 } from '../reconciliation/totals.ts'
 import type { CardService } from '../use-cases/service.ts'
+import { actRoute } from './act-route.ts'
 import { readAdviceResolution } from './bodies.ts'
 import { reconciliationDocuments } from './reconciliation-documents.ts'
 
@@ -32,10 +27,7 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
     const found = await service.movements(params.id, cursor, limit + 1, caller)
     return pageResponse('movements', found, limit, movementView)
   }),
-  route(reconciliationDocuments.resolve, async (asked) => {
-    const reason = readAdviceResolution(await readJsonValue(asked.c))
-    return respond(await service.resolveDay(asked.params.id, reason, asked.caller))
-  }),
+  actRoute(reconciliationDocuments.resolve, readAdviceResolution, service.resolveDay),
 ]
 
 const sumsView = (totals: Totals, { authorizations = null, fees }: StoredTotals) => ({

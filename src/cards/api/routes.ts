@@ -1,10 +1,7 @@
 import {
   pageOf,
   pageResponse,
-  parseJson,
-  type RequestContext,
   type Route,
-  readBytes,
   readJsonValue,
   requireDay,
   respond,
@@ -13,6 +10,7 @@ import {
 import type { WaitingReversal } from '../reversals/waiting.ts'
 import { eventViewOf, transactionView } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
+import { actRoute } from './act-route.ts'
 import {
   readAdviceResolution,
   readAuthorization,
@@ -28,12 +26,6 @@ import { inPortuguese } from './portuguese.ts'
 import { reconciliationRoutes } from './reconciliation-routes.ts'
 import { waitingDocuments } from './waiting-documents.ts'
 
-/** The body as JSON; without one that of an object with nothing in it. */
-const optionalBody = async (c: RequestContext) => {
-  const bytes = await readBytes(c)
-  return bytes.length === 0 ? {} : parseJson(bytes)
-}
-
 /** Authorization, capture, void and query of card transactions. */
 export const cardRoutes = (service: CardService): readonly Route[] =>
   routesOf(service).map((route) => ({ ...route, errorStyle: 'envelope', inPortuguese }))
@@ -47,18 +39,9 @@ const routesOf = (service: CardService): readonly Route[] => [
     const request = readVerification(await readJsonValue(asked.c))
     return respond(await service.verify(request, asked.caller))
   }),
-  route(documents.increment, async (asked) => {
-    const amount = readIncrement(await readJsonValue(asked.c))
-    return respond(await service.increment(asked.params.id, amount, asked.caller))
-  }),
-  route(documents.capture, async (asked) => {
-    const request = readCapture(await optionalBody(asked.c))
-    return respond(await service.capture(asked.params.id, request, asked.caller))
-  }),
-  route(documents.void, async (asked) => {
-    const amount = readVoid(await optionalBody(asked.c))
-    return respond(await service.void(asked.params.id, amount, asked.caller))
-  }),
+  actRoute(documents.increment, readIncrement, service.increment),
+  actRoute(documents.capture, readCapture, service.capture),
+  actRoute(documents.void, readVoid, service.void),
   ...laterRoutes(service),
   ...unmatchedRoutes(service),
   ...reconciliationRoutes(service),
@@ -67,14 +50,8 @@ const routesOf = (service: CardService): readonly Route[] => [
 
 /** What gives back, and what operators do. */
 const laterRoutes = (service: CardService): readonly Route[] => [
-  route(documents.refund, async (asked) => {
-    const amount = readRefund(await optionalBody(asked.c))
-    return respond(await service.refund(asked.params.id, amount, asked.caller))
-  }),
-  route(documents.resolve, async (asked) => {
-    const request = readResolution(await readJsonValue(asked.c))
-    return respond(await service.resolve(asked.params.id, request, asked.caller))
-  }),
+  actRoute(documents.refund, readRefund, service.refund),
+  actRoute(documents.resolve, readResolution, service.resolve),
 ]
 
 /** What networks told of that is not known here; of all accounts, as it belongs to none. */
@@ -83,10 +60,7 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
     const found = await service.unmatched(cursor, limit + 1, caller)
     return pageResponse('advices', found, limit, unmatchedView)
   }),
-  route(waitingDocuments.resolveAdvice, async (asked) => {
-    const reason = readAdviceResolution(await readJsonValue(asked.c))
-    return respond(await service.resolveAdvice(asked.params.id, reason, asked.caller))
-  }),
+  actRoute(waitingDocuments.resolveAdvice, readAdviceResolution, service.resolveAdvice),
 ]
 
 const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({
