@@ -1,6 +1,5 @@
-import { buildMessage, formatCents, type Revision } from '#codecs/iso20022'
-import type { TransactionalBroker } from '#src/platform/broker/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { buildMessage, formatCents } from '#codecs/iso20022'
+import type { Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
   ApiError,
@@ -17,6 +16,7 @@ import { readDocument } from '../messages/queries.ts'
 import { faultsInParams } from '../messages/value-rules.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { random } from '../random.ts'
+import type { Sending } from '../sending.ts'
 import { cashOf } from './cash.ts'
 import {
   type Payment,
@@ -64,11 +64,7 @@ export type NoteReturn = (
 
 export type PaymentService = ReturnType<typeof createPaymentService>
 
-export type PaymentDeps = {
-  readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn'>
-  readonly ispb: string
-  readonly revision: Revision
+export type PaymentDeps = Sending & {
   readonly now: () => Date
   /** Undefined: who has returns made notes them himself, or there is nobody to tell. */
   readonly noteReturn: NoteReturn | undefined

@@ -5,11 +5,11 @@ import {
   type MandateMessage,
   type Revision,
 } from '#codecs/iso20022'
-import type { TransactionalBroker } from '#src/platform/broker/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { enqueueMessages, type OutboundMessage } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { random } from '../random.ts'
+import { canSend, type SendingParts } from '../sending.ts'
 
 /** A message about a mandate or charge of a receiver, by the parameters of its builder. */
 export type RecurringDraft =
@@ -48,18 +48,9 @@ export type RecurringSender = {
 }
 
 /** Undefined if this process cannot send. */
-export const createRecurringSender = ({
-  ispb,
-  sql,
-  broker,
-  revision,
-}: {
-  readonly ispb: string | undefined
-  readonly sql: Client | undefined
-  readonly broker: Pick<TransactionalBroker, 'publishIn'> | undefined
-  readonly revision: Revision
-}): RecurringSender | undefined => {
-  if (ispb === undefined || sql === undefined || broker === undefined) return undefined
+export const createRecurringSender = (parts: SendingParts): RecurringSender | undefined => {
+  if (!canSend(parts)) return undefined
+  const { ispb, broker, revision } = parts
   return {
     sendWithin: async (tx, drafts, now) => {
       const messages = drafts.map((draft) => buildDraft(draft, { ispb, revision, now }))

@@ -1,6 +1,4 @@
-import { buildReportRequest, type Revision } from '#codecs/iso20022'
-import type { TransactionalBroker } from '#src/platform/broker/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import { buildReportRequest } from '#codecs/iso20022'
 import {
   actorOf,
   type Caller,
@@ -13,6 +11,7 @@ import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
 import { random } from '../random.ts'
+import type { Sending } from '../sending.ts'
 import type { ReportRequest } from './documents.ts'
 import type { ReportedFile } from './file.ts'
 import { figuresOf } from './periods.ts'
@@ -48,11 +47,7 @@ export type EntryRow = {
 
 export type ReportService = ReturnType<typeof createReportService>
 
-export type ReportDeps = {
-  readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn'>
-  readonly ispb: string
-  readonly revision: Revision
+export type ReportDeps = Sending & {
   readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
 }
 

@@ -3,7 +3,6 @@ import {
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
-  type Revision,
 } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
@@ -12,6 +11,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import type { NoteReturn } from '../../payments/service.ts'
 import { random } from '../../random.ts'
+import type { Sending } from '../../sending.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
@@ -43,13 +43,10 @@ export type AttemptsAmong = (
   endToEndIds: readonly string[],
 ) => Promise<ReadonlySet<string>>
 
-export type SendDeps = {
-  readonly sql: Client
+export type SendDeps = Sending & {
   readonly broker: TransactionalBroker
-  readonly ispb: string
-  readonly revision: Revision
   /** Undefined: every message goes through the queue. */
-  readonly sendNow: SendNow | undefined
+  readonly sendNow?: SendNow | undefined
   /** Undefined: nobody is told of returns. */
   readonly noteReturn?: NoteReturn | undefined
   /** Undefined: no charges are made but here. */
