@@ -1,3 +1,4 @@
+import { asking } from './asking.ts'
 import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
 import { dayEnd, dayIn, dayStart } from './days.tsx'
@@ -21,22 +22,14 @@ type Entry = {
 const pageSize = 100
 
 const texts = ['action', 'actor', 'object'] as const
-type Filter = Readonly<Partial<Record<(typeof texts)[number] | 'from' | 'to', string>>>
+type Filter = Readonly<Partial<Record<(typeof texts)[number] | 'from' | 'to', string | undefined>>>
 
 const filterOf = (get: Given): Filter => {
-  const found = texts.map((name) => [name, (get(name) ?? '').trim()] as const)
-  const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
-  return {
-    ...Object.fromEntries(found.filter(([, value]) => value !== '')),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }
+  const found = texts.map((name) => [name, (get(name) ?? '').trim()])
+  return { ...Object.fromEntries(found), from: dayIn(get('from')), to: dayIn(get('to')) }
 }
 
-const addressOf = (filter: Filter): string => {
-  const query = new URLSearchParams(filter).toString()
-  return query === '' ? '/audit' : `/audit?${query}`
-}
+const addressOf = (filter: Filter): string => asking('/audit', filter)
 
 /** A value that leads to the entries that have it. */
 const choosing = (
@@ -97,7 +90,7 @@ const AuditFilters = ({ filter }: { readonly filter: Filter }) => (
     isMany
     addressOf={(given) => addressOf(filterOf(given))}
     after={
-      Object.keys(filter).length > 0 && (
+      addressOf(filter) !== addressOf({}) && (
         <Link to="/audit" class="button">
           {w.all}
         </Link>

@@ -1,4 +1,5 @@
 import { getJson, Refusal } from './api.ts'
+import { asking } from './asking.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { reais } from './format.ts'
@@ -230,16 +231,16 @@ export const pageOfCharges = async (
   purpose: 'user' | 'background' = 'user',
 ): Promise<Page<Told>> => {
   const { member = '', idOf } = kindsOf[kind]
-  const query = new URLSearchParams({
-    inicio: dayStart(from),
-    fim: dayEnd(to),
-    'paginacao.itensPorPagina': String(pageSize),
-    ...(status === '' ? {} : { status }),
-    ...(taxId === '' ? {} : { [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId }),
-  })
-  const answerAt = async (at: number): Promise<Answer> => {
-    query.set('paginacao.paginaAtual', String(at))
-    return getJson<Answer>(`/pix/v2/${kind}?${query}`, purpose)
+  const answerAt = (at: number): Promise<Answer> => {
+    const asked = {
+      inicio: dayStart(from),
+      fim: dayEnd(to),
+      'paginacao.itensPorPagina': String(pageSize),
+      status,
+      [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId,
+      'paginacao.paginaAtual': String(at),
+    }
+    return getJson<Answer>(asking(`/pix/v2/${kind}`, asked), purpose)
   }
   const rowsAt = async (at: number) => (await answerAt(at))[member] ?? []
   const read = cursor === undefined ? undefined : (JSON.parse(cursor) as Cursor)

@@ -1,5 +1,6 @@
 import { type Act, may, useListActs } from './act.tsx'
 import { every, type ScreenProps, type Session } from './api.ts'
+import { asking } from './asking.ts'
 import { actsColumn } from './attention-section.tsx'
 import { newChargeAct, unlinkAct } from './charge-acts.tsx'
 import {
@@ -41,13 +42,7 @@ const filterOf = (get: Given): ChargeFilter => ({
 })
 
 const addressOf = (kind: Kind, { status, taxId, from, to }: ChargeFilter): string =>
-  `/charges?${new URLSearchParams({
-    show: kind,
-    from,
-    to,
-    ...(status === '' ? {} : { status }),
-    ...(taxId === '' ? {} : { tax_id: taxId }),
-  })}`
+  asking('/charges', { show: kind, from, to, status, tax_id: taxId })
 
 /** What receivers charge by the API Pix: charges, recurrences, and what was paid. */
 export const Charges = ({ query, session }: ScreenProps) => {

@@ -1,3 +1,4 @@
+import { asking } from './asking.ts'
 import { directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
 import { pageFrom, pageSize } from './page-from.ts'
@@ -136,10 +137,8 @@ const askedFor = (kind: Kind, { find, role, status }: DirectoryFilter) => ({
 })
 
 /** Where the API lists those, the newest first. */
-export const queryOf = (kind: Kind, filter: DirectoryFilter) => {
-  const given = Object.entries(askedFor(kind, filter)).filter(([, value]) => value !== '')
-  return `${listOf(kind)}?${new URLSearchParams({ limit: String(pageSize), ...Object.fromEntries(given) })}` as const
-}
+export const queryOf = (kind: Kind, filter: DirectoryFilter) =>
+  asking(listOf(kind), { limit: String(pageSize), ...askedFor(kind, filter) })
 
 export const rowsOf = (kind: Kind, answer: Readonly<Record<string, readonly Told[]>>) =>
   answer[kindsOf[kind].member] ?? []

@@ -1,5 +1,6 @@
 import { may, useActs } from './act.tsx'
 import type { ScreenProps } from './api.ts'
+import { asking } from './asking.ts'
 import { newOf, writeScope } from './directory-acts.tsx'
 import {
   amountOf,
@@ -51,10 +52,7 @@ const filterOf = (given: Given): DirectoryFilter => ({
 })
 
 const addressOf = (kind: Kind, filter: DirectoryFilter): string =>
-  `/pix-keys?${new URLSearchParams({
-    show: kind,
-    ...Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')),
-  })}`
+  asking('/pix-keys', { show: kind, ...filter })
 
 /** Claims, infraction reports or refund requests, the newest first; what is looked for is in the address. */
 export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly kind: Kind }) => {

@@ -1,4 +1,5 @@
 import { getJson } from './api.ts'
+import { type Asked, asking } from './asking.ts'
 import type { Page } from './table.tsx'
 
 /** Rows of a page; the lists of the API have bounds of their own. */
@@ -12,15 +13,11 @@ export type Answer<T> = Readonly<Record<string, readonly T[]>> & {
  * Reads a list of the API page by page.
  *
  * @param member of the answer that holds the rows
- * @param filter what is asked for; an empty text is nothing
  */
 export const pageFrom =
-  <T>(path: string, member: string, filter: Readonly<Record<string, string | undefined>> = {}) =>
+  <T>(path: string, member: string, filter: Asked = {}) =>
   async (cursor: string | undefined, purpose?: 'user' | 'background'): Promise<Page<T>> => {
-    const asked = Object.entries({ limit: String(pageSize), ...filter, cursor })
-    const query = new URLSearchParams(
-      asked.filter((one): one is [string, string] => (one[1] ?? '') !== ''),
-    )
-    const answer = await getJson<Answer<T>>(`${path}?${query}`, purpose)
+    const asked = { limit: String(pageSize), ...filter, cursor }
+    const answer = await getJson<Answer<T>>(asking(path, asked), purpose)
     return { rows: answer[member] ?? [], next: answer.next_cursor }
   }

@@ -1,4 +1,5 @@
 import type { ScreenProps, Session } from './api.ts'
+import { asking } from './asking.ts'
 import { dayIn } from './days.tsx'
 import { Days, Filters, type Given, Sought, StatusChoice } from './filters.tsx'
 import { ScreenHead, Tabs } from './heads.tsx'
@@ -17,28 +18,15 @@ import { words } from './words.ts'
 
 const pageSize = 50
 
-const parts = ['find', 'as', 'status', 'from', 'to'] as const
+const addressOf = (rail: Rail, filter: Filter): string => asking('/payments', { rail, ...filter })
 
-const addressOf = (rail: Rail, filter: Filter): string => {
-  const query = new URLSearchParams({ rail })
-  for (const part of parts) {
-    const value = filter[part]
-    if (value !== undefined && value !== '') query.set(part, value)
-  }
-  return `/payments?${query}`
-}
-
-const filterOf = (get: Given): Filter => {
-  const as = get('as') ?? ''
-  const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
-  return {
-    find: (get('find') ?? '').trim(),
-    status: get('status') ?? '',
-    ...(as === '' ? {} : { as }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }
-}
+const filterOf = (get: Given): Filter => ({
+  find: (get('find') ?? '').trim(),
+  as: get('as') ?? '',
+  status: get('status') ?? '',
+  from: dayIn(get('from')),
+  to: dayIn(get('to')),
+})
 
 /** The rails that a key may look into. */
 const railsOf = ({ scopes }: Session): readonly Rail[] =>

@@ -1,5 +1,6 @@
 import { type Act, may, sending, useListActs } from './act.tsx'
 import type { ScreenProps } from './api.ts'
+import { asking } from './asking.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn, removalReasons } from './directory-kinds.ts'
@@ -123,8 +124,7 @@ const Keys = ({ query, session }: ScreenProps) => {
   )
 }
 
-const addressOf = (key: string): string =>
-  key === '' ? '/pix-keys' : `/pix-keys?${new URLSearchParams({ key })}`
+const addressOf = (key: string): string => asking('/pix-keys', { key })
 
 const Search = ({ sought }: { readonly sought: string }) => (
   <Filters

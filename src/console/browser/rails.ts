@@ -1,6 +1,7 @@
 import type { PaymentList } from '../followed.ts'
 import { amountsAsked, centsAsked, tokensAsked } from './amounts.ts'
 import { getJson } from './api.ts'
+import { asking } from './asking.ts'
 import { dayEnd, dayStart } from './days.tsx'
 import { minorOf, reais, tokens } from './format.ts'
 import type { Answer } from './page-from.ts'
@@ -29,11 +30,11 @@ export type Row = {
 export type Filter = {
   readonly find: string
   /** As what it is looked for, one of the rail's; left out, the first of them. */
-  readonly as?: string
+  readonly as?: string | undefined
   readonly status: string
   /** Days, `2026-01-31`, in the time of Brasília; both are of it. */
-  readonly from?: string
-  readonly to?: string
+  readonly from?: string | undefined
+  readonly to?: string | undefined
   readonly cursor?: string | undefined
 }
 
@@ -92,7 +93,7 @@ type RailList = {
   /** What can be searched for, in the reader's words, and as the API calls it. */
   readonly finds: readonly Find[]
   readonly statuses: readonly string[]
-  readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page<Row>>
+  readonly page: (list: string, purpose: 'user' | 'background') => Promise<Page<Row>>
 }
 
 const messageRow = (one: Message): Row => ({
@@ -126,9 +127,9 @@ const transferRow = (one: Transfer): Row => ({
 })
 
 const pageOf =
-  <T>(path: string, member: string, rowOf: (one: T) => Row): RailList['page'] =>
-  async (query, purpose) => {
-    const answer = await getJson<Answer<T>>(`${path}?${query}`, purpose)
+  <T>(member: string, rowOf: (one: T) => Row): RailList['page'] =>
+  async (list, purpose) => {
+    const answer = await getJson<Answer<T>>(list, purpose)
     return { rows: (answer[member] ?? []).map(rowOf), next: answer.next_cursor }
   }
 
@@ -149,7 +150,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       ...['QUEUED', 'SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED', 'REJECTED'],
       ...['FAILED', 'UNKNOWN', 'RECEIVED', 'PROCESSED'],
     ],
-    page: pageOf('/v1/messages', 'messages', messageRow),
+    page: pageOf('messages', messageRow),
   },
   cards: {
     label: words.cards,
@@ -163,7 +164,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'amount', label: words.amounts, asked: centsAsked },
     ],
     statuses: ['pending', 'authorized', 'declined', 'captured', 'voided', 'verified'],
-    page: pageOf('/v1/transactions', 'transactions', transactionRow),
+    page: pageOf('transactions', transactionRow),
   },
   drex: {
     label: words.drex,
@@ -179,32 +180,27 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       ...['pending', 'signed', 'broadcast', 'mined'],
       ...['confirmed', 'reverted', 'failed', 'cancelled'],
     ],
-    page: pageOf('/v1/drex/transfers', 'transfers', transferRow),
+    page: pageOf('transfers', transferRow),
   },
 }
 
-const queryOf = (
+/** Where the API lists them. */
+export const listOf = (
   rail: Rail,
   { find, as, status, from, to, cursor }: Filter,
   limit: number,
-): URLSearchParams => {
-  const { finds } = railLists[rail]
-  const query = new URLSearchParams({ limit: String(limit) })
+) => {
+  const { finds, list } = railLists[rail]
   const one = finds.find(({ parameter }) => parameter === as) ?? finds[0]
-  if (find !== '' && one !== undefined) {
-    const asked = one.asked?.(find) ?? { [one.parameter]: find }
-    for (const [parameter, value] of Object.entries(asked)) query.set(parameter, value)
-  }
-  if (status !== '') query.set('status', status)
-  if (from !== undefined) query.set('from', dayStart(from))
-  if (to !== undefined) query.set('to', dayEnd(to))
-  if (cursor !== undefined) query.set('cursor', cursor)
-  return query
+  return asking(list, {
+    limit: String(limit),
+    ...(find !== '' && one !== undefined && (one.asked?.(find) ?? { [one.parameter]: find })),
+    status,
+    from: from && dayStart(from),
+    to: to && dayEnd(to),
+    cursor,
+  })
 }
-
-/** Where the API lists them. */
-export const listOf = (rail: Rail, filter: Filter, limit: number) =>
-  `${railLists[rail].list}?${queryOf(rail, filter, limit)}` as const
 
 /** One page of a rail. */
 export const pageOfRail = (
@@ -212,7 +208,7 @@ export const pageOfRail = (
   filter: Filter,
   limit: number,
   purpose: 'user' | 'background' = 'user',
-): Promise<Page<Row>> => railLists[rail].page(queryOf(rail, filter, limit), purpose)
+): Promise<Page<Row>> => railLists[rail].page(listOf(rail, filter, limit), purpose)
 
 /** Payments of any rail, one a row. */
 export const paymentColumns: readonly Column<Row>[] = [
