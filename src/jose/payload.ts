@@ -57,7 +57,8 @@ const jsonOf = (encoded: string): unknown => {
 }
 
 /** Each certificate is signed by the one after it, and that of the key is valid now. */
-const chainFailure = (chain: readonly X509Certificate[], now: Date): PayloadFailure | undefined => {
+const chainFailure = (chain: readonly X509Certificate[]): PayloadFailure | undefined => {
+  const now = new Date()
   const [own] = chain
   if (own === undefined) return undefined
   if (now > new Date(own.validTo) || now < new Date(own.validFrom)) return 'certificate_expired'
@@ -69,13 +70,11 @@ const chainFailure = (chain: readonly X509Certificate[], now: Date): PayloadFail
   return isWhole ? undefined : 'certificate_chain_broken'
 }
 
-/** @param now - injected by tests */
 export const openPayload = async (
   verify: JoseService['verify'],
   token: string,
   location: string,
   account: string,
-  now: Date = new Date(),
 ): Promise<OpenedPayload> => {
   const read = readJws(token)
   const payload = read === undefined ? undefined : jsonOf(String(read.token.payload))
@@ -87,7 +86,7 @@ export const openPayload = async (
   }
   const { key, algorithm } = result
   const failure =
-    chainFailure(key.chain, now) ?? (payload === undefined ? 'payload_not_json' : undefined)
+    chainFailure(key.chain) ?? (payload === undefined ? 'payload_not_json' : undefined)
   const [certificate] = key.chain
   const about = { kid: key.names.kid, algorithm, origin: key.origin, certificate }
   return { ...shown, failure, message: undefined, key: about }

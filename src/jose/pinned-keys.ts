@@ -20,22 +20,18 @@ const readSet = async (path: string): Promise<readonly VerificationKey[]> => {
 }
 
 /** Follows the file: what is changed there counts after some seconds, unless it cannot be read. */
-export const createPinnedKeys = (
-  path: string | undefined,
-  logger: Logger,
-  nowMs: () => number = () => performance.now(),
-): PinnedKeys => {
+export const createPinnedKeys = (path: string | undefined, logger: Logger): PinnedKeys => {
   if (path === undefined) return { start: async () => {}, keys: async () => [] }
   let current: readonly VerificationKey[] = []
   let readAtMs = Number.NEGATIVE_INFINITY
   const read = async (): Promise<void> => {
-    readAtMs = nowMs()
+    readAtMs = performance.now()
     current = await readSet(path)
   }
   return {
     start: read,
     keys: async () => {
-      if (nowMs() - readAtMs > keptMs) {
+      if (performance.now() - readAtMs > keptMs) {
         await read().catch((err: unknown) =>
           logger.error({ err, path }, 'pinned keys cannot be read, the old ones stay'),
         )

@@ -94,16 +94,12 @@ export class Exchanges {
   private readonly unanswered = new Map<number, Lane>()
   /** Keys of requests that wait for their code. */
   private readonly reserved = new Set<number>()
-  private readonly wheel: TimingWheel
+  private readonly wheel = new TimingWheel()
   private transactions = 0
   /** Called for each transaction that was sent and not answered. */
   onTimedOut: () => void = () => undefined
   /** Called whenever the last transaction ended. */
   onIdle: () => void = () => undefined
-
-  constructor(wheel = new TimingWheel()) {
-    this.wheel = wheel
-  }
 
   /** Transactions that wait; network management does not count. */
   get size(): number {

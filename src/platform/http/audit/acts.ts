@@ -34,11 +34,7 @@ export type Acts = {
 }
 
 /** @param record undefined where there is no database: then the log alone tells of acts */
-export const createActs = (
-  record: RecordAct | undefined,
-  logger: Logger,
-  now = performance.now.bind(performance),
-): Acts => {
+export const createActs = (record: RecordAct | undefined, logger: Logger): Acts => {
   const refusedAtMs = new Map<string, number>()
 
   /** A database that is away must not keep an operator from acting: then the log tells of it. */
@@ -69,9 +65,9 @@ export const createActs = (
     refused: ({ requestId, keyId, object, outcome }) => {
       const subject = `${keyId} ${object} ${outcome}`
       const atMs = refusedAtMs.get(subject)
-      if (atMs !== undefined && now() - atMs < refusedEveryMs) return
+      if (atMs !== undefined && performance.now() - atMs < refusedEveryMs) return
       if (refusedAtMs.size >= refusalsMax) refusedAtMs.clear()
-      refusedAtMs.set(subject, now())
+      refusedAtMs.set(subject, performance.now())
       const actor = { id: keyId, requestId }
       void write({ actor, action: 'access.refused', object, outcome })
     },

@@ -34,13 +34,9 @@ const tripleOf = (key: Uint8Array): Uint8Array => {
 export const desEcb = (key: Uint8Array, data: Uint8Array, direction: Direction): Uint8Array =>
   run('des-ede3', tripleOf(key), null, data, direction)
 
-/** Cipher block chaining from a first vector of zeros, unless given. */
-export const desCbc = (
-  key: Uint8Array,
-  data: Uint8Array,
-  direction: Direction = 'encrypt',
-  iv: Uint8Array = zeroBlock.subarray(0, desBlockBytes),
-): Uint8Array => run('des-ede3-cbc', tripleOf(key), iv, data, direction)
+/** Cipher block chaining from a first vector of zeros. @throws Error for a key or data of another length */
+export const desCbc = (key: Uint8Array, data: Uint8Array): Uint8Array =>
+  run('des-ede3-cbc', tripleOf(key), zeroBlock.subarray(0, desBlockBytes), data, 'encrypt')
 
 const aesName = (key: Uint8Array, mode: 'cbc' | 'ecb'): string => {
   if (key.length !== 16 && key.length !== 24 && key.length !== 32) {
