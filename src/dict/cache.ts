@@ -1,9 +1,9 @@
 import type { KeptEntry } from '#codecs/dict'
 
-/** More are rarely asked for within the life of an answer; each takes about a kilobyte. */
+/** Within the life of an answer we rarely need more; each takes about a kilobyte. */
 const entriesMax = 10_000
 
-/** Answers of the directory for as long as they hold, in memory alone. */
+/** Keeps answers of the directory for as long as they hold, in memory alone. */
 export type EntryCache = {
   readonly find: (key: string) => KeptEntry | undefined
   readonly keep: (entry: KeptEntry, seconds: number) => void

@@ -20,7 +20,7 @@ import type { Lane, Refused } from './wire.ts'
 type Looked = {
   readonly kind: 'found'
   readonly entry: KeptEntry
-  /** How long the directory says that it holds; 0: it is not to be used again. */
+  /** How long the directory lets us use it again; 0: not at all. */
   readonly seconds: number
 }
 
@@ -60,7 +60,7 @@ export const createDirectoryClient = ({ tell, see }: Lane, ispb: string) => ({
         return { kind: 'found', entry, seconds: secondsOf(headers) }
       },
     ),
-  /** The same again under one RequestId makes one entry. */
+  /** Repeated under the same RequestId, it makes one entry. */
   create: (entry: EntryRequest, requestId: string, reason: 'USER_REQUESTED' | 'RECONCILIATION') => {
     const body: Element = [
       'CreateEntryRequest',
@@ -118,7 +118,7 @@ export const createDirectoryClient = ({ tell, see }: Lane, ispb: string) => ({
 
 export type DirectoryClient = ReturnType<typeof createDirectoryClient>
 
-/** An entry of ours by its content identifier, those of others are not found. @throws DirectoryAwayError */
+/** Finds an entry of ours by its content identifier; those of others are not found. @throws DirectoryAwayError */
 export type EntryByCid = (cid: string) => Promise<({ readonly kind: 'entry' } & Theirs) | Refused>
 
 const requestIdForm = /^[0-9a-fA-F-]{36}$/
@@ -145,7 +145,7 @@ const keptOf =
     const isIt =
       entry.account.participant === ispb &&
       (keyType === undefined || entry.keyType === keyType) &&
-      // A random key is made there.
+      // The directory makes random keys.
       (key === undefined ? pixKeyKind(entry.key) === 'evp' : entry.key === key)
     if (!isIt) throw new DirectoryAwayError('document', 'the answer is about another entry')
     return { kind: 'kept', entry }

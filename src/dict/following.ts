@@ -11,7 +11,7 @@ type Failing = {
   readonly modifiedMs: number
   readonly tries: number
   readonly sinceMs: number
-  /** It is not tried again. */
+  /** We do not try it again. */
   readonly isOver: boolean
 }
 
@@ -20,17 +20,17 @@ type Place = { readonly until: Date; readonly failing: readonly Failing[] }
 
 const uuid = z.uuid()
 
-/** An item that failed so often, and for so long, is passed over. */
+/** We pass over an item that failed so often and for so long. */
 const triesMax = 20
 const triedMs = 3_600_000
-/** We count how often items failed, of so many at once; what fails beside them waits until these are over. */
+/** We count the failures of so many items at once; further ones wait until these are over. */
 const failingMax = 1_000
-/** What was passed over and is not read any more is remembered for so long, and no more than so many. */
+/** How long we remember an item that was passed over, once the list is no longer read for it. */
 const searchedMs = 31 * dayMs
 
 /**
- * Reads what has changed in a list since it was last read, each item by itself, and keeps until when it has been read:
- * not further than to the first item that failed, so that the next round reads that one again.
+ * Reads what has changed in a list since it was last read, each item by itself, and stores how far it has read: no
+ * further than the first item that failed, so that the next round reads that one again.
  *
  * @throws DirectoryAwayError: the rest is read the next time
  */
@@ -49,12 +49,12 @@ export const followList = async <T extends Changed>(
     readonly sql: Client
     readonly logger: Logger
     readonly now: () => Date
-    /** It is read again from so long before: what it shows late is found all the same. */
+    /** We begin so long before where we stopped, to find what the list shows late. */
     readonly overlapMs: number
-    /** How far the first look goes back; undefined: to its beginning. */
+    /** How far the first look goes back; undefined: to the beginning of the list. */
     readonly firstLookMs?: number
     readonly pagesMax?: number
-    /** By which the log names an item, and we know it again. */
+    /** The name of an item in the log, by which we also recognise it. */
     readonly idOf: (item: T) => string
   },
   round?: Round,
@@ -121,7 +121,7 @@ export const searchList = async <T extends Changed>(
   let isReadable = true
   const reading: typeof ask = async (query) => {
     const answer = await ask(query)
-    // What is sought may be what cannot be read, unless that is known to be something else.
+    // An unreadable item may be the one we look for, unless we know its id.
     for (const id of answer.kind === 'page' ? answer.page.unreadable : []) {
       isReadable &&= uuid.safeParse(id).success && (await isKnown(id))
     }
@@ -158,7 +158,7 @@ const createFailures = (before: readonly Failing[], nowMs: number) => {
   return {
     isPassed: (version: Version): boolean => all.get(keyOf(version))?.isOver === true,
     forget: (version: Version): boolean => all.delete(keyOf(version)),
-    /** @returns false: that was its last try, and the list is read on past it */
+    /** @returns false: that was its last try, and we read on past it */
     count: ({ id, modifiedMs }: Version): boolean => {
       const key = keyOf({ id, modifiedMs })
       const known = all.get(key)
@@ -172,9 +172,9 @@ const createFailures = (before: readonly Failing[], nowMs: number) => {
       heldMs = Math.min(heldMs, modifiedMs - 1)
       return true
     },
-    /** The last moment before all that failed in this round and is tried again. */
+    /** The last moment before the first item that failed in this round and will be tried again. */
     heldMs: (): number => heldMs,
-    /** Those that the list is read for, and those that somebody may search for. */
+    /** The items that are still read for, and those passed over that somebody may search for. */
     since: (fromMs: number): readonly Failing[] => {
       const kept = [...all.values()]
       const searched = kept.filter(

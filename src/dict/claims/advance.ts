@@ -23,7 +23,7 @@ import { changeClaim, findClaim, findKnown, postponeClaim } from './store.ts'
 
 export type AdvanceDeps = ChangeDeps & {
   readonly calls: ClaimCalls
-  /** Whoever asked has waited for the directory before: it is asked again so much later. */
+  /** How long after a request we ask again: by then the first caller no longer waits for the directory. */
   readonly quietMs: number
   readonly logger: Logger
 }
@@ -36,13 +36,13 @@ export type Advanced = {
   readonly refused?: Refused | undefined
 }
 
-/** What a rule asks for and the directory refuses is tried again so much later. */
+/** Where a rule has us ask and the directory refuses, we try again after this time. */
 const refusedMs = 600_000
-/** The directory's list may lack a claim that is younger than this: before, its absence proves nothing. */
+/** The directory's list may lack a claim younger than this, so until then its absence proves nothing. */
 const listedAfterMs = 10_000
 /**
- * An opening that was noted longer ago is not sent any more: who finds it unlisted soon asks in our place, and the claim
- * that is then made may have ended before ours would come.
+ * We do not send an opening that we noted longer ago: another process will find it unlisted and ask in our place, and
+ * the claim that it makes may have ended before our request arrives.
  */
 const sentWithinMs = 2_000
 /** By the directory's clock it is too early: ours runs ahead. */
@@ -87,7 +87,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
 export type Advance = ReturnType<typeof createAdvance>
 
 type Told = {
-  /** What was there when the directory was asked. */
+  /** The claim as it was when we asked the directory. */
   readonly base: OwnClaim
   readonly after: OwnClaim
   readonly ownedSince?: string | undefined
@@ -107,14 +107,14 @@ const tell = async (
   if (answer.kind === 'told') {
     demandSame(deps, before, answer.claim)
     const { claim, ownedSince } = answer
-    // What was done is taken as it is told, also where it jumps over what we never saw.
+    // We take over what the directory tells, even if it jumps over states that we never saw.
     return { base: before, after: settled({ ...before, ...standingOf(claim) }), ownedSince }
   }
   if (isAskedLater(answer)) return undefined
   return afterRefusal(deps, before, wanted, answer)
 }
 
-/** What was refused may have been done by a request whose answer was lost, or the other side was faster. */
+/** An earlier request, whose answer was lost, may have done what is refused now; or the other side was faster. */
 const afterRefusal = async (
   deps: AdvanceDeps,
   before: OwnClaim,
@@ -129,7 +129,7 @@ const afterRefusal = async (
   const seen = { ...before, ...standingOf(answer.claim) }
   const isBack = seen.status !== before.status && !claimMoves[before.status].includes(seen.status)
   const after = isBack ? before : seen
-  // A completion under another RequestId made an entry that is not in our book: the check of the sets shows it.
+  // A completion under another RequestId made an entry that our book lacks; the check of the sets shows it.
   if (isDone(wanted, after.status) && wanted.act !== 'complete') {
     return { base: before, after: settled(after) }
   }
@@ -147,8 +147,8 @@ const demandSame = ({ ispb }: AdvanceDeps, claim: OwnClaim, seen: Parameters<typ
 }
 
 /**
- * A claim has no RequestId: asked twice, two could be made, one after the other. Who does not know what became of the
- * first request looks for the claim before it asks again.
+ * A claim has no RequestId, so asking twice could make two, one after the other. Until we know what became of the
+ * first request, we look for the claim before we ask again.
  */
 const tellOpening = async (
   deps: AdvanceDeps,
@@ -179,7 +179,7 @@ const tellOpening = async (
   }
   if (isAskedLater(answer)) return undefined
   if (toldAt !== null && answer.code === existsAlready && sinceToldMs <= overlapMs) {
-    // It may be ours, which a late list has lacked. This request has made none: the one before it still counts.
+    // It may be ours, if the list was late. This request has made no claim, so the one before it still counts.
     await changeClaim(sql, base, { ...base, toldAt }, due)
     return undefined
   }
@@ -189,7 +189,7 @@ const tellOpening = async (
 
 /** The directory's name for why it opens no second claim to a key, whoever made the first. */
 const existsAlready = 'ClaimAlreadyExistsForKey'
-/** Clocks differ, and a claim of before has another id than any that we know. */
+/** How far the two clocks may differ. */
 const skewMs = 300_000
 
 const findOpened = async (
@@ -230,7 +230,7 @@ export const isSameOpening = (
   claim.content?.owner.taxIdNumber === seen.claimer.taxIdNumber &&
   claim.content.account.accountNumber === seen.account.accountNumber
 
-/** Looks at a claim that nobody has told of for long. @throws DirectoryAwayError: nothing is known */
+/** Looks at a claim of which we have heard nothing for long. @throws DirectoryAwayError: nothing is known */
 export const lookAt = async (deps: AdvanceDeps, claim: OwnClaim): Promise<void> => {
   if (claim.claimId === null) return
   const answer = await deps.calls.find(claim.claimId)

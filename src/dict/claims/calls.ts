@@ -17,17 +17,17 @@ import { isDone, type Role, standingOf, type Wish } from './domain.ts'
 type Told = {
   readonly kind: 'told'
   readonly claim: Claim
-  /** Since when the key is its owner's, as the entry says that a completion has made. */
+  /** Since when the key is its owner's, as the entry says that the completion has made. */
   readonly ownedSince: string | undefined
 }
 
 /** As a list of the directory shows it. */
 export type ListedClaim = Claim & { readonly modifiedMs: number }
 
-/** More pages are left to the next time: the directory allows forty a minute. */
+/** The next round reads the pages beyond these: the directory allows forty a minute. */
 export const claimPagesMax = 20
 
-/** Lists know late of a change, and two clocks differ. */
+/** Lists show a change late, and the two clocks differ. */
 export const overlapMs = 120_000
 
 const nouns = {

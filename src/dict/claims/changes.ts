@@ -43,11 +43,11 @@ export const enterClaimed = async (
 ): Promise<void> => {
   const { id, keyType, key, content, createdBy } = claim
   if (content === null) return
-  // It may have been ours before, for another owner.
+  // The key may have been ours before, for another owner.
   await releaseKey(tx, claim, farAway)
   const asked = newEntry({ id, keyType, key, content }, createdBy ?? 'directory', now)
   if (await addEntry(tx, registered(asked, key, content, ownedSince))) return
-  // A comparison may have found the entry first, under the same RequestId: what is wanted of it since stands.
+  // A comparison may have found the entry first, under the same RequestId; then we keep what is wanted of it since.
   if ((await findEntry(tx, id)) === undefined) throw new Error('the key has another entry')
 }
 

@@ -7,7 +7,7 @@ import type { ClaimRow } from '../types.ts'
 
 export type ClaimStatus = (typeof claimStatuses)[number]
 
-/** Where each state may lead; what we were not told of is left out on the way. */
+/** The states that each may lead to; we may not be told of those between. */
 export const claimMoves: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
   opening: ['open', 'waiting_resolution', 'confirmed', 'cancelled', 'completed', 'refused'],
   open: ['waiting_resolution', 'confirmed', 'cancelled', 'completed'],
@@ -74,7 +74,7 @@ const reasonsOf: Readonly<Record<'confirm' | 'cancel', Reasons>> = {
   },
 }
 
-/** For which the claimer cancels a portability that the donor has confirmed; the donor cancels none. */
+/** Why the claimer may cancel a portability that the donor has confirmed; the donor may not cancel it. */
 const confirmedReasons = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION']
 
 /** The reasons that this side may give now. */
@@ -90,7 +90,7 @@ export const reasonsFor = (
     : reasons
 }
 
-/** From when on the directory takes it; null: not in this state, or not of this side. */
+/** When the directory begins to take the request; null: not in this state, or not from this side. */
 export const possibleFrom = (claim: OwnClaim, wish: Wish): Date | null => {
   const { role, status, type } = claim
   if (wish.act === 'acknowledge') return role === 'donor' && status === 'open' ? always : null
@@ -113,7 +113,7 @@ export const possibleFrom = (claim: OwnClaim, wish: Wish): Date | null => {
 
 const always = new Date(0)
 
-/** Whether the directory's state shows that it was done, by whichever request. */
+/** Whether the directory's state shows that the wish was done, by whichever request. */
 export const isDone = ({ act }: Wish, status: ClaimStatus): boolean => {
   if (act === 'open') return status !== 'opening' && status !== 'refused'
   if (act === 'acknowledge') return status !== 'open' && status !== 'opening'
@@ -122,22 +122,22 @@ export const isDone = ({ act }: Wish, status: ClaimStatus): boolean => {
 }
 
 /**
- * Whether it was done as we wished it: a claim that the other side has cancelled, or that we have for another reason, is
- * no cancellation of ours (DICT API, cancelClaim: "cancelada com os mesmos parâmetros").
+ * Whether it was done as we wished. A claim that the other side cancelled, or we did for another reason, is not the
+ * cancellation we asked for (DICT API, cancelClaim: "cancelada com os mesmos parâmetros").
  */
 export const isDoneBy = (
   wish: Wish,
   { status, role, cancelledBy, cancelReason }: OwnClaim,
 ): boolean => {
   if (wish.act !== 'cancel' || status !== 'cancelled') return isDone(wish, status)
-  // What the directory does not tell contradicts nothing.
+  // Where the directory does not tell, nothing speaks against it.
   const isOurs = cancelledBy === null || cancelledBy === role.toUpperCase()
   return isOurs && (cancelReason === null || cancelReason === wish.reason)
 }
 
 /**
- * What we do of ourselves, as the rules ask for it. A donor's silence lets the claim of an owner through, and refuses a
- * portability. The claimer of a portability has nothing left to prove; of an owner it has, so that a person completes.
+ * What we do unasked, because the rules require it. A donor's silence lets an ownership claim through and refuses a
+ * portability. To complete a portability there is nothing left to prove; an ownership claim is completed by a person.
  */
 export const automaticOf = (claim: OwnClaim): Wish | undefined => {
   const { role, type, status } = claim
@@ -150,16 +150,16 @@ export const automaticOf = (claim: OwnClaim): Wish | undefined => {
   return isTaken ? { act: 'complete' } : undefined
 }
 
-/** Whether a person decides, before a deadline does. */
+/** Whether the claim waits for a person to decide before a deadline does. */
 export const needsPerson = ({ role, type, status, wanted }: OwnClaim): boolean =>
   wanted === null &&
   ((role === 'donor' && status === 'waiting_resolution') ||
     (role === 'claimer' && status === 'confirmed' && type === 'OWNERSHIP'))
 
-/** A claim that nobody tells of is looked at so often. */
+/** How often we look at a claim of which we hear nothing. */
 const lookedAtEveryMs = 3_600_000
 
-/** When there is something to do for it next; null: never. */
+/** When we next have something to do for the claim; null: never. */
 export const dueOf = (claim: OwnClaim, now: Date): Date | null => {
   if (isEnded(claim.status)) return null
   const wish = claim.wanted ?? automaticOf(claim)
@@ -168,7 +168,7 @@ export const dueOf = (claim: OwnClaim, now: Date): Date | null => {
   return from === undefined || from === null || from > look ? look : from
 }
 
-/** The key was ours, and is not any more. */
+/** Whether the key was ours and no longer is. */
 export const hasGivenUp = ({ role, status, confirmReason }: OwnClaim): boolean =>
   role === 'donor' &&
   (status === 'confirmed' ||
@@ -177,7 +177,7 @@ export const hasGivenUp = ({ role, status, confirmReason }: OwnClaim): boolean =
 
 const ownStatus = (status: DirectoryStatus): ClaimStatus => status.toLowerCase() as ClaimStatus
 
-/** What of a claim the directory tells. */
+/** The part of a claim that the directory tells. */
 export const standingOf = (seen: Claim) => ({
   claimId: seen.id,
   status: ownStatus(seen.status),
@@ -206,8 +206,8 @@ export const isOf = (claim: OwnClaim, seen: Claim, ispb: string): boolean => {
 }
 
 /**
- * The claim as the directory shows it. A state from before it never brings back. That a claim of ours is completed is
- * taken from the answer to its completion alone, which says since when the key is its owner's: we ask for that answer.
+ * The claim as the directory shows it, but never back in an earlier state. We take that a claim of ours is completed
+ * only from the answer to its completion, which says since when the key is its owner's: we ask for that answer.
  *
  * @returns undefined: nothing new
  */

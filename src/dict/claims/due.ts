@@ -8,10 +8,10 @@ import { dueClaims, findClaim, postponeClaim } from './store.ts'
 
 const dueMax = 100
 
-/** Named by the audit log where a rule acts, and no person. */
+/** The audit log names this actor where a rule acts and no person does. */
 const actor = { id: 'gateway:claims', requestId: undefined }
 
-/** Asks again what nobody answered, and does what the rules ask for when a deadline has passed. */
+/** Repeats requests that nobody answered, and does what the rules require once a deadline has passed. */
 export const doDueClaims = async (
   deps: AdvanceDeps,
   advance: Advance,
@@ -30,7 +30,7 @@ export const doDueClaims = async (
   })
 }
 
-/** Does for a claim what there is to do now, or leaves it until there is. */
+/** Does what is due for a claim, or postpones it until something is. */
 export const doDue = async (
   deps: AdvanceDeps,
   advance: Advance,
@@ -43,7 +43,7 @@ export const doDue = async (
   const from = wish && possibleFrom(claim, wish)
   if (claim.wanted !== null) {
     const { isDone, claim: after } = await advance(claim, round)
-    // A completion that was asked for early waits for its day.
+    // Somebody asked for the completion early: it waits for its day.
     const due = isDone ? undefined : dueOf(after, now())
     if (due && due > later) await postponeClaim(sql, after, due)
     return

@@ -13,7 +13,7 @@ import { doDue } from './due.ts'
 import { addClaim, findKnown, findOpening } from './store.ts'
 import { claimEvent } from './view.ts'
 
-/** None lasts longer. */
+/** No claim lasts longer. */
 const firstLookMs = 31 * dayMs
 
 /** Finds claims against our keys, and what has become of those that we know. @throws DirectoryAwayError: the rest is read the next time */
@@ -53,7 +53,7 @@ const receive = async (
   }
   if (before !== undefined) await writeSeen(deps, before, seen)
   else if (await add(deps, claim)) {
-    // Who is told of it finds it acknowledged.
+    // Whoever hears of the claim finds it acknowledged.
     const added = await findKnown(sql, seen.id, role)
     if (added !== undefined && !isEnded(added.status)) await doDue(deps, advance, added)
   }
@@ -80,7 +80,7 @@ const foundOf = ({ now }: AdvanceDeps, role: Role, seen: Claim): OwnClaim => ({
   ...standingOf(seen),
 })
 
-/** Once, however often it is listed. @returns whether it is new */
+/** Adds the claim once, however often it is listed. @returns whether it is new */
 const add = (deps: AdvanceDeps, claim: OwnClaim): Promise<boolean> => {
   const { sql, emit, now } = deps
   return sql.begin(async (tx) => {
@@ -90,7 +90,7 @@ const add = (deps: AdvanceDeps, claim: OwnClaim): Promise<boolean> => {
       if (isNew && hasGivenUp(claim)) await releaseKey(tx, claim, claim.modifiedAt ?? now())
       return isNew
     }
-    // As if it were seen while it was open: what it has become since follows from that.
+    // As if we had seen it while it was open; what it has become since then follows.
     const opened = { ...claim, status: 'open', confirmReason: null, modifiedAt: null } as const
     if (!(await addClaim(tx, opened, due))) return false
     await emit(tx, [claimEvent(opened, 'dict.claim.received')])

@@ -4,7 +4,7 @@ import { automaticOf, needsPerson, type OwnClaim, possibleFrom } from './domain.
 
 const at = (moment: Date | null): string | null => moment?.toISOString() ?? null
 
-/** What we shall do unless somebody does something else before. */
+/** What we shall do next, unless somebody acts before. */
 const nextOf = (claim: OwnClaim) => {
   const wish = claim.wanted ?? automaticOf(claim)
   if (wish === undefined) return null
@@ -36,7 +36,7 @@ export const claimView = (claim: OwnClaim) => ({
   created_at: claim.createdAt.toISOString(),
 })
 
-/** It was found, or has another status. */
+/** The event that a claim was found, or has another status. */
 export const claimEvent = (
   claim: OwnClaim,
   type: 'dict.claim.received' | 'dict.claim.changed',

@@ -3,7 +3,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { createEntryByCid, type EntryByCid } from '../client.ts'
 import type { Lane, Refused } from '../wire.ts'
 
-/** What came into the set, or went out of it, in its order. */
+/** An entry came into the set or left it. */
 type CidEvent = { readonly isAdded: boolean; readonly cid: string }
 
 type EventPage = {
@@ -19,7 +19,7 @@ type EventPage = {
 export type CidFile = {
   readonly kind: 'file'
   readonly id: number
-  /** Undefined: it is not there yet. */
+  /** Undefined: the directory has not made the file yet. */
   readonly content:
     | { readonly url: string; readonly bytes: number; readonly sha256: string }
     | undefined
@@ -42,7 +42,7 @@ export type ReconciliationCalls = {
 const cidForm = /^[0-9A-Fa-f]{64}$/
 const momentForm = /^[0-9T:.Z+-]{20,40}$/
 const fileStatuses = ['REQUESTED', 'PROCESSING', 'AVAILABLE', 'UNAVAILABLE', 'ERROR'] as const
-/** The most that it gives at once: it is asked twenty times a minute at most. */
+/** The most that the directory gives at once; we may ask twenty times a minute. */
 const eventsMax = 200
 const idForm = /^\d{1,15}$/
 

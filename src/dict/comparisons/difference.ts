@@ -16,7 +16,7 @@ export type Compared = CidDifferences & {
   readonly isExplainedBy: (found: CidDifferences) => boolean
 }
 
-/** A set of two million has 130 megabytes. */
+/** A file of two million entries has 130 megabytes. */
 const fileBytesMax = 65 * 2_000_000
 const lineForm = /^[0-9a-f]{64}$/
 
@@ -71,7 +71,7 @@ export const differenceTo = async (
 const pagesMax = 90
 
 /**
- * What events since a moment, and our own changes since then, do not have in common.
+ * How the events since a moment differ from our own changes since then.
  *
  * @throws DirectoryAwayError
  */
@@ -103,7 +103,7 @@ export const differenceSince = async (
     onlyOurs,
     onlyTheirs,
     entries,
-    // An entry that was only touched since then is a candidate, until it is asked for.
+    // An entry that was only touched since then counts as a candidate until we ask the directory about it.
     isExplainedBy: (found) => {
       const theirs = createVsync(ours.hex())
       for (const { cid } of found.onlyOurs) theirs.toggle(cid)
@@ -113,7 +113,7 @@ export const differenceSince = async (
   }
 }
 
-/** How far the events have been read; whoever is refused on the way goes on from here. */
+/** How far we have read the events; after a refusal we go on from here. */
 export type ReadEvents = {
   /** Whether each CID was there after the last event about it. */
   readonly last: Map<string, boolean>
@@ -122,7 +122,7 @@ export type ReadEvents = {
 }
 
 type EventReading = {
-  /** Is changed. */
+  /** The reading changes it as it goes on. */
   readonly read: ReadEvents
   readonly calls: Pick<ReconciliationCalls, 'events'>
   readonly round: Pick<Round, 'advance'>
@@ -154,7 +154,7 @@ const readEvents = async (
   }
 }
 
-/** The directory wants to be left alone for so long. */
+/** The directory limits us: we must not ask for `waitMs`. */
 export class LimitedError extends DirectoryAwayError {
   readonly waitMs: number
 
@@ -164,7 +164,7 @@ export class LimitedError extends DirectoryAwayError {
   }
 }
 
-/** Where the directory does not say: its smallest bucket has ten tokens again. */
+/** The wait where the directory names none: by then its smallest bucket has ten tokens again. */
 const refillMs = 60_000
 
 export const refusedBy = ({ status, code, retryAfterMs = refillMs }: Refused): Error => {

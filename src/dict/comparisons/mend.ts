@@ -1,4 +1,4 @@
-/** Makes one side of a difference as the other. What the directory is to do goes the way of every wish. */
+/** Makes one side of a difference like the other. The directory's side is changed by a wish, as any entry is. */
 import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import type { Queryable } from '#src/platform/database/index.ts'
@@ -29,11 +29,11 @@ export type MendBy = {
   readonly asked: Asked
 }
 
-/** What the directory said of a difference before it is mended. */
+/** What the directory says of a difference just before we mend it. */
 type Asked = {
-  /** It has no more what it had when it was compared, or lacks no more what it lacked. */
+  /** The directory has changed since the comparison: the difference is gone or another. */
   readonly isOver: boolean
-  /** The version of our entry that it was asked of; undefined: we have none. */
+  /** The version of our entry when we asked; undefined: we have none. */
   readonly version: number | undefined
 }
 
@@ -63,8 +63,8 @@ const over = (): ApiError =>
   new ApiError(dictErrors.dict_difference_mended, 'What differs has changed since it was compared.')
 
 /**
- * @returns the entry that the directory is to be told of; undefined: none
- * @throws ApiError if our entry is another one by now
+ * @returns the entry to tell the directory of; undefined: none
+ * @throws ApiError if our entry has changed meanwhile
  */
 export const keepSide = async (
   tx: Queryable,
@@ -77,7 +77,7 @@ export const keepSide = async (
   if (ours !== undefined && ours.status !== 'registered') throw changedMeanwhile(ours)
   if (by.asked.isOver || ours?.version !== by.asked.version) throw over()
   if (await hasOther(tx, difference)) throw over()
-  // The key is one entry's alone, so ours goes before theirs comes.
+  // A key has one entry, so ours must go before theirs comes.
   if (ours !== undefined && ours.id !== theirs?.requestId) {
     await change(tx, ours, { status: 'removed', cid: null, wanted: null })
   }
@@ -108,7 +108,7 @@ const change = async (
   return after
 }
 
-/** Their entry in our book, under the RequestId that made it. */
+/** Takes their entry into our book, under the RequestId that made it. */
 const adopt = async (
   tx: Queryable,
   { entry, requestId: id }: Theirs,
@@ -128,9 +128,9 @@ const adopt = async (
 }
 
 /**
- * Another entry of the same content: the directory has forgotten the RequestId of this one.
+ * A new entry with the same content, because the directory no longer knows the RequestId of this one.
  *
- * @throws ApiError of a random key, which the directory would make anew
+ * @throws ApiError for a random key: the directory would make another
  */
 const register = async (
   tx: Queryable,
@@ -149,7 +149,7 @@ const register = async (
 }
 
 /**
- * Puts a difference back that the directory refuses to mend: our book is as before, and nothing is kept.
+ * Undoes a mend that the directory refuses: our book is as before, and neither side counts as kept.
  *
  * @param before the entry that the directory was told of
  * @param refusal the directory's name for why

@@ -54,14 +54,14 @@ export type ComparisonDeps = {
   readonly now: () => Date
 }
 
-/** Differences that are asked for one by one, and shown; the others are counted. */
+/** We confirm and show this many differences; the others are only counted. */
 const shownMax = 1_000
-/** A file is made within minutes; one that is not there after hours is given up. */
+/** The directory makes a file within minutes; after hours we give up. */
 const runMsMax = 6 * 3_600_000
-/** One that has failed for so long, without progress between, is given up. */
+/** We give up a comparison that has failed for so long without progress. */
 const failingMsMax = 900_000
 
-/** Tells which of our entries and the directory's differ, and mends them by choice. */
+/** Tells where our entries and the directory's differ, and mends what the caller chooses. */
 export const createComparisonService = (deps: ComparisonDeps) => {
   const { sql, now } = deps
   const find = async (id: string): Promise<Comparison> => {
@@ -93,7 +93,7 @@ export const createComparisonService = (deps: ComparisonDeps) => {
       await find(id)
       return listDifferences(sql, id, page)
     },
-    /** Makes the other side as the one that is kept. @throws ApiError, also where the directory refuses that */
+    /** Makes the other side like the one that is kept. @throws ApiError, also if the directory refuses */
     mend: async (id: string, key: string, keep: Side, caller: Caller): Promise<Answered> => {
       const { keyType } = await find(id)
       const shown = async (): Promise<Difference> => {
@@ -124,11 +124,11 @@ export const createComparisonService = (deps: ComparisonDeps) => {
 
 export type ComparisonService = ReturnType<typeof createComparisonService>
 
-/** How far a comparison is that runs. Another process that takes over begins anew. */
+/** How far a running comparison is. A process that takes over begins anew. */
 type Progress = {
-  /** Since when no round has been progress, if the last one failed. */
+  /** Since when no round has made progress; undefined if the last one did not fail. */
   failingSinceMs: number | undefined
-  /** The directory is left alone until then. */
+  /** We do not ask the directory before then. */
   restsUntilMs: number
   readonly read: ReadEvents
 }
@@ -159,7 +159,7 @@ const createAdvance = (deps: ComparisonDeps) => {
       const isAway = error instanceof DirectoryAwayError
       const isLost = error instanceof LostFileError
       const isLimited = error instanceof LimitedError
-      // Who limits us is there, and a page more is progress.
+      // A directory that limits us is there, and a page more is progress.
       if (isLimited || progress.read.pages > pagesBefore) progress.failingSinceMs = undefined
       if (isLimited) progress.restsUntilMs = nowMs + error.waitMs
       else progress.failingSinceMs ??= nowMs
@@ -187,7 +187,7 @@ const createAdvance = (deps: ComparisonDeps) => {
 /**
  * Keeps a side of a difference.
  *
- * @returns the entry that the directory is to be told of, if any; undefined: that side was kept before
+ * @returns the entry to tell the directory of, if any; undefined: that side was kept before
  * @throws ApiError
  */
 const keepOnce = async (
@@ -219,7 +219,7 @@ const started = {
 } as const
 const failed = { ...noCounts, status: 'failed' } as const
 
-/** Keys are of printable ASCII: nothing lies between. */
+/** Keys are printable ASCII, so no key lies between this text and the key. */
 const justBefore = (key: string): string =>
   key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1) + '~'.repeat(80)
 
@@ -238,7 +238,7 @@ const compare = async (
   // The file is not made yet.
   if (compared === undefined) return
   const confirmed = await confirm(compared, deps, round)
-  // Whoever does the next round begins anew.
+  // The next round, in whichever process, begins anew.
   if (round.signal.aborted) return
   const isExplained = compared.isExplainedBy({
     onlyOurs: [...confirmed.onlyOurs, ...compared.onlyOurs.slice(shownMax)],
@@ -283,7 +283,7 @@ type Confirmed = {
   readonly onlyTheirs: ReadonlyMap<string, Theirs>
 }
 
-/** Asks for each: an entry that came or went meanwhile is no difference. @throws DirectoryAwayError */
+/** Asks the directory for each: an entry that came or went meanwhile is no difference. @throws DirectoryAwayError */
 const confirm = async (
   compared: Compared,
   { calls }: ComparisonDeps,
@@ -310,7 +310,7 @@ const confirm = async (
   return { onlyOurs, onlyTheirs }
 }
 
-/** Without what has become ours meanwhile, and what we have asked for and had no answer to. */
+/** Leaves out what has become ours meanwhile, and what we asked for without an answer yet. */
 const unlessOurs = async (
   sql: Queryable,
   theirs: Confirmed['onlyTheirs'],
