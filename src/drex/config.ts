@@ -16,10 +16,10 @@ export const networkIds = [
 ] as const
 export type NetworkId = (typeof networkIds)[number]
 
-/** Currencies of one network whose movements are followed, beside the main one: nodes take so many addresses at once. */
+/** Currencies that we follow on one network beside the main one; nodes take so many addresses at once. */
 export const followedMax = 32
 
-/** Those of one network: consensus among more is not practised. */
+/** Validators of one network: nobody runs consensus among more. */
 export const validatorsMax = 128
 
 const custodyKeysMax = 1_000

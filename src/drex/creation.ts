@@ -1,4 +1,4 @@
-/** What the services share that take requests: creating something once, checked first, written in one transaction. */
+/** How services create something once for each request: check first, then write in one transaction. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Caller } from '#src/platform/http/index.ts'
 import type { Chain, Chains } from './chains.ts'
@@ -21,7 +21,7 @@ export type Creation<T> = {
   readonly settle?: (written: T) => Promise<T>
 }
 
-/** Who makes something now, for its row. */
+/** The columns that say whose a new row is and who made it. */
 export const madeBy = ({ owner: account, keyId: createdBy }: Caller) => {
   const createdAt = new Date()
   return { account, createdBy, createdAt }

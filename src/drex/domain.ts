@@ -29,7 +29,7 @@ export type TransactionEvent =
   | 'receipt'
   /** The receipt's block is deep enough and still on the chain. */
   | 'settled_success'
-  /** It did not revert, and yet the token did not move as asked. */
+  /** The transaction succeeded, but the token did not move as asked. */
   | 'settled_mismatch'
   | 'settled_revert'
   | 'settled_cancel'

@@ -194,14 +194,14 @@ export const drexErrors = defineErrors({
   },
 })
 
-/** What is refused where a wallet is to sign. */
+/** The refusals of routes that have a wallet sign. */
 export const signingErrors = [
   drexErrors.wallet_not_found,
   drexErrors.wallet_cannot_sign,
   drexErrors.wallet_disabled,
 ] as const
 
-/** What is refused where a network is asked. */
+/** The refusals of routes that ask a network. */
 export const networkErrors = [
   drexErrors.network_not_configured,
   drexErrors.network_unreachable,

@@ -2,7 +2,7 @@ import { type HealthCheck, roundTrip } from '#src/platform/http/index.ts'
 import type { Chain } from './chains.ts'
 import type { NetworkId } from './config.ts'
 
-/** What can be done on each network now, and what waits for somebody. */
+/** The health of each network: what can be done on it now, and what waits for a person. */
 export const healthOf = (
   chains: ReadonlyMap<NetworkId, Chain>,
   canOpenKeys: boolean,

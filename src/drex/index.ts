@@ -231,7 +231,7 @@ type Shared = {
 const agreementsOf = (steps: readonly { readonly subject: string }[]): readonly string[] =>
   steps.map(({ subject }) => subject).filter(isAgreement)
 
-/** What is told, and to whom, in the database transaction of the change. */
+/** Decides which events tell of a change, and to whom, in the database transaction of the change. */
 const createTellings = (deps: DrexDeps): Tellings => {
   const endings = deps.metrics.counter(
     'drex_transactions_ended_total',
@@ -283,7 +283,7 @@ const createKeyCheck = (wallets: Wallets, logger: Logger) => {
 }
 
 /**
- * What was kept counts, whatever the contract tells now: what a currency moves is followed all the same.
+ * The kept decimals count, whatever the contract tells now; the currency is followed all the same.
  * @returns undefined if it has never told any, or none that is known while no node answers
  */
 const followedDecimals = async (
@@ -342,7 +342,7 @@ const rpcClient = (settings: DrexSettings, network: Network, logger: Logger): Rp
     },
   })
 
-/** What the user sets holds at rest as well. */
+/** A time that the user sets also holds at rest. */
 const looksAt = ({ pollMs }: DrexSettings, { blockTimeMs }: Network): Looks =>
   pollMs === undefined
     ? createLooks(Math.max(10, Math.floor(blockTimeMs / 4)))

@@ -49,7 +49,7 @@ export const lanesOf = (sql: Client, by: Visible): Promise<readonly Lane[]> => s
   order by open.oldest nulls last, l.network, l.sender limit ${lanesMax}`
 
 /**
- * Has the sweeper look at once at what the wallet has in flight: of one that is watched only, nothing. What another process looks at just now is left to it.
+ * Has the sweeper look at once at what the wallet has in flight, except what another process looks at just now.
  *
  * @returns how many
  */

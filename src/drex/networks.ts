@@ -24,7 +24,7 @@ export type Network = {
   readonly blockTimeMs: number
   /** Only receipts that the block's hash proves are believed. */
   readonly proofs: boolean
-  /** Those of QBFT or IBFT 2.0 whose seals a block must have, two thirds of them; none where depth alone counts. */
+  /** Validators of QBFT or IBFT 2.0: two thirds of them must have sealed a block. Empty: depth alone counts. */
   readonly validators: readonly Hex[]
   readonly token: Hex
   /** Further currencies whose movements are followed. */

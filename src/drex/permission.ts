@@ -16,7 +16,7 @@ export type Asked = {
 export type Verdict = 'allowed' | 'refused' | 'unknown'
 
 export type Permission = {
-  /** What the rules are asked of one, for whoever asks it together with something else. */
+  /** The question about one transaction, for a caller that asks it in a batch of its own. */
   readonly question: (asked: Asked) => RpcRequest<'eth_call'>
   /** One verdict per question, in order; immediate if the network has no rules. */
   readonly ask: (asked: readonly Asked[]) => Promise<readonly Verdict[]>

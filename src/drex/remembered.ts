@@ -1,4 +1,4 @@
-/** What is remembered of each network's chain, and how an operator has it forgotten where it is wrong. */
+/** What we remember of each network's chain, and how an operator makes us forget it if it is wrong. */
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { Hex } from './evm/hex.ts'
@@ -6,7 +6,7 @@ import type { Hex } from './evm/hex.ts'
 export type Remembered = {
   readonly network: string
   readonly genesis: Hex
-  /** The block that was final, without which a node is turned away; null while there is none. */
+  /** The final block that a node must have to be used; null while there is none. */
   readonly block: number | null
   readonly hash: Hex | null
 }

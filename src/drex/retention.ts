@@ -77,7 +77,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
   return transfers + operations + deliveries + calls + (await forgetMovements(sql, before, round))
 }
 
-/** The last movement of each wallet stays: the balance is told by it. */
+/** The last movement of each wallet stays, because it holds the balance. */
 const forgetMovements = (sql: Client, before: Date, round?: Round): Promise<number> =>
   deleteInBatches(async () => {
     const gone = await sql`

@@ -111,7 +111,7 @@ export const endSagas = async (
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })
-  // One that succeeded may have left some of what was allowed for it, and an allowance may come when nobody needs it.
+  // A step may use less than was allowed for it, and an allowance may be mined when nobody needs it any more.
   const given = ended.filter(({ kind }) => kind === 'approve' || usesAllowance.has(kind))
   await revokeAllowances(
     sql,
@@ -127,7 +127,7 @@ export const endSagas = async (
   if (ended.length > 0) await onEnded(sql, network.id, [...ended, ...followers])
 }
 
-/** With these, what the steps before them allow is used or needed no more. */
+/** Steps after which the allowances before them are used up or no longer needed. */
 const usesAllowance: ReadonlySet<TransactionKind> = new Set<TransactionKind>([
   'swap',
   'propose',
@@ -137,10 +137,10 @@ const usesAllowance: ReadonlySet<TransactionKind> = new Set<TransactionKind>([
 const revokeExpiryMs = 7 * 24 * 3_600_000
 /** How often one allowance is taken back, where that does not succeed. */
 export const takeBacksMax = 5
-/** What was to take an allowance back and did not is followed by another after this time. */
+/** After a failed attempt to take back an allowance, the next follows after this time. */
 export const takeBackRestMs = 60_000
 
-/** It has ended, and takes back nothing. What was withdrawn had nothing left to take back. */
+/** Whether an attempt ended without taking anything back. A withdrawn one had nothing left to take back. */
 export const isLost = (status: TransactionStatus): boolean =>
   isFinal(status) && status !== 'confirmed' && status !== 'cancelled'
 
@@ -154,7 +154,7 @@ export const revokeAllowances = async (
   await revoke(sql, await sagaStore.openAllowances(sql, network, subjects))
 }
 
-/** One more try for what was not taken back, unless there were too many. */
+/** Tries once more to take back an allowance, unless there were too many attempts. */
 const revokeAgain = async (
   sql: Transaction,
   network: string,
@@ -162,7 +162,7 @@ const revokeAgain = async (
 ): Promise<void> => {
   if (subjects.length === 0) return
   const given = await sagaStore.openAllowances(sql, network, subjects)
-  // What is not given yet is taken back once it is.
+  // An allowance that is not given yet is taken back once it is.
   const left = given.filter(({ isGiven, lost }) => isGiven && lost < takeBacksMax)
   await store.defer(sql, await revoke(sql, left), takeBackRestMs)
 }

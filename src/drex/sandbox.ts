@@ -78,7 +78,7 @@ export const createSandbox = (deps: ServiceDeps) => ({
 
 export type Sandbox = ReturnType<typeof createSandbox>
 
-/** It may be of another account, but what it does not sign would wait until it expires. */
+/** The issuer may belong to another account; but if it does not sign, the transaction waits until it expires. */
 const requireActive = async (wallets: Wallets, issuer: Hex): Promise<Hex> => {
   const wallet = await wallets.find(issuer)
   if (wallet?.status === 'active') return issuer

@@ -56,7 +56,7 @@ export const drexTransactions = pgTable(
     minedHash: text('mined_hash'),
     succeeded: boolean(),
     gasUsed: bigint('gas_used', { mode: 'number' }),
-    /** What the receipt tells of having moved, where that is not what was asked. */
+    /** What has moved by the receipt, where that differs from what was asked. */
     mismatch: text(),
     error: jsonb(),
     /** Since when it is not signed because it may be on the chain already, and what there looks like it. */
@@ -84,7 +84,7 @@ export const drexTransactions = pgTable(
       .on(table.network, table.blockNumber)
       .where(sql`block_number is not null`),
     index('drex_transactions_after').on(table.afterId).where(sql`after_id is not null`),
-    // What a sender's others wait for is asked at every turn, amid all that is in flight.
+    // Every turn looks for what a sender's other transactions wait for, among all that is in flight.
     index('drex_transactions_stuck')
       .on(table.network, table.sender)
       .where(sql`status = 'signed' and error is not null`),
@@ -298,7 +298,7 @@ export const drexHoldings = pgTable(
     movedBlock: bigint('moved_block', { mode: 'number' }).notNull(),
     /** At which block the balance was last compared with the chain's. */
     checkedBlock: bigint('checked_block', { mode: 'number' }),
-    /** What the chain's balance was more than ours then. */
+    /** By how much the chain's balance exceeded ours then. */
     difference: wei('difference').notNull().default('0'),
   },
   (table) => [

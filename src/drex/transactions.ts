@@ -104,7 +104,7 @@ const readChain = async (chain: Chain, hash: Hex) => {
   }
 }
 
-/** What one node told of a receipt is read again from its block, which proves it. */
+/** Reads the receipt again from its block, which proves what one node told. */
 const provenOf = async (
   { network, prover }: Chain,
   told: Receipt | null,

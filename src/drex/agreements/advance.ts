@@ -107,7 +107,7 @@ export const pledgeSteps = async (
   },
 ]
 
-/** A purchase that does not come about needs its money no more; one that does has used it. */
+/** A purchase that failed no longer needs the money allowed for it; one that succeeded has used it. */
 const takeBack = async (
   tx: Transaction,
   { agreement, steps }: Known,
@@ -134,7 +134,7 @@ const takeBack = async (
   if (tried.length > 0) await defer(tx, [id], takeBackRestMs)
 }
 
-/** What is told of agreements whose state has changed. */
+/** The event about an agreement whose state has changed. */
 const agreementEvent = (agreement: Agreement, state: State): AppEvent => {
   const { id: subject, account } = agreement
   const common = {

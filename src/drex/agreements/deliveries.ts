@@ -109,7 +109,7 @@ const decimal = (field: string, text: string, decimals: number): bigint => {
   return units > 0n ? units : refuse(field, 'range', 'must be more than zero', text)
 }
 
-/** What the contract itself says of its two halves, and what they come to. */
+/** What the contract itself says of the two halves of a delivery, and what they come to. */
 const termsOf = async (
   { tokens }: AgreementDeps,
   chain: Chain,
@@ -165,7 +165,7 @@ const commandOf = async (
   return { ...step, kind: 'command' }
 }
 
-/** What a second command is refused for before anything else; the others may be for want of what is allowed first. */
+/** Refusals of a second command that are final; others may only mean that an allowance is still missing. */
 const finalRefusals = new Set(['NotAllowed', 'NotPending', 'TermsDiffer', 'InvalidTerms'])
 
 /** @throws ApiError `contract_reverted` if the number is another's, or its terms differ */
@@ -227,7 +227,7 @@ const cancel = async (
 
 const isCancelling = ({ kind, status }: Step): boolean => kind === 'call' && !isFinal(status)
 
-/** Before its command is signed, nobody else knows of it. */
+/** Until our command is signed, nobody else knows of the delivery. */
 const withdrawal = async (
   deps: AgreementDeps,
   agreement: Of<'delivery'>,

@@ -1,4 +1,4 @@
-/** What becomes of an agreement, told by our own steps and by the contract together; pure. */
+/** The state of an agreement, as our own steps and the contract's events tell it together; pure. */
 import type { TransactionStatus } from '../domain.ts'
 import { isFinal } from '../domain.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
@@ -18,7 +18,7 @@ export const deliveryStatuses = [
   /** Ours is there, the other side’s is not. */
   'commanded',
   'settled',
-  /** Whoever commanded first has taken it back. */
+  /** The side that commanded first has taken its command back. */
   'cancelled',
   /** Our command was never on the chain, or the chain refused it. */
   'failed',
@@ -93,7 +93,7 @@ export const deliveryState = (steps: readonly Step[], told: readonly Told[]): St
   if (command === undefined || !isFinal(command.status)) return { ...nothing, status: 'pending' }
   const { status, hash = null, error = null } = command
   if (status !== 'confirmed') return { ...nothing, status: 'failed', hash, error }
-  // What came before our command was another’s: the contract would have refused ours after it.
+  // What came before our command was another’s, because the contract would have refused ours after it.
   const end = told.at(-1)
   if (end === undefined) return { ...nothing, status: 'commanded', hash }
   if (end.mismatch !== undefined) {
@@ -132,7 +132,7 @@ export const lienState = (
   if (pledged > 0n) return { ...common, status: 'active' }
   if (last !== undefined)
     return { ...common, status: last.name === 'Expired' ? 'reclaimed' : 'released' }
-  // What is pledged counts once the contract has told of it: until then, it is neither.
+  // A confirmed pledge counts once the contract has told of it; until then the lien is pending.
   const isOpen = steps.some(
     ({ kind, status }) => !isFinal(status) || (kind === 'pledge' && status === 'confirmed'),
   )

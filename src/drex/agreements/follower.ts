@@ -28,7 +28,7 @@ export const createAgreementFollower = (context: FollowerContext): Follower => {
 const look = async (context: FollowerContext, source: Source): Promise<boolean> => {
   const { network, rpc, sql, logger } = context
   try {
-    // Before anything is asked of the database: what is not there yet was not signed when the chain had this head.
+    // We ask for the head before we ask the database: what it does not hold yet was not signed at this head.
     const head = await rpc.call('eth_blockNumber')
     const to = head - network.confirmations + 1
     const position = await store.positionOf(sql, network.id)
@@ -38,7 +38,7 @@ const look = async (context: FollowerContext, source: Source): Promise<boolean> 
       return false
     }
     const reader = await createReader()
-    // Whose contracts these are is asked of what they told: there may be more of them than a node takes.
+    // We filter by topics and not by addresses: there may be more contracts than a node takes.
     const page = await source.read(position.place, to, { topics: reader.topics })
     if (page !== undefined) return (await keep(context, { reader, position, source, page })) < to
     await goBack(context, position)
@@ -50,7 +50,7 @@ const look = async (context: FollowerContext, source: Source): Promise<boolean> 
   }
 }
 
-/** Nobody is followed: there is nothing to read up to a block, unless somebody is meanwhile. */
+/** Moves on to a block without reading, because no agreement is followed; unless one is by now. */
 const passOver = (
   { network, sql }: FollowerContext,
   { place }: store.Position,
@@ -95,7 +95,7 @@ const keep = async (
   await sql.begin(async (tx) => {
     const there = { place: { number, hash }, anchors }
     await store.lockPosition(tx, network.id)
-    // One that was taken over meanwhile is told of by a second reading.
+    // If an agreement was taken over meanwhile, we read again, for it too.
     const present = await store.concerned(tx, network.id, after, told)
     if (present.some(({ id }) => !known.has(id))) return
     if (!(await store.movePosition(tx, network.id, position.place, there))) return
@@ -112,7 +112,7 @@ const keep = async (
   return page.last.number
 }
 
-/** One event may be of several agreements: both sides may be ours. */
+/** An event may belong to several agreements, because both sides may be ours. */
 const eventsIn = async (
   context: FollowerContext,
   reader: Reader,

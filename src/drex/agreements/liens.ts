@@ -44,7 +44,7 @@ type Adoption = {
   readonly reference?: string | undefined
 }
 
-/** What a party does with a lien that is there. */
+/** What a party may do with an existing lien. */
 export type LienAct =
   | { readonly act: 'pledge' | 'release'; readonly amount: string }
   | { readonly act: 'reclaim' }
@@ -168,7 +168,7 @@ const adopt = async (
   return {
     async write(tx) {
       await store.beginPosition(tx, row.network, block)
-      // What it told between the block that was asked and the place of reading would be missed: it is read again.
+      // We would miss what it told between the block that we asked at and the follower's place: read again from there.
       if (!(await store.rewindPosition(tx, row.network, block))) {
         throw new ApiError(drexErrors.network_unreachable, 'The node lags behind: repeat later.')
       }

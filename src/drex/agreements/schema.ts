@@ -69,7 +69,7 @@ export const drexAgreementEvents = pgTable(
     hash: text().notNull(),
     name: text().notNull(),
     args: jsonb().notNull(),
-    /** What the tokens’ own events tell, where that is not what the contract says. */
+    /** What the tokens’ own events tell, where it differs from what the contract says. */
     mismatch: text(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },

@@ -36,7 +36,7 @@ const notFound: Readonly<Record<Kind, () => ApiError>> = {
 
 type ListFilter = Omit<Parameters<typeof store.listAgreements>[1], 'kind'>
 
-/** What is read of one kind. */
+/** How agreements of one kind are read. */
 export const readersOf = <K extends Kind>({ sql }: Pick<AgreementDeps, 'sql'>, kind: K) => ({
   /** @throws ApiError `delivery_not_found`, `lien_not_found`, or `restricted` if the key is for other wallets */
   async get(id: string, caller: Caller): Promise<Whole<K>> {

@@ -285,7 +285,7 @@ export const isFollowing = async (
 /** A contract that told something, and of which operation; no number where it keeps one agreement alone. */
 export type About = { readonly contract: Hex; readonly number: string }
 
-/** Those of which something may still be told after a block, among what was told. */
+/** The agreements that these events may concern, and of which something may still be told after a block. */
 export const concerned = async (
   sql: Queryable,
   network: string,
@@ -307,7 +307,7 @@ export const concerned = async (
   return rows.map(valueOfRow<Agreement>)
 }
 
-/** What has ended is looked at for so many blocks more, in which its end may be taken back. */
+/** Notes until which block ended agreements are still followed: their end may be taken back until then. */
 export const endFollowing = async (
   sql: Transaction,
   network: string,
@@ -318,7 +318,7 @@ export const endFollowing = async (
     where network = ${network} and ${isOver(sql)} and coalesce(expiry, 0) <= ${at.blockTime}`
 }
 
-/** As the condition of the index stands: what has ended and is not known as such. */
+/** The same condition as the index has: ended, and not yet noted as such. */
 const isOver = (sql: Queryable) => sql`
   until_block is null and (kind = 'delivery' and status in (${constants(sql, deliveryEnds)})
     or kind = 'lien' and status in (${constants(sql, lienEnds)}))`

@@ -100,7 +100,7 @@ export const mismatchOf = (
 }
 
 /**
- * What was told for this event: as far as the next of the same contract, since it does one such thing at a time.
+ * The logs that belong to this event: up to the next event of the contract, which does one such thing at a time.
  * Whoever calls it may move the same tokens in the same transaction, too.
  * @param isAfter whether the contract tells of it after the tokens have moved
  */

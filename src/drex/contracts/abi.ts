@@ -175,7 +175,7 @@ const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint 
 
 /** Four thousand values fit in. */
 const answerBytesMax = 131_072
-/** As much is shown of an answer that nobody can read. */
+/** How much we show of an answer that nobody can read. */
 const shownBytesMax = 1_024
 
 /** @throws ApiError `answer_unreadable` if the contract answers what its ABI says nothing of, or too much */

@@ -116,7 +116,7 @@ const readItems = (source: Source, child: Layout, count: number, base: number): 
 const readAt = (source: Source, layout: Layout, base: number, at: number): unknown =>
   layout.read(source, layout.isElsewhere ? base + readSize(source, at) : at)
 
-/** What holds nothing costs one, too: a list may say that it has a billion of them. */
+/** An empty value costs one word, too: a list may claim to hold a billion of them. */
 const spend = (source: Source, words: number): void => {
   source.left -= words
   if (source.left < 0) throw new RangeError('more is read than is there')

@@ -1,4 +1,4 @@
-/** What the bytes of a call or a log say, by the interfaces that may explain them. */
+/** Explains the bytes of a call or a log by the interfaces that may fit them. */
 import type { Interface } from 'ethers'
 import type { Hex } from '../evm/hex.ts'
 import { decodeEvent, toJson } from './abi.ts'
@@ -43,7 +43,7 @@ const first = (
       const decoded = decode(abi)
       if (decoded !== undefined) return decoded
     } catch {
-      // It is not what this interface takes it for.
+      // The bytes do not fit this interface.
     }
   }
   return undefined

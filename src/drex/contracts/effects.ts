@@ -53,7 +53,7 @@ export const movingFunctions = [
   'burn(address,(string,string,uint256),uint256)',
 ] as const
 
-/** Changes who may do what at a token, or what is told of it, and moves nothing. */
+/** Functions that change rights at a token, or what it tells of itself, and move nothing. */
 export const harmlessFunctions = [
   'enableAccount(address)',
   'disableAccount(address)',

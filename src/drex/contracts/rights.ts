@@ -1,4 +1,4 @@
-/** Who may make a call, by what it does, and whether it would come about. */
+/** Who may make a call, judged by what it does, and whether it would succeed. */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'

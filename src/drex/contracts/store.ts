@@ -52,7 +52,7 @@ export const insertContract = async (sql: Queryable, row: NewContract): Promise<
   return inserted.count === 1
 }
 
-/** A registration in place of the account's former one. @returns the id of that; undefined if there is none to replace */
+/** Replaces the account's former registration. @returns the id of the former; undefined if there is none */
 export const replaceRegistration = async (
   sql: Queryable,
   { network, address, account, abi, label }: NewContract,
@@ -90,7 +90,7 @@ export const contractsByAddress = async (
   return rows.map(valueOfRow<Contract>)
 }
 
-/** What the account knows of these addresses: of each one contract, its own before that of everybody. */
+/** The contract that the account knows at each address: its own before one that everybody sees. */
 export const contractsOfNetwork = async (
   sql: Client,
   network: string,
@@ -196,7 +196,7 @@ export const trackedOfWallet = async (
   return rows.map(readTracked)
 }
 
-/** Whose wallets signed the transactions, by the transactions' ids: who watches an address has no part in them. */
+/** The accounts whose wallets signed the transactions, by their ids; watching an address does not count. */
 export const accountsOf = async (
   sql: Queryable,
   ids: readonly string[],

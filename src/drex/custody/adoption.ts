@@ -31,7 +31,7 @@ export const adoptKey = async (
   // Anybody may watch an address, as anybody may watch the chain.
   if (wanted.type === 'external') return { address: wanted.address, keyName: undefined }
   const { assignments } = custody
-  // Before a service is asked: its answers would tell strangers which keys there are.
+  // Check this before we ask the service, whose answers would tell strangers which keys there are.
   assignments.requireAny(account)
   if ('address' in wanted) {
     assignments.require(account, { address: wanted.address, keyName: undefined })

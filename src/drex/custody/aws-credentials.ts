@@ -5,7 +5,7 @@ import { type Exchange, jsonObject, SignerError } from './exchange.ts'
 
 export type AwsCredentialSource = () => Promise<AwsCredentials>
 
-/** Before they end, so that no request is under way with ended ones. */
+/** We renew them so long before they end, so that no request runs with ended ones. */
 const marginMs = 300_000
 
 /**

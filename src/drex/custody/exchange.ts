@@ -14,10 +14,10 @@ type SignerAnswer = { readonly status: number; readonly text: string }
 
 export type Exchange = (request: SignerRequest) => Promise<SignerAnswer>
 
-/** What the service said, or that it said nothing; never holds a key, a token or what was to be signed. */
+/** The service refused or did not answer. The message never holds a key, a token or what was to be signed. */
 export class SignerError extends Error {
   override readonly name = 'SignerError'
-  /** It may answer later; otherwise it has refused. */
+  /** True: it may answer later. False: it has refused. */
   readonly isAway: boolean
 
   constructor(message: string, isAway: boolean) {

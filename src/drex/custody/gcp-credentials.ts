@@ -7,7 +7,7 @@ export type GcpTokenSource = () => Promise<string>
 
 const scope = 'https://www.googleapis.com/auth/cloudkms'
 const assertionSeconds = 3_600
-/** Before it ends, so that no request is under way with an ended one. */
+/** We renew it so long before it ends, so that no request runs with an ended one. */
 const marginMs = 60_000
 
 const accountFile = z.object({

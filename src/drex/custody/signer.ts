@@ -12,7 +12,7 @@ import {
 import type { KeyServiceName } from './key-service.ts'
 
 export type Signer = {
-  /** Who signs: those of one kind share what they can be asked at once. */
+  /** Signers of one kind share the number of requests that may run at once. */
   readonly kind: 'managed' | 'web3signer' | KeyServiceName
   /** May answer at once: the managed signer does. */
   readonly signTransaction: (
@@ -25,7 +25,7 @@ export type Signer = {
 export type Signable = {
   /** 32 bytes: of a message or of typed data. */
   readonly digest: Uint8Array
-  /** What a signer is asked for that hashes by itself: the method, and what follows the address. */
+  /** The question for a signer that hashes by itself: the method, and what follows the address. */
   readonly remote: { readonly method: string; readonly argument: unknown }
 }
 

@@ -2,7 +2,7 @@
 const waitMs = 500
 
 /**
- * What a node has taken and the database does not tell yet. On a fast chain most of it is in a block before that is
+ * Transactions that a node has taken and the database does not show yet. On a fast chain most are mined before that is
  * worth a write of its own. A process that ends meanwhile leaves it signed, and whoever takes it up sends it again.
  *
  * @param nowMs a clock that only moves forward

@@ -1,4 +1,4 @@
-/** What may be signed at which fee: within the limits, and paid for by the sender's own coin. */
+/** Decides what may be signed at which fee: within the limits, and as far as the sender's own coin pays for it. */
 import type { Hex } from '../evm/hex.ts'
 import { toldIn } from '../rpc/exchange.ts'
 import type { EngineContext } from './context.ts'

@@ -8,7 +8,7 @@ import { failing, toldIn } from '../rpc/exchange.ts'
 import type { Block } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 
-/** Somebody waits for the head: once a node has told it, the others have so long. */
+/** A caller waits for the head, so once a node has told it, the others have only this long. */
 const headGraceMs = 1_000
 
 /** Where several tell a head, one alone is not believed: it may lie, and what is remembered by it would never come. */
@@ -72,7 +72,7 @@ const checked = (
 }
 
 /**
- * The blocks of these heights, as far as they are told and each is built on the one before.
+ * The blocks of these heights, up to the first that is not told or not built on the one before.
  * @param numbers in a row
  * @throws RpcFailure if nothing is told of the first
  */
@@ -85,7 +85,7 @@ export const linkedBlocks = async (
   for (const number of numbers) {
     const outcome = outcomes.get(number)!
     if ('failure' in outcome) {
-      // Those before it are read now; the next look begins with it.
+      // We read the blocks before it now; the next look begins with it.
       if (blocks.length > 0) break
       throw outcome.failure
     }
@@ -98,7 +98,7 @@ export const linkedBlocks = async (
   return blocks
 }
 
-/** By the blocks' numbers; `none` where there is no such block. What is not told is missing. */
+/** Hashes by block number; `none` where the chain has no such block. Heights that no node tells are left out. */
 export const hashesOf = async (
   context: BlockContext,
   numbers: Iterable<number>,

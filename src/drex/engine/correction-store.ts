@@ -15,7 +15,7 @@ import {
   type TransactionKind,
 } from './transaction.ts'
 
-/** A told end that is none any more. */
+/** An end that we have told and that no longer holds. */
 export type Corrected = {
   readonly id: string
   readonly kind: TransactionKind

@@ -97,11 +97,11 @@ export const failFollowers = async (
   return rows.map(valueOfRow<Ended>)
 }
 
-/** So many at once of what has expired. */
+/** How many expired transactions end at once. */
 export const expiredMax = 1_000
 
 /**
- * Without those that may be on the chain already, of which nobody can say that they were not sent.
+ * Leaves out those that may be on the chain already, since nobody can say that they were not sent.
  * @param except senders that have to wait
  */
 export const expired = (
@@ -173,7 +173,7 @@ export const resetNetwork = async (
   await sql`update drex_attempts set network = ${name} where network = ${network}`
   await sql`update drex_contracts set network = ${name}
     where network = ${network} and account <> ${gatewayAccount}`
-  // What was never signed is told by the name of the new one.
+  // Only what was signed goes to the old network's name; all else belongs to the new one.
   for (const table of ['drex_transfers', 'drex_operations']) {
     await sql`update ${sql(table)} f set network = ${name} from drex_transactions t
       where f.network = ${network} and t.id = f.transaction_id and t.network = ${name}
@@ -183,7 +183,7 @@ export const resetNetwork = async (
   await sql`update drex_agreements set network = ${name}, until_block = 0 where network = ${network}`
   await sql`update drex_agreement_events set network = ${name} where network = ${network}`
   await sql`delete from drex_agreement_positions where network = ${network}`
-  // What came in on the old network is told by the name of the old one, too.
+  // Money that came in on the old network goes to its name, too.
   await sql`update drex_movements set network = ${name} where network = ${network}`
   await sql`update drex_holdings set network = ${name} where network = ${network}`
   await sql`delete from drex_positions where network = ${network}`

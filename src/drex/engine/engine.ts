@@ -34,7 +34,7 @@ type EngineState = {
 const startRetryMs = 1_000
 const errorPauseMs = 500
 
-/** What works beside the engine, on a chain that is certainly the network's. */
+/** Something that works beside the engine once the chain is certainly the network's. */
 type Companion = {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>

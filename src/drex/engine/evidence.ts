@@ -46,7 +46,7 @@ export const mismatchOf = (
     case 'deploy':
     case 'permit':
     case 'call':
-    // What becomes of these the contract tells, of which a follower reads.
+    // The contract tells what becomes of these; a follower reads it.
     case 'allow':
     case 'disallow':
     case 'command':

@@ -5,11 +5,11 @@ import { type AttemptFees, bumpedFees } from '../domain.ts'
 import type { Fees } from '../evm/transaction.ts'
 import type { RpcClient } from '../rpc/client.ts'
 
-/** What the network asks for now, in wei per unit of gas. */
+/** The fees that the network asks for now, in wei per unit of gas. */
 export type AskedFees = {
   /** Base fee and tip: a block takes nothing below it. */
   readonly least: bigint
-  /** What lasts for some blocks. */
+  /** A fee that suffices for some blocks. */
   readonly lasting: bigint
   readonly tip: bigint
 }
@@ -28,7 +28,7 @@ export type FeeLimits = {
 const roomPercent = 162n
 const withRoom = (limit: bigint): bigint => (limit * 100n) / roomPercent
 
-/** What a node advises is a stranger's word: a tip is cut to its limit. */
+/** A node's advice is a stranger's word, so a tip is cut to its limit. */
 export const currentFees = async (
   policy: GasPolicy,
   rpc: RpcClient,
@@ -54,7 +54,7 @@ export const currentFees = async (
   }
 }
 
-/** The most per unit of gas that both limits allow a transaction of so much gas. */
+/** The most per unit of gas that both limits allow for a transaction with this gas limit. */
 const limitOf = ({ feeMax, totalMax }: FeeLimits, gasLimit: bigint): bigint =>
   gasLimit === 0n ? feeMax : smaller(feeMax, totalMax / gasLimit)
 

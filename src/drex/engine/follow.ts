@@ -64,13 +64,13 @@ export const createFollower = (context: EngineContext) => {
   }
 
   const readBlocks = async (head: number): Promise<number> => {
-    // So far behind, it is another chain's head or was never one: what was read before is no measure.
+    // A head so far behind is another chain's, or the one before was false: begin there.
     if (next === undefined || head < next - knownMax) next = head
-    // Without a new block, now and then the last one, which may be another by now.
+    // Without a new block we look now and then at the last one, which may be another by now.
     if (head < next && performance.now() < againMs) return 0
     againMs = performance.now() + Math.max(againMinMs, network.blockTimeMs)
     const from = Math.max(Math.min(next, head), head - blocksMax + 1, 0)
-    // What happened in blocks that nobody read is unknown.
+    // We do not know what happened in the blocks that we skip.
     if (from > next) changed(0)
     const numbers = Array.from({ length: head - from + 1 }, (_, i) => from + i)
     const blocks = await linkedBlocks(context, numbers)
@@ -134,7 +134,7 @@ const mineFrom = async (
   return rows.length
 }
 
-/** It did what was asked, under the hash that it was given first: nothing is left to find out about its end. */
+/** Whether it did what was asked under its first hash, so that nothing about its end is left to find out. */
 const isPlain = (row: store.MinedRow, found: store.Found | undefined): boolean =>
   row.succeeded && row.mismatch === undefined && found?.isFirst === true
 
@@ -209,7 +209,7 @@ const receiptsOf = async (
   return receipts
 }
 
-/** A receipt of another transaction is none. */
+/** Ignores a receipt of another transaction. */
 const receiptOf = (outcome: RpcOutcome<Receipt | null>, hash: Hex): Receipt | undefined =>
   'result' in outcome && outcome.result?.transactionHash === hash ? outcome.result : undefined
 
@@ -225,7 +225,7 @@ const settleDeep = async (context: EngineContext, head: number): Promise<number>
     const settled = await settlePage(context, mined)
     count += settled.count
     waiting.push(...settled.waiting)
-    // Those whose block no node tells stay where they are, and hold up none behind them.
+    // Those whose block no node tells stay as they are, and do not hold up the others.
     afterId = mined.length < settleMax ? undefined : mined.at(-1)?.id
   }
   context.silence.look(context, waiting)
@@ -361,7 +361,7 @@ export const collectReceipts = async (
   for (const [i, hash] of hashes.entries()) {
     const outcome = outcomes[i]!
     const transaction = byHash.get(hash)!
-    // Without an answer we know nothing: it counts as found, so that it is not sent again now.
+    // Without an answer we know nothing, and treat it as found, so that we do not send it again now.
     if ('failure' in outcome) found.add(transaction.id)
     if (!('result' in outcome) || outcome.result === null) continue
     mined.set(hash, transaction)

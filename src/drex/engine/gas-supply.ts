@@ -7,7 +7,7 @@ import { newId } from '../ids.ts'
 import type { EngineContext } from './context.ts'
 import * as store from './store.ts'
 
-/** So that the next transactions of the wallet need none. */
+/** One supply pays for so many transactions of the wallet. */
 const transactionsPerSupply = 10n
 /** After a failure, the funding wallet is not asked again for this long. */
 const restMs = 60_000

@@ -41,7 +41,7 @@ export const onGround = async <T extends { readonly transaction: Pick<OpenTransa
   return judged.filter(({ transaction }) => !shaken.has(transaction.id))
 }
 
-/** What one node is asked once more of a step. */
+/** Asks one node once more about a step. */
 export type Again = {
   readonly requests: readonly RpcRequest[]
   /** Whether what was judged is so by these answers, too. */

@@ -194,7 +194,7 @@ export const findHeld = async (sql: Queryable, id: string): Promise<Held | undef
 /** Time that a released transaction has at least. */
 const releasedMinutes = 10
 
-/** What waits for another key's approval goes on waiting for it. @returns false if it is not held any more */
+/** Ends the hold; an approval that it needs besides is still waited for. @returns false if it was not held */
 export const release = async (sql: Transaction, id: string): Promise<boolean> => {
   const released = await sql`
     update drex_transactions set held = null, error = null,

@@ -1,4 +1,4 @@
-/** What is to take back an allowance that is used up: it has nothing to do. */
+/** Finds transactions that are to take back an allowance which is used up already: they have nothing to do. */
 import type { Hex } from '../evm/hex.ts'
 import { addressArgument, encodeAllowance } from '../evm/token-call.ts'
 import { type RpcRequest, toldIn } from '../rpc/exchange.ts'

@@ -53,7 +53,7 @@ export type Lane = {
   readonly server: string
 }
 
-/** One for each of these senders. */
+/** The lane of each of these senders. */
 export const lanesOf = async (
   sql: Queryable,
   network: string,
@@ -75,7 +75,7 @@ export const lanesOf = async (
   )
 }
 
-/** Has nobody sign for these senders until their nonces were compared with the chain by a look that began after this. */
+/** Nobody signs for these senders until a look that begins after this has compared their nonces with the chain. */
 export const doubt = async (
   sql: Transaction,
   network: string,

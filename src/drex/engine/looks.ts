@@ -13,7 +13,7 @@ export type Looks = {
 
 /** Between two looks at rest. Networks with blocks of two seconds and more are never looked at more often. */
 const restMs = 500
-/** So many looks after the last sign of something under way, all is at rest. */
+/** After so many looks without a sign of anything under way, all is at rest. */
 const looksAfter = 40
 
 /** @param restingMs between two looks at rest */

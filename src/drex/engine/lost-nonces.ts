@@ -136,7 +136,7 @@ const isAgreed = async (
   return true
 }
 
-/** Signs the lost ones again; those that were only to use the nonce have no more to do. */
+/** Has the lost transactions signed again; those that were only to use the nonce end. */
 const giveUp = async (
   context: EngineContext,
   lost: readonly OpenTransaction[],
@@ -150,7 +150,7 @@ const giveUp = async (
   const isOver = ({ id, kind }: OpenTransaction) => kind === 'gap_fill' || withdrawn.has(id)
   const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
   await storeEnds(context, lost, async (tx, part) => {
-    // Whoever used one nonce may have used more of them.
+    // Another program that used one nonce may have used more.
     await lanes.doubt(
       tx,
       network.id,

@@ -10,16 +10,16 @@ import { nodesNeeded } from './agreement.ts'
 import type { EngineContext } from './context.ts'
 import * as lanes from './lane-store.ts'
 
-/** For so long a wallet waits on the word of one of several nodes. */
+/** How long a wallet waits when only one of several nodes says so. */
 const aloneMs = 60_000
 /** After so long, nobody waits for a block any more. A look that comes so long after the last one begins anew. */
 const waitMs = 600_000
 /** Between two warnings of a wallet. */
 const warnedMs = 60_000
-/** One alone may lie, as with heads. */
+/** A single node may lie, as with heads. */
 const toldMin = 2
 
-/** What is told of a wallet whose pool has not been even for too long. */
+/** What we tell of a wallet whose pool has been ahead for too long. */
 const stuckMeanings = {
   stays_ahead: 'a pool stays ahead: what waits is held',
   stays_alone: 'the pool of one node alone stays ahead: what waits is held',

@@ -90,7 +90,7 @@ export const createProver = ({
   return { prove: async (hash) => kept.get(hash) ?? (await once(hash).catch(passing)) }
 }
 
-/** What one node tells of the block may be proven by what another tells of its receipts. None is waited for that hangs. */
+/** One node's block may be proven by another's receipts. We wait for no node that hangs. */
 const fromAny = async (
   rpc: RpcClient,
   hash: Hex,

@@ -1,4 +1,4 @@
-/** The receipt of a transaction that is mined, as far as its block proves it. */
+/** The receipt of a mined transaction, if its block proves it. */
 import type { Hex } from '../evm/hex.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Receipt } from '../rpc/methods.ts'

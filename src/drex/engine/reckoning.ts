@@ -22,7 +22,7 @@ import { save } from './sign.ts'
 import * as store from './store.ts'
 import { type TransactionError, withCall } from './transaction.ts'
 
-/** By this much the clocks of the chain and of the database may differ. */
+/** How far the clocks of the chain and of the database may differ. */
 const clockSkewMs = 60_000
 /** The clock of a block has whole seconds. */
 const blockClockMs = 1_000
@@ -90,7 +90,7 @@ export const createReckoner = (context: EngineContext, onCompared: () => void) =
       }
       return new Set(senders.filter((each) => knownNonces.has(each)))
     },
-    /** Those whose nonces are being compared, or were not told a moment ago: what they have to sign is left alone. */
+    /** Senders whose nonces are being compared, or that no node told a moment ago: we sign nothing for them now. */
     busy: () => [...comparisons.senders(), ...rests.senders()],
     /** Waits for the comparisons under way, and begins no other. */
     settle: comparisons.settle,
@@ -104,7 +104,7 @@ const isStillKnown = ({ knownNonces }: EngineContext, sender: Hex, lane: lanes.L
   lane.next !== undefined && lane.doubt === undefined && knownNonces.get(sender) === lane.server
 
 /**
- * Has a person decide on all that waits of a sender: a pool has or may have any of it, and no block has it.
+ * Holds all that a sender has waiting, for a person to decide: a pool may have any of it, and no block has it.
  */
 const holdAll = async (context: EngineContext, sender: Hex, why: string): Promise<void> => {
   const { network, logger, sql } = context
@@ -195,7 +195,7 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
     await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
     const isKnown = await lanes.clearDoubt(tx, network.id, sender, doubt)
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
-    // One of ours that can never be mined has its nonce until the sweeper has seen so.
+    // A transaction of ours that can never be mined keeps its nonce until the sweeper finds out.
     if (!(await takeFromChain(tx, { network: network.id, sender }, unsent, adopted)))
       throw new RpcFailure('transient', 'another transaction has the nonce of one that was found')
     return isKnown
@@ -229,7 +229,7 @@ export const compareNow = async (context: EngineContext, sender: Hex): Promise<b
   return knownNonces.has(sender)
 }
 
-/** What waits and may be one of these, which were mined after it was accepted. @param sent undefined if none are told */
+/** Waiting transactions that may be one of `sent`, mined after we accepted them. @param sent undefined: not told */
 const unsentBefore = async (
   { network, sql }: EngineContext,
   sender: Hex,
@@ -240,7 +240,7 @@ const unsentBefore = async (
   return heldStore.unsentOf(sql, network.id, sender, { until, isWanted: alikeTo(sent) })
 }
 
-/** What no node tells any more: none has the states of these blocks, or takes the question. */
+/** Undefined if no node can tell any more: none has the states of these blocks, or none takes the question. */
 const untold = (error: unknown): undefined => {
   if (!(error instanceof RpcFailure)) throw error
   if (error.kind !== 'no_state' && isRetryable(error.kind)) throw error

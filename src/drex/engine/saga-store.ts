@@ -13,7 +13,7 @@ type Allowance = {
   readonly data: Hex
   readonly requestAttempt: number
   readonly createdBy: string
-  /** It is on the chain, deep enough. */
+  /** Whether the allowance is deep enough on the chain. */
   readonly isGiven: boolean
   /** How many steps were to take it back, and did not. */
   readonly lost: number

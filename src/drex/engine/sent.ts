@@ -1,4 +1,4 @@
-/** What a wallet has on the chain under nonces that this book does not know, signature and all. */
+/** Reads a wallet's signed transactions on the chain under nonces that our book does not know. */
 import type { AttemptFees } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import { bytesSignedBy } from '../evm/signed-by.ts'
@@ -8,7 +8,7 @@ import type { EngineContext } from './context.ts'
 import { firstWhere } from './first-where.ts'
 import * as lanes from './lane-store.ts'
 
-/** Nonces read one by one; whoever has more that are unknown is told of as if nothing could be read. */
+/** How many nonces we read one by one; with more unknown ones a wallet counts as unreadable. */
 const readMax = 256
 
 /** A transaction of the wallet that is on the chain. */
@@ -111,7 +111,7 @@ const shown = (transaction: SignedTransaction) => {
   return { hash, gasLimit: gas, to, value, data: input, ...paidFees(transaction) }
 }
 
-/** What a transaction offers at most; one of the older kind offers one price for both. */
+/** The most that a transaction offers; one of the older kind offers one price for fee and tip. */
 export const paidFees = ({
   gasPrice = 0n,
   maxFeePerGas = gasPrice,

@@ -131,14 +131,14 @@ const approvalLanes = async (
   }
 }
 
-/** Has another program sign for one wallet. */
+/** Asks another program to sign for one wallet. */
 export const signRemotely = async (
   context: EngineContext,
   sender: Hex,
   offered: readonly Offer[],
 ): Promise<readonly Signed[]> => {
   const { network, knownNonces, sql, signers } = context
-  // Whoever waits for another of the same wallet must not stand before it in the row of nonces.
+  // A transaction that waits for another of its wallet must not get a nonce before that one.
   const mayApprove = await approvalLanes(sql, network.id, offered)
   const allowed = offered.filter(({ transaction }) => mayApprove(transaction))
   const waiting = idsOf(offered.filter((each) => !allowed.includes(each)))

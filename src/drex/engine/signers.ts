@@ -23,7 +23,7 @@ export const createSigners = ({ signerFor, timeoutMs, restMs, logger }: SignersO
       const signer = await signerFor(sender).catch(() => undefined)
       return signer?.kind === 'managed' ? signer : undefined
     },
-    /** Who signs for a wallet; undefined if nobody does. */
+    /** What kind of signer a wallet has; undefined if none. */
     kind: async (sender: Hex) => (await signerFor(sender).catch(() => undefined))?.kind,
     /** @throws Error if the signer does not sign in time, or failed a moment ago */
     async sign(sender: Hex, unsigned: UnsignedTransaction): Promise<SignedTransaction> {

@@ -1,4 +1,4 @@
-/** What would happen: asked before anything is signed. What would fail, or move nothing, fails here and uses no nonce. */
+/** Simulates before anything is signed: what would fail, or move nothing, fails here and uses no nonce. */
 import { type Hex, quantity } from '../evm/hex.ts'
 import { type Asked, type Verdict, verdictOf } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
@@ -99,7 +99,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
     )
     const estimates = await rpc.batch(estimated.map((each) => estimateOf(context, each)))
     const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
-    // What hangs beside others that were answered is its own trouble; where nothing was, the node's.
+    // If others were answered, a call that hangs is at fault itself; if none was, the node is.
     const isAnswering = permitted.length === 1 || [...calls, ...estimates].some(isAnswer)
     const passed: Passed[] = []
     const later: string[] = []
@@ -186,7 +186,7 @@ const simulated = (context: EngineContext, transaction: OpenTransaction): Again 
   }
 }
 
-/** What says that it would not succeed. All else says nothing of it. */
+/** Failures that say that the transaction would not succeed. All others say nothing about it. */
 const isEnd: ReadonlySet<RpcFailureKind> = new Set([
   'reverted',
   'not_permitted',
@@ -214,10 +214,10 @@ const judge = async (
   for (const outcome of [call, estimate]) {
     if (outcome === undefined || 'result' in outcome) continue
     const { kind } = outcome.failure
-    // So does what answers more than is read.
+    // An answer longer than we read counts as hung, too.
     if (kind === 'timed_out' || kind === 'too_large') return 'hung'
     if (isEnd.has(kind)) return refusal(context, outcome.failure)
-    // It was not looked at. All else was: nodes of some clients tell in passing words of what uses up its gas.
+    // The node did not look at the call. In all other cases it did: some clients report exhausted gas in odd words.
     return isAway.has(kind) ? 'later' : 'untold'
   }
   if (code === undefined) return 'later'
@@ -231,7 +231,7 @@ const judge = async (
   return gas !== undefined && gas > transactionGasMax ? tooMuchGas : gas
 }
 
-/** What three words of storage cost more if they are set for the first time: 17 100 each (EIP-2929). */
+/** The extra cost of setting three words of storage for the first time: 17 100 each (EIP-2929). */
 const changedGas = 60_000n
 /** Settling a delivery, with the tokens' own work: its command may be the second by the time it is mined. */
 const settlingGas = 500_000n
@@ -303,7 +303,7 @@ export const insufficientFunds: TransactionError = {
   message: 'The wallet has not enough of the network’s coin to pay for the gas.',
 }
 
-/** What takes an allowance back is looked at again after so long while its wallet cannot pay. */
+/** While a wallet cannot pay for taking back an allowance, we try again after this time. */
 const poorRetryMs = 60_000
 
 const waitsForCoin = ({ transaction: { kind }, error }: Refusal): boolean =>

@@ -29,13 +29,13 @@ import {
   withCall,
 } from './transaction.ts'
 
-/** Those of `t` that the engine reads. */
+/** The columns of `t` that the engine reads. */
 const columns = (sql: Queryable) => sql`
   t.id, t.sender, t.kind, t.subject, t.status, t.recipient, t.data, t.value, t.nonce, t.hash, t.raw, t.gas_limit,
   t.max_fee, t.tip, t.block_number, t.block_hash, t.mined_hash, t.gas_used, t.succeeded, t.mismatch, t.attempts,
   ${deploymentOf(sql)}`
 
-/** What {@link withCall} completes the call of a permit with. */
+/** The columns with which {@link withCall} completes the call of a permit. */
 export const deploymentOf = (sql: Queryable) => sql`
   case when t.kind = 'permit' then (
     select jsonb_build_object('sender', p.sender, 'nonce', p.nonce) from drex_transactions p
@@ -308,7 +308,7 @@ export const minedUpTo = async (
   return rows.map(read)
 }
 
-/** What was judged: a transaction as it was mined in a block. */
+/** A judged transaction, as it was mined in a block. */
 export type MinedIn = Pick<OpenTransaction, 'id' | 'blockHash' | 'minedHash'>
 
 const inBlock = ({ id, blockHash, minedHash }: MinedIn): MinedIn => ({ id, blockHash, minedHash })

@@ -19,7 +19,7 @@ import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 const batchMax = 250
-/** What a process has taken up, another leaves alone for this long. */
+/** How long other processes leave alone what a process has claimed. */
 const claimMs = 10_000
 /** Between two looks for what has expired. */
 const expiryMs = 1_000
@@ -275,7 +275,7 @@ const sendFresh = async (context: EngineContext, signed: readonly Signed[]): Pro
   await context.sql.begin((tx) => lanes.doubt(tx, context.network.id, senders))
 }
 
-/** Those that a node has: its answer to the first time they were sent was lost, and they are mined. */
+/** The transactions that a node has: they were sent before, the answer was lost, and they are mined. */
 const foundAmong = async (
   { rpc }: EngineContext,
   signed: readonly Signed[],
@@ -289,7 +289,7 @@ const foundAmong = async (
   return new Set(signed.filter(isFound).map(({ id }) => id))
 }
 
-/** By the node that says so. */
+/** Whether the node's answer means that it has the transaction. */
 export const isTaken = (outcome: RpcOutcome): boolean =>
   'result' in outcome || outcome.failure.kind === 'known_transaction'
 

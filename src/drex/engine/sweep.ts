@@ -40,7 +40,7 @@ export const createSweeper = (context: EngineContext) => {
       open.filter((each) => refused.get(each.id)?.kind === kind)
     await raise(
       context,
-      // What a node has taken is raised with the blocks.
+      // A transaction that a node has taken is raised as blocks pass.
       refusedAs('underpriced').filter(({ status }) => status !== 'broadcast'),
       sendables,
     )
@@ -95,7 +95,7 @@ const underpriced = (policy: GasPolicy): TransactionError => ({
       : 'It is signed, but no node takes it at a fee that the settings allow.',
 })
 
-/** What no node has taken for its fee is in nobody's pool, and holds up whatever its wallet has: more is offered at once. */
+/** If no node takes a transaction for its fee, it holds up all others of its wallet: offer more at once. */
 const raise = async (
   context: EngineContext,
   transactions: readonly OpenTransaction[],

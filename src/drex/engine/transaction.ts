@@ -71,7 +71,7 @@ export type OpenTransaction = {
   readonly minedHash: Hex | undefined
   readonly gasUsed: number | undefined
   readonly succeeded: boolean | undefined
-  /** What the receipt tells of having moved, where that is not what was asked. */
+  /** What has moved by the receipt, where that differs from what was asked. */
   readonly mismatch: string | undefined
   readonly attempts: number
 }
@@ -117,7 +117,7 @@ export type TransactionError = {
 
 const textCharactersMax = 300
 const argsMax = 16
-/** Nobody shows them, and the database cannot store all of them. */
+/** They cannot be shown, and the database cannot store all of them. */
 const controlCharacters = /\p{Cc}/gu
 
 /** A contract's words are a stranger's: they are cut, and made text that everybody can store and show. */

@@ -1,4 +1,4 @@
-/** What the pilot's contracts for exchanges in two steps tell of a proposal. */
+/** The event in which the pilot's contracts for exchanges in two steps tell of a proposal. */
 import type { Log } from '../rpc/methods.ts'
 import type { Hex } from './hex.ts'
 import { addressArgument, addressWord, amountArgument, amountWord } from './token-call.ts'
@@ -20,7 +20,7 @@ export type ProposalCall = { readonly sender: Hex; readonly recipient: Hex; read
 
 /**
  * The number of the proposal that a call made: told by the contract that was called, of the same parties and amount.
- * Tokens that take part may tell of proposals too, which are none of ours.
+ * Tokens that take part may tell of proposals too; those do not count.
  *
  * @returns undefined if there is none, or more than one
  */

@@ -1,4 +1,4 @@
-/** What a receipt tells of a token having moved: the evidence that a status of success is not. */
+/** Reads from a receipt how a token has moved: evidence that a status of success alone does not give. */
 import type { Log } from '../rpc/methods.ts'
 import { type Hex, wordLength } from './hex.ts'
 

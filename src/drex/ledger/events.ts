@@ -1,4 +1,4 @@
-/** What is told of money that came in. */
+/** The event about money that came in. */
 import type { AppEvent } from '#src/events/index.ts'
 import { formatUnits } from '../domain.ts'
 import { abbreviateAddress, zeroAddress } from '../evm/address.ts'

@@ -37,7 +37,7 @@ export type LedgerContext = Omit<FollowerContext, 'watchBlocks'> & {
 const checksMax = 64
 /** Between two comparisons of balances, while one is enough for all wallets that have moved. */
 const compareMs = 1_000
-/** Nodes keep the states of so many blocks at least. */
+/** The number of blocks whose states every node keeps at least. */
 const stateBlocks = 100
 
 export const createLedgerFollower = (context: LedgerContext): Follower =>
@@ -131,7 +131,7 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<number> =
   const bookings = await dated(reading, ours)
   const tokens = await decimalsOf(context, new Set(ours.map(({ token }) => token)))
   for (const { token } of ours) {
-    // What is passed over now is never read again.
+    // What we pass over now we never read again.
     if (!tokens.has(token))
       throw new RpcFailure('transient', `the currency ${token} tells no decimals`)
   }
@@ -262,7 +262,7 @@ const compare = async (
   )
   const checked = holdings.flatMap((holding, i) => {
     const outcome = outcomes[i]!
-    // Without the state of that block it is asked again at a later one.
+    // If the node lacks the state of that block, we ask again at a later one.
     if ('failure' in outcome || outcome.result.length !== wordLength) return []
     return [{ ...holding, balance: BigInt(outcome.result) }]
   })

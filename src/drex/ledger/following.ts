@@ -17,13 +17,13 @@ export type Follower = Pick<Job, 'start' | 'stop'>
 
 /** How long a process that died keeps the others from following. */
 const leaseMs = 10_000
-/** One process follows so long, before another may. */
+/** How long one process follows before another may. */
 const turnMs = 30_000
 const lookMs = 1_000
 /** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
 const pauseMinMs = 100
 
-/** What a follower of what contracts tell is made of. */
+/** What a follower of contract events needs. */
 export type FollowerContext = {
   readonly network: Network
   readonly rpc: RpcClient
@@ -119,7 +119,7 @@ export const placeBefore = async (
   booked: (above: number) => Promise<readonly Anchor[]> = async () => [],
 ): Promise<Back> => {
   await demandGone(context, place)
-  // None is before the first block of all.
+  // No block is before the first.
   const asked = anchors.filter(({ number }) => number >= 0)
   const anchor = await lastOnChain(context, asked)
   const [oldest] = anchors

@@ -11,7 +11,7 @@ export type Anchor = {
   readonly isBefore?: true
 }
 
-/** So many of the newest are kept, whatever their distance. */
+/** We keep this many of the newest, whatever their distance. */
 export const closeAnchors = 8
 /** One is left out while the next older one is at most so many times as far away as the next newer one. */
 const spread = 2

@@ -24,7 +24,7 @@ const rangeFirst = 2_000
 const rangeMax = 10_000
 /** Pages after which a range is doubled. */
 const growAfter = 8
-/** Blocks are proven for so long, before what they told is written down: a look has to end. */
+/** How long we prove blocks before we write down what they told: a look has to end. */
 export const proofsMs = 1_000
 /** A range that is refused later than this is followed by a smaller one at the next look only: a look has to end. */
 const smallerWithinMs = 5_000
@@ -50,13 +50,13 @@ export type Source = {
    * @throws RpcFailure
    */
   readonly read: (after: Place, to: number, wanted: Wanted) => Promise<Page | undefined>
-  /** Only so many blocks of a range were of use. */
+  /** Says that only so many blocks of a range were of use. */
   readonly shorten: (blocks: number) => void
   /** @throws RpcFailure also if a block is missing */
   readonly blocks: (numbers: readonly number[]) => Promise<ReadonlyMap<number, Block>>
 }
 
-/** What the pages are read by. */
+/** What reading the pages needs. */
 export type SourceContext = {
   readonly network: Pick<Network, 'proofs' | 'validators'>
   readonly rpc: RpcClient
@@ -85,7 +85,7 @@ export const createSource = (context: SourceContext): Source => {
   }
 }
 
-/** Fewer blocks avoid none of these. */
+/** Failures that asking for fewer blocks does not avoid. */
 const isAway: ReadonlySet<RpcFailureKind> = new Set([
   'unreachable',
   'wrong_chain',
@@ -164,7 +164,7 @@ const far = async (
 }
 
 /**
- * One node is asked for its last block before the events: whoever has that can tell them all.
+ * We ask one node for the range's last block before the events: a node that has it can tell them all.
  * @throws RpcFailure
  */
 const rangeOf = async (

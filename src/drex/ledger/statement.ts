@@ -31,7 +31,7 @@ export type Statement = {
   readonly movements: readonly (store.StatementRow & { readonly balance: bigint })[]
   /** The newest block at which the ledger was compared with the chain. */
   readonly checkedBlock: number | undefined
-  /** What the chain's balance was more than the ledger's then. */
+  /** By how much the chain's balance exceeded the ledger's then. */
   readonly difference: bigint
 }
 

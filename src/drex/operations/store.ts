@@ -68,7 +68,7 @@ export const operationById = async (
   return row && read(row)
 }
 
-/** Whoever's they are, for what is told of their ends. */
+/** Operations of all accounts, to tell of their ends. */
 export const operationsById = async (
   sql: Queryable,
   ids: readonly string[],

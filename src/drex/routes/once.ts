@@ -19,7 +19,7 @@ import type { Creation } from '../creation.ts'
 
 export type Audited = Omit<AuditEntry, 'actor'>
 
-/** What is asked: a body that has been judged, and whose it is. */
+/** A request: its judged body and its caller. */
 type Asked<T> = { readonly body: T; readonly caller: Caller; readonly c: RequestContext }
 
 type Once<T, R> = {

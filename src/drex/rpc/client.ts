@@ -105,7 +105,7 @@ const askedInTurn = async <M extends Method>(
     try {
       outcomes.push(...(await ask(rest)))
     } catch (failure) {
-      // What was answered stays answered.
+      // The answers that we have are kept.
       if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
       outcomes.push(...rest.map(() => ({ failure })))
     }
@@ -220,7 +220,7 @@ const oddKinds: ReadonlySet<RpcFailureKind> = new Set([
   'refused',
 ])
 
-/** It says nothing, and another node may say more. */
+/** The answer says nothing, and another node's may say more. */
 const isOdd = (outcome: RpcOutcome): boolean =>
   'failure' in outcome && oddKinds.has(outcome.failure.kind)
 

@@ -77,7 +77,7 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
   }
 }
 
-/** What one node does not take for good: another, of another client, may. */
+/** Whether the refusal is one node's own and final: a node with other software may accept. */
 export const isOfNode = (kind: RpcFailureKind): boolean =>
   kind === 'method_not_found' || kind === 'invalid_question'
 
@@ -108,7 +108,7 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
     'not_permitted',
   ],
   [/revert/i, 'reverted'],
-  // What ends a call without its contract's word.
+  // Words for a call that ended without its contract deciding so.
   [
     /out ?of ?gas|gas required exceeds|gas uint64 overflow|invalid.?(opcode|jump)|stack.?(underflow|overflow|limit)|call depth|evm error/i,
     'reverted',
@@ -134,7 +134,7 @@ const byCode: Readonly<Record<number, RpcFailureKind>> = {
   [-32001]: 'nonce_too_low',
   [-32006]: 'nonce_too_high',
   [-32009]: 'underpriced',
-  // What Nethermind and OpenEthereum tell of an execution, whatever word ended it.
+  // Nethermind and OpenEthereum give this code for every execution that failed.
   [-32015]: 'reverted',
   [-32601]: 'method_not_found',
   [-32602]: 'invalid_question',
@@ -161,7 +161,7 @@ export const classifyRpcError = (error: unknown): RpcFailure => {
 
 /** In words of other limits, too: they are looked for first. */
 const tooLarge = /\bbatch|too (big|large|long)\b|\b(payload|entity|request size)\b/i
-/** What nodes that take no batches say of any. */
+/** The code with which nodes that take no batches refuse one. */
 const noRequest = -32600
 
 /**

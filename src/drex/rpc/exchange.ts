@@ -31,11 +31,11 @@ export const failing = (kind: RpcFailureKind, message: string) => ({
  * {@link transactionGasMax} can tell: its least event costs 375 units and takes some 450 characters.
  */
 export const replyBytesMax = 32 * 1024 * 1024
-/** As much as Ethereum gives a transaction (EIP-7825): the receipts of those that we send can be read. */
+/** The most that Ethereum allows a transaction (EIP-7825), so that we can read the receipts of all that we send. */
 export const transactionGasMax = 1n << 24n
 /** A number or a hash, or the refusal of one. */
 const shortBytesMax = 64 * 1024
-/** As much memory as the gas of a call pays for, in hexadecimal digits. */
+/** The memory that the gas of a call can pay for, in hexadecimal digits. */
 const callBytesMax = 24 * 1024 * 1024
 /** Code, or the hashes of a block's transactions. */
 const longBytesMax = 8 * 1024 * 1024

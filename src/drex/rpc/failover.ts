@@ -50,7 +50,7 @@ export const createFailover = <Node>({
     let latest: Node | undefined
     const running = new Map<Node, Promise<Told<Node, T>>>()
     const tried = new Set<Node>()
-    /** These do not take the question: they are not asked again, and cost no attempt. */
+    /** Nodes that do not take the question: we do not ask them again, and they cost no attempt. */
     const unable = new Set<Node>()
     for (let attempts = 0; ; ) {
       const allowed = attemptsMax + unable.size

@@ -51,7 +51,7 @@ export type Node = {
    * @throws RpcFailure `wrong_chain`, or `unreachable` while it lags behind the checkpoint
    */
   readonly identify: (expected: Identity | undefined) => Promise<Hex>
-  /** It was away: it may come back as another. */
+  /** Says that the node was away: it may come back as another. */
   readonly forget: () => void
 }
 
@@ -182,7 +182,7 @@ const createAsker = (url: string, options: NodeOptions): Pick<Node, 'ask' | 'ask
         if (!(error instanceof RpcFailure) || signal?.aborted) throw error
         if (error.kind === 'timed_out') {
           const outcomes = await apart(url, part, limits, error).catch((failure: unknown) => {
-            // It may be busy with the calls that nobody waits for any more.
+            // The node may still be busy with calls that nobody waits for any more.
             if (part.length > 1) shrink(part.length)
             throw failure
           })
@@ -197,7 +197,7 @@ const createAsker = (url: string, options: NodeOptions): Pick<Node, 'ask' | 'ask
         // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
         if (error.kind === 'too_large') continue
         if (isLess.has(error.kind)) throw error
-        // It may be one call's that the node says of all.
+        // The node may say of all what is true of one call.
         const outcomes = await inGroups(url, part, limits, error.kind)
         if (outcomes.every(isUnknown)) throw error
         return outcomes
@@ -232,13 +232,13 @@ const together = async <M extends Method>(
   }
 }
 
-/** What the node says of all together, one of them alone may be why. */
+/** What the node says of all together may be the fault of one. */
 const refusedWhole = (error: unknown): undefined => {
   const isOne = error instanceof RpcFailure && error.kind !== 'timed_out'
   if (!isOne || (error.kind !== 'too_large' && isLess.has(error.kind))) throw error
 }
 
-/** What a node says so of one call that was asked alone concerns that call, and not those asked after it. */
+/** If a call was asked alone, such a refusal concerns that call only, not those asked after it. */
 const isOwn = ({ kind }: RpcFailure): boolean => kind === 'too_large' || kind === 'malformed'
 
 const unanswered = () => failing('unreachable', 'the node left a call unanswered')
@@ -266,7 +266,7 @@ const orUnasked = <T>(
   outcomes.every(isUntold) ? [...outcomes, ...unasked(count - outcomes.length)] : outcomes
 
 /**
- * One call that takes for ever is its own trouble, and not that of those asked beside it.
+ * Asks each call alone, so that one that takes for ever does not harm the others.
  * @throws RpcFailure if the node answers none
  */
 const singles = async <M extends Method>(
@@ -301,7 +301,7 @@ const alive = async (url: string, { timeoutMs, signal }: Limits): Promise<void> 
 }
 
 /**
- * What came to no end together: the node may be away, or one of the calls take for ever.
+ * Asks again what got no answer together: the node may be away, or one of the calls may take for ever.
  * @throws RpcFailure if the node is away
  */
 const apart = async <M extends Method>(

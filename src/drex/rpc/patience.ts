@@ -12,7 +12,7 @@ const firstMs = 500
 const leastMs = 100
 const times = 4
 const perCallMs = 5
-/** What is left of a node's longest exchange after one more. */
+/** How much of a node's longest exchange still counts after each further one. */
 const leftOfLongest = 0.9
 
 /** @param callsMax of one exchange */

@@ -44,7 +44,7 @@ export const encodeTypedData = async (data: TypedData): Promise<Encoded> => {
   try {
     const derived = TypedDataEncoder.from(fields).primaryType
     if (derived !== primaryType) throw refuse('primaryType', `must be ${derived}`)
-    // What a verifier hashes of the domain are the fields that are declared: none may be there for show.
+    // A verifier hashes only the declared fields of the domain, so no undeclared one may be there for show.
     const payload = TypedDataEncoder.getPayload(domain, fields, message)
     const told = payload.types
     const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -1,7 +1,7 @@
 /**
  * Reads for each stream what its contract told, in blocks that have their confirmations, and tells it by an event in the
  * transaction that moves the stream's place: nothing is left out or told anew by a restart, and what a reorganisation
- * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
+ * takes back is told, too. Each stream stands alone: one that cannot be read does not hold up the others.
  */
 import type { AppEvent } from '#src/events/index.ts'
 import { type Client, isRowFault, type Transaction } from '#src/platform/database/index.ts'
@@ -26,14 +26,14 @@ const streamsPage = 100
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
-/** A stream that failed is left alone for so long, and twice as long after each further failure. */
+/** How long a stream rests after a failure; twice as long after each further one. */
 const restFirstMs = 1_000
 const restMaxMs = 60_000
 
-/** Streams that failed last are read beside the others, so many at once: what hangs keeps nobody waiting. */
+/** How many of the streams that failed last are read at once, beside the others, which do not wait for them. */
 const besideMax = 8
 
-/** What is known of a stream as long as it is followed here. */
+/** What this process knows of a stream while it follows it. */
 type Course = {
   /** It finds out by itself how many blocks are read at once. */
   readonly source: Source
@@ -168,7 +168,7 @@ const tell = async (
   return page.last.number
 }
 
-/** What the contract told, by every place of the filter that is not null; the first is the event itself. */
+/** Whether a log matches every topic of the filter that is not null; the first is the event itself. */
 const isWanted =
   ({ address, topics }: store.Stream) =>
   (log: Log): boolean =>
@@ -184,7 +184,7 @@ const payloads = async (
 ): Promise<readonly Payload[]> => {
   if (logs.length === 0) return []
   const contract = await contractById(sql, stream.contractId)
-  // A registration may be replaced by one whose ABI has the event no more.
+  // A registration may have been replaced by one whose ABI lacks the event.
   const abi = contract === undefined ? undefined : await readAbi(contract.abi)
   return logs.map((log) => {
     const isShort = log.data.length <= 2 + dataBytesMax * 2

@@ -17,7 +17,7 @@ export type Tokens = {
    * @throws ApiError `token_unusable` if the contract tells none, or others than before; `network_unreachable`
    */
   readonly decimalsOf: (chain: Chain, token: Hex) => Promise<number>
-  /** What its contract tells now, kept nowhere: undefined if that is none, `untold` if no node answers. */
+  /** What its contract tells now, not kept: undefined if it is no token, `untold` if no node answers. */
   readonly toldDecimals: (chain: Chain, token: Hex) => Promise<number | undefined | 'untold'>
   /** What it told when it was first used as a token here; undefined if it never was. */
   readonly keptDecimals: (chain: Chain, address: Hex) => Promise<number | undefined>

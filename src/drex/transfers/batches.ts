@@ -230,7 +230,7 @@ export const createBatches = (
     get,
     /** @param form how the answer shows addresses */
     async create(request: BatchRequest, caller: Caller, form: AddressForm) {
-      // Before another key's answer is found under the same Idempotency-Key.
+      // Check this before we find another key's answer under the same Idempotency-Key.
       for (const { fromWallet } of request.rows) requireWallet(caller, fromWallet)
       const bodyOf = (batch: NewBatch): string =>
         JSON.stringify({
@@ -258,7 +258,7 @@ export const createBatches = (
       const isReleased = await approveHeld(sql, ids, caller, expirySeconds)
       if (isReleased) kick()
       const now = await get(id, caller)
-      // Whoever repeats an approval because its answer was lost gets the answer again.
+      // A caller that repeats an approval because the answer was lost gets the answer again.
       if (isReleased || now.some(({ approvedBy }) => approvedBy === caller.keyId)) return now
       throw new ApiError(
         drexErrors.approval_not_possible,

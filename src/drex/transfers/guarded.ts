@@ -32,7 +32,7 @@ export const acceptGuarded = async (
 ): Promise<Answered> => {
   const { caller, transfer } = acceptance
   const decided = await sql.begin(async (tx): Promise<Answered | PolicyRule> => {
-    // Whoever repeats a request waits here for the first, and then finds its answer.
+    // A repeated request waits here for the first, and then finds its answer.
     const policies = await lockPolicies(tx, wallets)
     const before = await replayOf(tx, caller.idempotencyKey)
     if (before !== undefined) return before

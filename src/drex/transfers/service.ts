@@ -111,7 +111,7 @@ export const createTransfers = (deps: Deps) => {
       const isReleased = await approveHeld(sql, [id], caller, deps.expirySeconds)
       if (isReleased) kick()
       const transfer = await get(id, caller)
-      // Whoever repeats an approval because its answer was lost gets the answer again.
+      // A caller that repeats an approval because the answer was lost gets the answer again.
       if (isReleased || transfer.approvedBy === caller.keyId) return transfer
       throw new ApiError(
         drexErrors.approval_not_possible,
@@ -212,7 +212,7 @@ const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferR
 const creationBody = (...transfer: Parameters<typeof creationOf>): string =>
   JSON.stringify(creationOf(...transfer))
 
-/** A transfer as it is told of when it is taken. */
+/** A transfer as the answer to its creation shows it. */
 export const creationOf = (
   transfer: store.NewTransfer & { readonly attempt?: number },
   form: AddressForm,
@@ -256,7 +256,7 @@ const cancel = async (deps: Deps, transfer: store.Transfer, actor: Actor): Promi
   const { id, network } = transfer
   await requireUnsent(deps, transfer)
   const taken = await deps.sql.begin(async (tx) => {
-    // Without its last step the transfer is not cancelled, and then none of the others is.
+    // If the last step cannot be cancelled, the transfer cannot, and no other step is.
     if (!(await store.lockCancellable(tx, transfer.transactionId))) return false
     await store.cancelPending(tx, id)
     await revokeAllowances(tx, network, [id])

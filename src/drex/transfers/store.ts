@@ -153,7 +153,7 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
   const order = sql`f.id`
   const account = opaque(sql, sql`f.account = ${by.account}`)
   const named = (condition: PendingQuery<PostgresRow[]>) => ({
-    // Fenced off: the order of the list is none of its index.
+    // The offset keeps the planner from using the list's order here, which this index does not have.
     transfers: sql`(select * from drex_transfers where ${condition} offset 0) f`,
     condition: account,
     order,
@@ -269,7 +269,7 @@ export const listTransfers = async (
   return rows.map(read)
 }
 
-/** What a transaction was signed for, by its present hash or one of an earlier attempt. */
+/** The transaction that was signed under a hash, its present one or that of an earlier attempt. */
 const signedFor = (sql: Client, hash: Hex) => sql`
   select t.subject from drex_transactions t
   where t.network = any(${[...networkIds]}::text[]) and t.hash = ${hash}
@@ -313,7 +313,7 @@ export const approveTransfer = async (
   return true
 }
 
-/** What nobody approved waits for nobody any more once its transfer has ended. */
+/** Once a transfer has ended, it no longer waits for an approval. */
 export const lapseApprovals = async (sql: Transaction, ended: readonly Ended[]): Promise<void> => {
   const unsent = ended.filter(({ status }) => status === 'failed' || status === 'cancelled')
   if (unsent.length === 0) return

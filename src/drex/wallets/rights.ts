@@ -6,7 +6,7 @@ import type { Hex } from '../evm/hex.ts'
 import { limitsMoney } from './policy.ts'
 import type { Wallet } from './store.ts'
 
-/** What of a caller decides which wallets are its own. */
+/** The parts of a caller that decide which wallets are its own. */
 export type WalletRights = Pick<Caller, 'owner' | 'keyId' | 'environment' | 'restrictions'>
 
 /** Whether the key is for this wallet. */
@@ -42,7 +42,7 @@ export const scopeOf = ({ owner, environment }: WalletRights): Visible => ({
   networks: networksFor(environment),
 })
 
-/** Without what is of wallets that the key is not for. */
+/** What the caller may see: nothing of wallets that its key is not for. */
 export const visibleTo = (rights: WalletRights): Visible => ({
   ...scopeOf(rights),
   wallets: walletsOf(rights),

@@ -81,7 +81,7 @@ export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<bool
   return count === 1
 }
 
-/** What former versions let another account watch takes nobody's place. */
+/** Earlier versions let another account watch the address; that must not block its owner. */
 const freeAddress = (sql: Queryable, { address, account }: Wallet) => sql`
   with moved as (
     delete from drex_wallets where address = ${address} and type = 'external' and account <> ${account}
