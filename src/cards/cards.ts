@@ -71,7 +71,7 @@ const retentionOf = (
   sql: Client,
 ): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger })])
 
-/** What is told to the parts that listen to networks. */
+/** Connects the parts that listen to networks. */
 const listen = (
   { networks, emission, logger }: CardsDeps,
   sql: Client,
@@ -79,7 +79,7 @@ const listen = (
   inTurn: InTurn,
   now: () => Date,
 ): void => {
-  // What waits for a network goes out when that is back.
+  // When a network is back, what waits for it goes out.
   networks.onUp(onReversals)
   const told = { sql, networks, onReversals, inTurn, emission, logger: limitedLog(logger), now }
   networks.onLateAnswer(createLateAnswers(told))
@@ -90,7 +90,7 @@ const listen = (
   )
 }
 
-/** What is done from time to time. */
+/** The work that is done from time to time. */
 const jobsOf = (
   deps: CardsDeps,
   sql: Client,

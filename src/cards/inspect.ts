@@ -85,7 +85,7 @@ const shownEntry = (entry: ReadEntry, isKnownOnly: boolean): ReadEntry => {
 
 const notRead = { id: '', isKnown: true, name: 'not read', isSensitive: false, entries: [] }
 
-/** One that cannot be read tells why. */
+/** A field that cannot be read tells why. */
 const entriesOf = (
   field: Uint8Array,
   composite: Composite<unknown>,
@@ -115,7 +115,7 @@ const compositesOf = (
       if (field !== undefined) found.set(de, entriesOf(field, composite, de, show))
     }
   } catch (error) {
-    // What is wrong with the message is told beside its fields.
+    // We tell what is wrong with the message beside its fields.
     if (!(error instanceof CodecError)) throw error
   }
   return found

@@ -1,14 +1,14 @@
 import { createGatherer } from '#src/platform/database/index.ts'
 
-/** What is done at once of all that networks tell of their own accord: payments need the database, too. */
+/** How many messages of networks' own accord we handle at once: payments need the database, too. */
 const atOnceMax = 4
-/** What may wait for that: more is not taken. */
+/** How many may wait for that; we do not take more. */
 const waitingMax = 10_000
 
 /** @throws OverloadedError if too much waits */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
-/** One for all networks of a process. */
+/** All networks of a process share it. */
 export const createTurns = (): InTurn => {
   const take = createGatherer<() => Promise<unknown>, unknown>({
     rowsMax: 1,
@@ -20,7 +20,7 @@ export const createTurns = (): InTurn => {
   return <T>(work: () => Promise<T>) => take(work) as Promise<T>
 }
 
-/** Who asks for the same while it is under way shares what comes of it: networks tell one thing over each connection. */
+/** Callers with the same key share one run and its result: networks tell one thing over each connection. */
 export const createShared = <T>(): ((key: string, work: () => Promise<T>) => Promise<T>) => {
   const underWay = new Map<string, Promise<T>>()
   return (key, work) => {

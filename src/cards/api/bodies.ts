@@ -183,7 +183,7 @@ const moreOf = (given: Given) => {
 
 type Given = z.input<typeof authorizationBody>
 
-/** Those that most requests have, and no other. */
+/** The fields that most requests have, and no others. */
 const plainFields: ReadonlySet<string> = new Set(
   Object.keys(authorizationBody.shape).filter(
     (name) => name !== 'accept_partial' && !Object.hasOwn(paymentFields, name),

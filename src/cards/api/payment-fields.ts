@@ -100,7 +100,7 @@ type Given = {
   readonly [K in keyof typeof paymentFields]?: z.infer<(typeof paymentFields)[K]>
 } & { readonly accept_partial?: boolean | undefined }
 
-/** What is stored of them; undefined if there is nothing. */
+/** The fields that we store; undefined if there are none. */
 export const detailsIn = (given: Given): Details | undefined => {
   const { three_ds: threeDs, stored_credential: stored } = given
   const all: {
@@ -121,7 +121,7 @@ export const detailsIn = (given: Given): Details | undefined => {
   return there.length === 0 ? undefined : (Object.fromEntries(there) as Details)
 }
 
-/** What is not. */
+/** The fields that we do not store. */
 export const secretsIn = ({ three_ds: threeDs, icc_data: icc }: Given): Secrets | undefined =>
   threeDs?.cavv === undefined && icc === undefined
     ? undefined

@@ -18,7 +18,7 @@ const told = (answer: unknown, lookups: Lookups): unknown => {
   const own = Object.entries(answer).map(([name, value]) => [name, told(value, lookups)])
   const members = Object.fromEntries(own) as Record<string, unknown>
   const { response_code: code, response_message: text } = members
-  // Without an answer of the network there is neither.
+  // If the network did not answer, there is neither.
   if (typeof code === 'string' && typeof text === 'string' && text !== '') {
     members['response_message'] = portugueseMessageOf(code)
   }

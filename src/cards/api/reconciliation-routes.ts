@@ -53,7 +53,7 @@ const feesView = (fees: StoredTotals['fees']) =>
     ? null
     : Object.fromEntries(feeNames.map((name) => [name, numberOf(fees[name] ?? null)]))
 
-/** What we have more than the network, of all that it told. */
+/** By how much we have more than the network, for all that it told. */
 const differenceView = (
   ours: Totals,
   { authorizations: counted = null }: StoredTotals,
@@ -70,7 +70,7 @@ const differenceView = (
   fees: feesDifference(ours.fees, theirs.fees),
 })
 
-/** Null where there is none that both know. */
+/** Null if there is no fee that both know. */
 const feesDifference = (ours: Totals['fees'] = {}, theirs: StoredTotals['fees'] = {}) => {
   const of = (name: FeeName): number | null => {
     const [own, told] = [ours[name], theirs[name]]

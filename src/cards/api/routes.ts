@@ -48,13 +48,13 @@ const routesOf = (service: CardService): readonly Route[] => [
   ...readingRoutes(service),
 ]
 
-/** What gives back, and what operators do. */
+/** The routes that give money back, and those for operators. */
 const laterRoutes = (service: CardService): readonly Route[] => [
   actRoute(documents.refund, readRefund, service.refund),
   actRoute(documents.resolve, readResolution, service.resolve),
 ]
 
-/** What networks told of that is not known here; of all accounts, as it belongs to none. */
+/** What networks told about transactions unknown here; for all accounts, because it belongs to none. */
 const unmatchedRoutes = (service: CardService): readonly Route[] => [
   route(waitingDocuments.unmatched, async ({ query: { limit, cursor }, caller }) => {
     const found = await service.unmatched(cursor, limit + 1, caller)

@@ -40,7 +40,7 @@ export type AdviceName = keyof typeof advisedMessages
 export const isAdviceName = (name: MessageName): name is AdviceName =>
   Object.hasOwn(advisedMessages, name)
 
-/** What the caller was told, and by which code it knows it. */
+/** What the caller was told of the answer. */
 const told = { '38': { from: 'auth_code' }, '39': { from: 'response_code' } }
 
 const totals: Fields = Object.fromEntries(
@@ -50,7 +50,7 @@ const totals: Fields = Object.fromEntries(
   ]),
 )
 
-/** Those that are about no payment. */
+/** Whether messages of that name are about a payment. */
 export const isAboutPayment = (name: MessageName): boolean =>
   name !== 'management' && name !== 'reconciliation'
 

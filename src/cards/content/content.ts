@@ -118,7 +118,7 @@ export const createContent = (
     if (message === undefined) throw new Error(`the card network takes no ${name}`)
     return message
   }
-  // Without a file nobody tells the network: it approves parts or it does not.
+  // Without a file we cannot tell the network whether we take approved parts.
   const untold = content === undefined ? bitOf('accept_partial') : 0
   const compiled: Content = {
     has: (name) => messages.has(name),
@@ -148,7 +148,7 @@ export const createContent = (
 const isOfDays = (name: MessageName): boolean =>
   name === 'reconciliation' || name === 'batch_upload'
 
-/** What a network takes no message of, it takes no advice of either. */
+/** If a network takes no message for an operation, it takes no advice for it either. */
 const isTaken = (name: MessageName, content: ContentForm | undefined): boolean =>
   content?.messages[name] !== null &&
   (!isAdviceName(name) || content?.messages[advisedMessages[name]] !== null)

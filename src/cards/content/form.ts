@@ -10,7 +10,7 @@ const textMax = 999
 const entriesMax = 128
 const depthMax = 3
 
-/** By source: there, not there, or one of these values. */
+/** For each source: whether it must be there, or which values it may have. */
 const condition = z.record(z.string(), z.union([z.boolean(), z.array(z.string()).min(1).max(64)]))
 
 const leafMembers = {

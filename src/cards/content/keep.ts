@@ -32,7 +32,7 @@ export type Keeper = {
 }
 
 type Kept = {
-  /** By name; undefined if the answer has none of it. */
+  /** The values by name; undefined if the answer has none of them. */
   readonly values: Readonly<Record<string, string>> | undefined
   /** Names of what the answer has, but not in the form of its place, or with the card number in it. */
   readonly unread: readonly string[]
@@ -141,7 +141,7 @@ const roomIn = (form: CompositeForm, bytesMax: number): number => {
 const encodingOf = (field: number, { fields }: Dialect): Encoding =>
   fields[field]?.type === 'b' ? 'hex' : 'ascii'
 
-/** Text for a place of so many characters, digits or bytes. */
+/** A sample that fills a place of this many characters, digits or bytes. */
 const textOf = (encoding: Encoding, length: number): string =>
   encoding === 'base64'
     ? btoa('9'.repeat(length))

@@ -28,7 +28,7 @@ export class MissingFactError extends Error {
   }
 }
 
-/** What a request gave does not fit into the network's messages. */
+/** A value from the request does not fit into the network's messages. */
 export class TooLongFactError extends Error {
   override readonly name = 'TooLongFactError'
   readonly source: string

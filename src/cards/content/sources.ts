@@ -44,13 +44,13 @@ export type Details = {
   readonly cardSequence?: string
   /** The caller takes a part of the amount too. */
   readonly acceptPartial?: true
-  /** What the network told of the account, DE 54. */
+  /** The balances of the account that the network told, DE 54. */
   readonly balances?: readonly Balance[]
   /** What the network's answer brought and later messages repeat, by the names of the network's file. */
   readonly kept?: Readonly<Record<string, string>>
 }
 
-/** What may be with a payment only until its message is written. */
+/** Values that a payment may carry only until its message is written. */
 export type Secrets = {
   /** Base64. */
   readonly cavv?: string
@@ -104,9 +104,9 @@ export type Facts = {
   readonly secrets: Secrets | undefined
   readonly profile: MerchantProfile | undefined
   original: OriginalMessage | undefined
-  /** What a partial reversal leaves. */
+  /** The amount that a partial reversal leaves. */
   readonly remainingCents: bigint | undefined
-  /** What is authorized when an increment is approved. */
+  /** The amount that is authorized once an increment is approved. */
   readonly totalCents: bigint | undefined
   /** Whether a capture is the last one; undefined in other messages. */
   readonly isFinal: boolean | undefined
@@ -271,7 +271,7 @@ const ofReconciliations: Readonly<Record<string, Source>> = {
   'batch.uploaded': {
     get: ({ isUploaded }) => (isUploaded === undefined ? undefined : isUploaded ? '1' : '0'),
   },
-  // Whose debit it is, networks see differently.
+  // Networks differ on whose debit it is.
   'totals.net': { get: ({ totals }) => totals && netText(totals, 'D') },
   'totals.net_as_credit': { get: ({ totals }) => totals && netText(totals, 'C') },
 }

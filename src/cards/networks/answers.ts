@@ -9,7 +9,7 @@ export type AnswerCodes = {
   readonly approved: readonly string[]
   /** A part of what was asked for; DE 4 of the answer says how much. */
   readonly partial: readonly string[]
-  /** Nothing against a card that is only asked about. */
+  /** Codes that say nothing against a card that we only ask about. */
   readonly verified: readonly string[]
   /** Certainly nothing, to a request as to a void; single codes and ranges. */
   readonly declined: readonly string[]

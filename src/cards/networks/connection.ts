@@ -358,7 +358,7 @@ export class Connection implements Lane {
   /** Ends the connection in any state; without `reason` for good. */
   private lose(reason: unknown): void {
     if (this.state === 'down' || (this.state === 'closed' && this.socket === undefined)) {
-      // One chunk may hold two faults: the way back is timed already.
+      // A chunk may hold two faults; after the first, the next connection is timed already.
       if (reason !== undefined) return
       this.state = 'closed'
       clearTimeout(this.timer)

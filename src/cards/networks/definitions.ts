@@ -141,7 +141,7 @@ const spoken = (given: MessagesForm, dialectDefault: string) => {
   }
 }
 
-/** What is spoken with a network. */
+/** The dialect and content spoken with a network. */
 type Spoken = ReturnType<typeof spoken>
 
 /** The frame with its TPDU, where there is one; any frame may have it. */

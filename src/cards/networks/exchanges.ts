@@ -11,7 +11,7 @@ const notSent: ExchangeOutcome = Object.freeze({
   reason: 'connection_lost_unsent',
 })
 
-/** The connection that a request went over, as far as its end matters. */
+/** The connection that a request went over. */
 export type Lane = {
   inFlight: number
   /** Bytes of its stream that the kernel took. */

@@ -59,7 +59,7 @@ export class Inbound {
       else pan?.fill(0)
       answer.additionalAmounts = this.latin1Of(amountsField)
       answer.settlementDate = this.latin1Of(settlementField)
-      // One that comes late is found by them.
+      // They find the transaction of a late answer.
       if (answer.rrn === undefined) {
         answer.transmissionDateTime = this.latin1Of(transmissionField)
         answer.merchantId = this.latin1Of(merchantField)
@@ -73,7 +73,7 @@ export class Inbound {
     }
   }
 
-  /** The request that the last message answers, as far as it could be read. */
+  /** The key of the request that the last message answers, if it can be read. */
   answeredKey(): number | undefined {
     const { parser } = this
     const mti = gatewayMtis.find((one) => one === parser.mti)
@@ -82,7 +82,7 @@ export class Inbound {
     return key < 0 ? undefined : key
   }
 
-  /** What the last message's code is over; undefined if its last field is no code. */
+  /** The bytes that the last message's code covers; undefined if its last field is no code. */
   sealed(bytes: Uint8Array, start: number, end: number): SealedBytes | undefined {
     const { parser } = this
     const field = parser.has(128) ? 128 : 64
@@ -109,6 +109,6 @@ export class Inbound {
   }
 }
 
-/** That of the answer: destination and source change places. */
+/** The TPDU of the answer: destination and source change places. */
 export const replyTpdu = (tpdu: Uint8Array): Uint8Array | undefined =>
   tpdu.length === 5 ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!) : undefined

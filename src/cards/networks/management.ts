@@ -7,7 +7,7 @@ import { managementMessage } from './messages.ts'
 export const signOn = '001'
 export const signOff = '002'
 export const echoTest = '301'
-/** Those of a network, by which it ends and begins traffic; the second and third are of groups and of Visa. */
+/** The codes by which a network ends and begins traffic; the second and third are those of groups and of Visa. */
 export const signOns: ReadonlySet<string> = new Set([signOn, '061', '071'])
 export const signOffs: ReadonlySet<string> = new Set([signOff, '062', '072'])
 

@@ -16,7 +16,7 @@ import type { AdvisedOperation } from '../reversals/schema.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 
-/** What messages about one transaction have in common. */
+/** The values that all messages about one transaction share. */
 type Subject = {
   readonly amountCents: bigint
   /** ISO 4217: `BRL`. */
@@ -31,7 +31,7 @@ type Subject = {
 
 type Numbers = Pick<TraceNumbers, 'stan' | 'transmission'>
 
-/** What is not stored with the transaction. */
+/** The values that are not stored with the transaction. */
 export type Beside = {
   readonly expiry?: string | undefined
   readonly cryptogram?: string | undefined
@@ -118,7 +118,7 @@ export const followingMessage = (
 /** The code of what was approved while a network was away. */
 export const advisedCode = '00'
 
-/** What was decided while a network was away, and the number of attempts to tell it so far. */
+/** A decision taken while a network was away, and how often we have tried to tell it. */
 type AdviceSubject = Subject & {
   readonly attempts: number
   readonly reverses: AdvisedOperation
@@ -154,7 +154,7 @@ export const adviceMessage = (
 type ReversalSubject = Subject & {
   readonly attempts: number
   readonly reverses: string
-  /** What a partial reversal leaves of the original. */
+  /** The amount that a partial reversal leaves of the original. */
   readonly remainingCents?: bigint | undefined
   readonly originalMti: string
   readonly originalStan: string
@@ -282,7 +282,7 @@ export const isUncarried = (error: unknown): boolean =>
   error instanceof CodecError || error instanceof TooLongFactError
 
 /**
- * The same without what was kept of the approval, which may be why no message can carry it; undefined if nothing was.
+ * The same without the kept values of the approval, which may be why no message fits; undefined if none were kept.
  * The network finds without that what is taken back.
  */
 export const withoutKept = <T extends { readonly details?: Details | undefined }>(

@@ -261,7 +261,7 @@ class ConnectionPool implements Network {
     return Promise.resolve(undefined)
   }
 
-  /** Whoever sent it, it says nothing: only the exchange that it answers is unknown. */
+  /** We do not trust it, whoever sent it; the exchange that it answers ends unknown. */
   private wrongCode(message: CardMessage): void {
     this.counts.wrongCodes.inc()
     this.warn(message, 'the message authentication code of a message is wrong')
@@ -278,7 +278,7 @@ class ConnectionPool implements Network {
       .catch((err: unknown) => logger.error({ network, err }, 'the keys were not asked for'))
   }
 
-  /** It may be the network's: what it answers is unknown all the same. */
+  /** It may be the network's, but the exchange that it answers ends unknown all the same. */
   private unverified(message: CardMessage, err: unknown): void {
     this.counts.unverified.inc()
     const { mti, stan, rrn } = message
@@ -330,7 +330,7 @@ class ConnectionPool implements Network {
   }
 }
 
-/** One without an answer to the last transactions comes after all others, and only one without room after that. */
+/** A connection that did not answer the last transactions comes after the others, and a full one comes last. */
 const loadOf = ({ inFlight, liveness }: Connection, window: number): number => {
   if (inFlight >= window) return inFlight + 2 * window
   return liveness.isPassedOver(inFlight) ? inFlight + window : inFlight

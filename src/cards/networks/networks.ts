@@ -33,7 +33,7 @@ export type CardNetworksDeps = {
 export type CardNetworks = {
   readonly feature: Feature
   readonly all: readonly Network[]
-  /** By the name that is stored with a transaction. */
+  /** Finds a network by the name that is stored with a transaction. */
   readonly byName: (name: string) => Network | undefined
   /** The network of a card number, ASCII digits; undefined when no network takes it. */
   readonly networkFor: (pan: Uint8Array) => Network | undefined

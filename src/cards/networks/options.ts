@@ -23,9 +23,9 @@ export type NetworkOptions = {
   /** The dialect, of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing
-  /** What messages say; that of the gateway for this dialect when not given. */
+  /** The content of messages; by default the gateway's for this dialect. */
   readonly content?: Content
-  /** Those of ISO 8583:1987 when not given. */
+  /** By default those of ISO 8583:1987. */
   readonly answers?: AnswerCodes
   /** Connections held open. */
   readonly poolSize: number
@@ -54,7 +54,7 @@ export type NetworkOptions = {
   readonly connectWaitMs?: number
   /** Hours after which what is authorized and not captured is released; undefined: never. */
   readonly authorizationHours?: number | undefined
-  /** What goes on while the network is away; undefined: nothing. */
+  /** What we decide here while the network is away; undefined: nothing. */
   readonly advices?: AdviceRules | undefined
   /** How business days are compared with the network; undefined: they are not. */
   readonly reconciliation?: ReconciliationRules | undefined
@@ -67,7 +67,7 @@ export type NetworkOptions = {
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
   /** Gives whether the end of the business day is kept; with DE 15. */
   readonly onCutOver?: ((settlementDate: string | undefined) => Promise<boolean>) | undefined
-  /** Without it, advices have no meaning here. */
+  /** Undefined: advices mean nothing here. */
   readonly onAdvice?: TakeAdvice | undefined
 }
 
@@ -80,7 +80,7 @@ export const signOffMs = 2_000
 export const reconnect: Backoff = { backoffFirstMs: 250, backoffMaxMs: 2_000 }
 /** How long a request waits for a connection while none is up. */
 export const connectWaitMs = 500
-/** What waited for longer could neither be sent nor decided any more: others take it for abandoned. */
+/** After a longer wait a request can neither be sent nor decided: other processes take it for abandoned. */
 export const connectWaitMsMax = 9_000
 /** A leap year. */
 export const authorizationHoursMax = 8_784

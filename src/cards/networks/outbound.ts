@@ -28,7 +28,7 @@ export class Outbound {
   private readonly onStale: () => void
   private isFlushing = false
   private isStale = false
-  /** Those of which the kernel has not all. */
+  /** The turns whose bytes the kernel does not have in full. */
   private readonly turns: Turn[] = []
 
   /**

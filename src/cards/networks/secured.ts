@@ -97,9 +97,9 @@ export const isSealedRight = async (
   }
 }
 
-/** So many wrong codes in a row are no fault of single messages. */
+/** After so many wrong codes in a row the fault is not in single messages. */
 const wrongCodesMax = 5
-/** Anybody on the way can make a code wrong: keys are asked for no more often for that. */
+/** How often we ask for keys at most because of wrong codes, which anybody on the way can cause. */
 const askEveryMs = 10_000
 
 /** Tells by wrong codes when a network that gives keys to who asks may have begun anew, and forgotten them. */

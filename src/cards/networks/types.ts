@@ -74,13 +74,13 @@ export type Network = {
   readonly timeoutMs: number
   /** From the configuration: hours after which what is not captured is released; undefined: never. */
   readonly authorizationHours: number | undefined
-  /** What goes on while it is away; undefined: nothing. */
+  /** What we decide here while it is away; undefined: nothing. */
   readonly advices: AdviceRules | undefined
   /** How business days are compared with it; undefined: they are not. */
   readonly reconciliation: ReconciliationRules | undefined
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
-  /** What its messages say. */
+  /** The content of its messages. */
   readonly content: Content
   /** Undefined: it has no keys. */
   readonly keys: Pick<LinkKeys, 'hasPinSource' | 'translatePin' | 'look'> | undefined

@@ -34,7 +34,7 @@ export const settlementDay = (text: string | undefined, at: Date): string | unde
   )
   return days.find((day) => {
     const ms = Date.parse(`${day}T00:00:00Z`)
-    // Some dates are not in every year.
+    // Not every date is in every year.
     const isDate = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day)
     return isDate && Math.abs(ms - at.getTime()) <= halfYearMs
   })

@@ -21,7 +21,7 @@ const leaseMarginMs = 10_000
 const messagesMax = 100
 /** Without DE 15 a second cut-over within this time is the first one, told over another connection. */
 const cutOverSecondsMin = 3_600
-/** No holidays are longer: a business day that is told to begin later is none, as all until then would go on as one. */
+/** Holidays last no longer. We refuse a business day that begins later, because all days until then would be one. */
 const cutOverAheadDaysMax = 14
 
 type Reconciled = Pick<
@@ -87,7 +87,7 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
   }
 
   const round = async ({ advance, signal }: Round): Promise<void> => {
-    // What is exchanged takes the time of a network: the days of no other end later for it.
+    // An exchange takes as long as its network; the days of other networks must not end later for it.
     for (const network of reconciled) await byClock(network)
     for (const network of reconciled) {
       await store.recountTold(sql, network.name)
@@ -222,7 +222,7 @@ const attempt = async (
   )
 }
 
-/** Once for each day; a network that would not compare would not take it either. */
+/** Whether to upload: once for each day, and not to a network that refuses to compare. */
 const isUploadAsked = (
   { reconciliation }: Reconciled,
   { upload }: store.Due,
@@ -241,7 +241,7 @@ const outOfBalance = '95'
 /** DE 66, settlement code. */
 const settlementCodes = { balanced: '1', different: '2' } as const
 
-/** What the answer says: balanced only if the network says so, and none of its totals says otherwise. */
+/** Reads the answer: balanced only if the network says so and none of its totals contradicts it. */
 const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boolean): Verdict => {
   if (outcome.kind !== 'answered') return { kind: 'again', responseCode: undefined }
   const { response } = outcome

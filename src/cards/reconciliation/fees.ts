@@ -88,7 +88,7 @@ export const feesAgree = (ours: Fees<bigint> = {}, theirs: Fees<bigint> = {}): b
     return own === undefined || told === undefined || own === told
   })
 
-/** As it is stored: amounts as text, which JSON keeps exactly. */
+/** Fees as they are stored: amounts as text, which JSON keeps exactly. */
 export const storedFees = (fees: Fees<bigint>): Fees<string> =>
   Object.fromEntries(
     Object.entries(fees).map(([name, cents]) => [name, cents === null ? null : String(cents)]),

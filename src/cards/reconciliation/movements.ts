@@ -23,7 +23,7 @@ export type Movement = {
   readonly fees?: MovementFees | undefined
 }
 
-/** As `movementRows` takes them. */
+/** Movements in the form that `movementRows` takes. */
 export const movementJson = (movements: readonly Movement[]) =>
   movements.map(({ fees, ...one }) => ({
     ...one,
@@ -75,7 +75,7 @@ export type UploadedMovement = {
   readonly transmission: string
   /** The network heard of it by an advice. */
   readonly isAdvised: boolean
-  /** It has raised a sale of an earlier day. */
+  /** True: it has raised a sale of an earlier day. */
   readonly isIncrement: boolean
 }
 
@@ -124,7 +124,7 @@ const changeOf = (sql: Queryable) => sql`(
 
 type Day = Pick<Due, 'network' | 'day' | 'currency'>
 
-/** So many are looked at by one statement: a day may be long, and little of it stand. */
+/** How many one statement looks at: a day may be long, and few of its movements stand. */
 const lookedAtMax = 500
 
 /** The movements of the day after that one. Only the index of days has their order: ids would lead through other days. */
@@ -184,7 +184,7 @@ export type MovementRow = Pick<
   'id' | 'kind' | 'transactionId' | 'stan' | 'at'
 > & { readonly cents: bigint; readonly rrn: string | null }
 
-/** What a reconciliation is the sum of, in the order of booking. */
+/** The movements that a reconciliation sums up, in the order of booking. */
 export const movementsOf = (
   sql: Client,
   reconciliationId: string,
@@ -202,7 +202,7 @@ export const movementsOf = (
   where r.id = ${reconciliationId}::bigint
   order by m.id`
 
-/** What moved, by our book. */
+/** The totals by our book. */
 export const totalsOf = async (
   sql: Queryable,
   { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,

@@ -15,7 +15,7 @@ export type Due = Pick<
 const currencyOfNothing = 'BRL'
 /** How long ago a day may be that was passed over and is compared all the same. */
 const passedOverDaysMax = 31
-/** For so long what was told is counted again after its wait: later, movements may be gone. */
+/** How long we count again what a network told: later, movements may be gone. */
 const recountDaysMax = 7
 
 /** Opens the first business day of a network; does nothing if one is open. */
@@ -96,7 +96,7 @@ const addCurrencies = async (
     on conflict do nothing`
 }
 
-/** That of the day of a comparison whose wait is over. */
+/** Completes the day of a comparison whose wait is over. */
 export const completeDay = (
   sql: Queryable,
   { network, day }: Pick<Due, 'network' | 'day'>,
@@ -181,7 +181,7 @@ export const claimDue = async (
 
 type Claim = Pick<Due, 'id' | 'lease'>
 
-/** Whoever stood still for longer than the lease has nothing to say about what another has gone on with. */
+/** A process that stood still for longer than its lease must not change what another has taken over. */
 const held = (sql: Queryable, { id, lease }: Claim) => sql`
   id = ${id} and status = 'pending' and lease_until = ${lease}::text::timestamptz`
 

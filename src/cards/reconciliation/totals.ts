@@ -10,7 +10,7 @@ import {
   storedFees,
 } from './fees.ts'
 
-/** What moved in one business day of one network in one currency: pure. */
+/** The totals of one business day of one network in one currency: pure. */
 
 /** How many, and their sum in minor units. */
 type Sum = { readonly count: number; readonly cents: bigint }
@@ -19,17 +19,17 @@ type Sum = { readonly count: number; readonly cents: bigint }
 export const movementKinds = ['credit', 'credit_reversal', 'debit', 'debit_reversal'] as const
 export type MovementKind = (typeof movementKinds)[number]
 
-/** What is booked: approved authorizations move nothing, and are counted where a network compares their number. */
+/** What we book. Approved authorizations move nothing; we count them where a network compares their number. */
 export const bookedKinds = [...movementKinds, 'authorization'] as const
 export type BookedKind = (typeof bookedKinds)[number]
 
 export type Totals = Readonly<Record<MovementKind, Sum>> & {
   readonly authorizations: number
-  /** Those that our book knows; undefined: none. */
+  /** The fees that our book knows; undefined: none. */
   readonly fees?: Fees<bigint> | undefined
 }
 
-/** What a network told of its own book: undefined is what it did not tell, null what cannot be read. */
+/** A figure of the network's book: undefined if it told none, null if we cannot read it. */
 type Told = { readonly count?: number | null; readonly cents?: bigint | null }
 export type ToldTotals = Readonly<Record<MovementKind, Told>> & {
   readonly authorizations?: number | null
@@ -49,7 +49,7 @@ export const totalFields: Readonly<
   debit_reversal: { count: 77, cents: 89 },
 }
 
-/** What the function gives for each kind of movement. */
+/** Calls the function for each kind of movement. */
 export const byKind = <T>(of: (kind: MovementKind) => T): Readonly<Record<MovementKind, T>> => ({
   credit: of('credit'),
   credit_reversal: of('credit_reversal'),
@@ -161,7 +161,7 @@ export const agree = (ours: Totals, theirs: ToldTotals, counts: boolean): boolea
     theirs.authorizations === ours.authorizations) &&
   feesAgree(ours.fees, theirs.fees)
 
-/** As it is stored: amounts as text, which JSON keeps exactly. */
+/** Totals as they are stored: amounts as text, which JSON keeps exactly. */
 export type StoredTotals = Readonly<
   Record<MovementKind, { readonly count?: number | null; readonly cents?: string | null }>
 > & { readonly authorizations?: number | null; readonly fees?: Fees<string> }

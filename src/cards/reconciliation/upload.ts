@@ -22,7 +22,7 @@ export type UploadDeps = {
   readonly logger: Logger
 }
 
-/** What became of one message: `again` is neither. */
+/** What became of one message; `again`: neither taken nor refused, so send it again. */
 type Verdict = 'taken' | 'refused' | 'again'
 
 /**
@@ -48,7 +48,7 @@ export const uploadNext = async (
   const card = transaction && (await cardOr(vault, transaction.cardToken))
   if (card === 'vault_unavailable') return { isAgain: true, isUnsent: false }
   if (transaction === undefined || card === undefined || card === 'token_unknown') {
-    // It was deleted here or in the vault meanwhile, so nobody can tell of it.
+    // It was deleted here or in the vault meanwhile, so we cannot tell the network of it.
     await store.uploaded(sql, due, movement.id, 'refused')
     return { isAgain: false, isUnsent: false }
   }

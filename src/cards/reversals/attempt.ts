@@ -36,7 +36,7 @@ type OnEnded = (
  */
 type LockOriginal = (tx: Transaction, reversal: Reversal) => Promise<boolean>
 
-/** What an answer tells of how the network has booked it: DE 15, DE 28 and DE 30. */
+/** How the network has booked it by its answer: DE 15, DE 28 and DE 30. */
 export type Booking = {
   readonly settlementDate: string | undefined
   readonly fees: MovementFees | undefined
@@ -314,7 +314,7 @@ export const readAnswer = (
   return { outcome: meaning === 'done' ? 'confirmed' : meaning, responseCode }
 }
 
-/** What an answer means for its advice. Whether one is done or not, only such codes decide as the network is certain of. */
+/** What an answer means for its advice. Only codes that are certain at the network decide whether it is done. */
 const readAdviceAnswer = (
   rules: AnswerRules,
   request: CardMessage,

@@ -42,7 +42,7 @@ export type ReversalSettings = SettingValues<typeof reversalSettings>
 /** The part of the windows of a network's connections that reversals may fill: payments have the rest. */
 const shareOfWindows = 1 / 8
 const pollMs = 1_000
-/** While nothing is due, the time between two looks grows to so many times that. */
+/** While nothing is due, the time between two looks grows up to this many times. */
 const restFactor = 5
 /** Part of the time between two looks; less than one, because timers are not exact. */
 const expiryPart = 0.9
@@ -221,7 +221,7 @@ class Engine {
   private traced(network: Network, claimed: ClaimedReversal): Promise<AttemptOutcome | undefined> {
     const { reverses, traceparent } = claimed.reversal
     const attributes = { 'trilho.cards.network': network.name, 'trilho.cards.reverses': reverses }
-    // Without a trace it begins one: the request that woke the engine may be any other.
+    // Without a trace we begin one, because any request may have woken the engine.
     const options = { kind: 'consumer', parent: traceparent ?? null, attributes } as const
     return inSpan('card reversal', options, async (span) => {
       const outcome = await attemptReversal(this.context, network, claimed)

@@ -25,7 +25,7 @@ type AttemptCounts = {
   readonly ended: Counter<'network' | 'outcome'>
 }
 
-/** Those of reversals, and those of advices. */
+/** Metrics of reversals, and metrics of advices. */
 export type ReversalMetrics = { readonly of: (reverses: NewReversal['reverses']) => AttemptCounts }
 
 /** Declares the metrics of reversals; once for the process. */

@@ -13,7 +13,7 @@ import { instant } from '#src/platform/database/columns.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 
-/** What a reversal takes back, or is itself. */
+/** What a reversal takes back, or what it is itself. */
 export const reversedOperations = [
   'authorization',
   'capture',
@@ -25,7 +25,7 @@ export const reversedOperations = [
 ] as const
 export type ReversedOperation = (typeof reversedOperations)[number]
 
-/** What a network hears of because it was away when it was decided. */
+/** Decisions that a network hears of later, because it was away. */
 export const advisedOperations = [
   'authorization_advice',
   'capture_advice',
@@ -64,7 +64,7 @@ export const cardReversals = pgTable(
     terminalId: text('terminal_id'),
     installments: integer().notNull().default(1),
     details: jsonb().$type<Details>(),
-    /** What a partial reversal leaves of the original; null: nothing. */
+    /** The amount that a partial reversal leaves of the original; null: nothing. */
     remainingCents: bigint('remaining_cents', { mode: 'bigint' }),
     /** Which capture of its authorization a capture by advice is, from 1. */
     captureNumber: integer('capture_number'),

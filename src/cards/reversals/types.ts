@@ -19,7 +19,7 @@ export type Reversal = RecordOf<
   Omit<typeof cardReversals.$inferSelect, (typeof engineMembers)[number]>
 >
 
-/** What went over the wire last, request and answer. */
+/** The last request and answer that went over the wire. */
 export type EndedReversal = Reversal & { readonly messages?: readonly ShownMessage[] | undefined }
 
 /** A message to reverse, as its sender describes it. */

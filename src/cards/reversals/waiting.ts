@@ -30,7 +30,7 @@ export type ReversalFilter = {
   readonly limit: number
 }
 
-/** Those of an account, oldest first. Reads what waits, by its index, and nothing that has ended. */
+/** The waiting reversals of an account, oldest first. The index holds only what waits. */
 export const waitingReversals = (
   sql: Client,
   { isAdvice, account, merchantIds, afterId, limit }: ReversalFilter,

@@ -116,7 +116,7 @@ export const createLinkKeyStores = (sql: Client, sealer: Sealer, logger: Logger)
     offer: async (keys, originOf) => {
       const ids = new Map<KeyUse, bigint>()
       await sql.begin(async (tx) => {
-        // What was offered before and never used is replaced.
+        // Replace what was offered before and never used.
         await tx`
           delete from card_link_keys where network = ${network} and used_since is null
             and use = any(${textArray([...keys.keys()])}::text::text[])`
@@ -176,7 +176,7 @@ const createListening = (sql: Client, logger: Logger): Pick<LinkKeyStores, 'star
       const lookAtAll = () => onNews(undefined)
       looks = createJob({ name: 'keys of card networks', everyMs: lookMs, logger, run: lookAtAll })
       try {
-        // What was told before we listened, or listened again, was told to nobody here.
+        // We missed whatever was told before we listened, or listened again.
         unlisten = (await sql.listen(channel, onNews, lookAtAll)).unlisten
       } catch (err) {
         logger.warn({ err }, 'keys of card networks that other processes take are seen late')

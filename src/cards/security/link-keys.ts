@@ -41,13 +41,13 @@ export type LinkSecurity = {
   readonly pin?: PinSecurity | undefined
 }
 
-/** What becomes of a PIN block before it goes out. */
+/** How a PIN block is translated before it goes out. */
 export type PinSecurity = {
-  /** As the network wants it. */
+  /** The format that the network wants. */
   readonly format: PinFormat
   /** Undefined: the first comes by key exchange. */
   readonly key: ModuleKey | undefined
-  /** What blocks come in under, by the name that requests give. */
+  /** The keys and formats of incoming blocks, by the name that requests give. */
   readonly sources: ReadonlyMap<string, PinSide>
 }
 
@@ -71,7 +71,7 @@ type LinkKeysOptions = {
 /** A key that the network has sent; the id is that of the store, zero without one. */
 type Offered = { readonly key: ModuleKey; readonly id: bigint }
 
-/** Codes that are wrong have the store asked no more often, and wait for it. */
+/** How often wrong codes have us ask the store at most; they wait for its answer. */
 export const lookEveryMs = 200
 
 /** Messages with keys that are opened and kept at once; a network tells others again. */
@@ -167,7 +167,7 @@ export class LinkKeys {
     if (isHonoured && (await this.isUnder(old, data, code))) return true
     const offered = this.offered.get('mac')
     if (await this.isOffered(offered, data, code)) return true
-    // What the network sends right after its keys is under them, and another process may have taken those.
+    // The network uses its new keys at once, and another process may have taken them.
     await this.asking
     await this.lookSoon()
     const after = this.current.get('mac')
@@ -192,7 +192,7 @@ export class LinkKeys {
   /** Takes over what other processes have taken until now; where keys are asked for, once this one has asked. */
   async look(): Promise<void> {
     if (this.exchange?.asks === true && !this.isWhole()) return
-    // One that has begun may have missed it.
+    // A look that has begun already may have missed it.
     await this.looking
     this.looking ??= this.lookOnce().finally(() => {
       this.looking = undefined
@@ -200,7 +200,7 @@ export class LinkKeys {
     return this.looking
   }
 
-  /** The same for what came with a wrong code, of which there may be a flood. */
+  /** The same after a wrong code, of which there may be a flood. */
   private lookSoon(): Promise<void> {
     if (this.options.store === undefined) return Promise.resolve()
     const waitMs = this.lookedAtMs + lookEveryMs - performance.now()
@@ -228,7 +228,7 @@ export class LinkKeys {
       }
       const isNew = [...offered].some(([use, { id }]) => id > (this.offered.get(use)?.id ?? 0n))
       if (isNew) this.offered = offered
-      // What another process has put in use, or a later key has replaced, is not to come back.
+      // A key that another process has put in use, or that a later one has replaced, must not come back.
       for (const [use, { id }] of this.offered) {
         if (id <= (this.ids.get(use) ?? 0n)) this.offered.delete(use)
       }
@@ -282,7 +282,7 @@ export class LinkKeys {
     return { code: keyTaken, use }
   }
 
-  /** Before the network is told: what it uses from then on must outlive this process. */
+  /** Keep the keys before we tell the network: what it then uses must outlive this process. */
   private async keep(
     taken: ReadonlyMap<KeyUse, ModuleKey>,
   ): Promise<Map<KeyUse, Offered> | undefined> {
@@ -340,7 +340,7 @@ export class LinkKeys {
     this.offered = new Map()
     for (const [use, key] of keys) this.replace(use, key, honourMs)
     logger.info({ network, uses: [...keys.keys()] }, 'new keys of the card network are in use')
-    // Who has not heard of it finds out by the first code under them.
+    // A process that has not heard of it finds out by the first code under these keys.
     store?.use([...keys.values()].map(({ id }) => id)).catch((err: unknown) => {
       logger.error({ network, err }, 'other processes were not told of new keys')
     })

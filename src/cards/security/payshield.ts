@@ -25,7 +25,7 @@ export type PayshieldOptions = {
   readonly poolSize: number
   /** For a whole command, with the connection it may need. */
   readonly timeoutMs: number
-  /** After five failures in a row there are no commands for so long; 1 s. */
+  /** How long we send no commands after five failures in a row; 1 s. */
   readonly pauseMs?: number
 }
 
@@ -33,7 +33,7 @@ export type PayshieldOptions = {
 const commandsMax = 64
 /** Commands that may wait for a place among them. */
 const lineMax = 10_000
-/** After so many failures in a row the module is left alone for a moment. */
+/** After so many failures in a row we leave the module alone for a moment. */
 const failuresMax = 5
 const pauseMsDefault = 1_000
 const answerBytesMax = 4_096
@@ -78,7 +78,7 @@ class ModuleConnection {
         reject(fault)
       },
     })
-    // What hangs will not answer the others either.
+    // A module that hangs on one command will not answer the others either.
     const timer = setTimeout(() => this.lose('timed_out'), this.options.timeoutMs)
     const opening = this.connected()
     opening.then(
@@ -148,7 +148,7 @@ class ModuleConnection {
 
   private take(bytes: Uint8Array, start: number, end: number): void {
     const text = Buffer.from(bytes.subarray(start, end)).toString('latin1')
-    // Without a command that waits for it, it is of one that is over.
+    // If no command waits for it, it answers one that is over.
     this.waiting.get(text.slice(0, headerChars))?.settle(text.slice(headerChars))
   }
 
@@ -191,7 +191,7 @@ class ModuleConnection {
 const headerOf = (number: number): string =>
   number.toString(16).toUpperCase().padStart(headerChars, '0')
 
-/** As many commands as may be under way, and behind them a line of those that can wait, who go before all others. */
+/** Admits a number of commands at once; behind them stands a line of those that can wait, which go first. */
 const createPlaces = (placesMax: number) => {
   const line = new Set<() => void>()
   let taken = 0

@@ -25,7 +25,7 @@ const sideOf = ({ key, format }: PinSide): { format: PinFormat; key: Uint8Array 
 
 const randomBytes = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes))
 
-/** What the work throws about keys and blocks, without their values. */
+/** Rethrows what the work throws about keys and blocks, without their values. */
 const refusing = async <T>(work: () => T): Promise<T> => {
   try {
     return work()

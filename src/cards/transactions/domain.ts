@@ -80,7 +80,7 @@ export type CardEvent =
   | `late_${'authorization' | 'capture' | 'refund' | 'increment'}`
   /** The network has done what it refused at first: the void is asked for again, until it is confirmed. */
   | `late_${'void' | 'partial_void' | 'release'}`
-  /** Nobody captured it in time: what is left is released. */
+  /** Nobody captured it in time, so what is left is released. */
   | 'authorization_expired'
   /** The same, where the network takes no message for the rest of what is captured in parts. */
   | 'rest_lapsed'
@@ -158,7 +158,7 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
   },
 })
 
-/** What may begin on an authorization that is captured in parts or not at all. */
+/** The operations that may begin on an authorization that is captured in parts or not at all. */
 const beginnings: Transitions = {
   increment_started: during('authorized', 'increment'),
   capture_started: during('authorized', 'capture'),

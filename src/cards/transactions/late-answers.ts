@@ -23,7 +23,7 @@ export type KeptLateAnswer = {
   readonly isOneOfSeveral: boolean
   /** Somebody has taken back since what it is about: it needs nobody. */
   readonly isTakenBack: boolean
-  /** None with an id below its own can be committed any more. */
+  /** True: no row with a lower id can be committed any more. */
   readonly isSettled: boolean
 }
 
@@ -118,7 +118,7 @@ export const attachLateAnswers = async (
 export type NamelessAnswer = {
   readonly network: string
   readonly stan: string
-  /** What DE 37 of an authorization that it answers may be. */
+  /** The possible DE 37 of the authorization that it answers. */
   readonly rrns: readonly string[]
   readonly answers: 'payment' | 'void'
   /** DE 4, DE 49 by letters, DE 41 and DE 42. */

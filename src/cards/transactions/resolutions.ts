@@ -35,7 +35,7 @@ export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent
 export const isEndedAs = ({ status, operation }: CardState, outcome: Resolution): boolean =>
   operation === undefined && outcome === status
 
-/** What a person who has asked the network may choose from. */
+/** The outcomes that a person who has asked the network may choose from. */
 export const possibleResolutions = (state: CardState): readonly Resolution[] =>
   resolutions.filter(
     (outcome) => isEndedAs(state, outcome) || resolvingEvent(state, outcome) !== undefined,

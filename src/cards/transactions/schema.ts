@@ -49,15 +49,15 @@ export const cardTransactions = pgTable(
     network: text().notNull(),
     brand: text().notNull(),
     cardToken: text('card_token').notNull(),
-    /** What is authorized, with its increments; 0 for a card that is only verified. */
+    /** The authorized amount with its increments; 0 for a card that is only verified. */
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
-    /** What was asked for, where the network approved a part. */
+    /** The requested amount, where the network approved a part. */
     requestedCents: bigint('requested_cents', { mode: 'bigint' }),
     capturedCents: bigint('captured_cents', { mode: 'bigint' }),
     /** DE 11 and DE 7 of the capture that was approved: a void of what is captured names it. */
     captureStan: text('capture_stan'),
     captureTransmission: text('capture_transmission'),
-    /** The same network heard of it by an advice. */
+    /** True: the network hears of the capture by an advice. */
     captureAdvised: boolean('capture_advised'),
     /** Approved here, while the network was away. */
     standIn: boolean('stand_in'),
@@ -69,11 +69,11 @@ export const cardTransactions = pgTable(
     installments: integer().notNull(),
     /** The caller's own. */
     reference: text(),
-    /** What the payment has beside, for the messages that follow it: no secret, no card number. */
+    /** Further values for the messages that follow the payment: no secret, no card number. */
     details: jsonb().$type<Details>(),
     /** The sum of approved refunds. */
     refundedCents: bigint('refunded_cents', { mode: 'bigint' }),
-    /** What partial voids have taken back of the authorization. */
+    /** The amount that partial voids have taken back of the authorization. */
     reversedCents: bigint('reversed_cents', { mode: 'bigint' }),
     /** DE 11, DE 37 and DE 7 of the authorization. */
     stan: text().notNull(),
@@ -122,7 +122,7 @@ export const cardTransactions = pgTable(
       .on(table.network, table.createdAt)
       .where(sql`status = 'authorized' and operation is null`),
     index('card_transactions_attention').on(table.account, table.id).where(sql`needs_attention`),
-    // What is on the wire comes first, as a network that is away leaves any number of others.
+    // Operations on the wire come first: a network that is away may leave any number of others.
     index('card_transactions_under_way')
       .on(
         sql`(case when operation like 'reversing%' or operation like 'advising%' then 1 else 0 end)`,
@@ -168,7 +168,7 @@ export const cardStanBlocks = pgTable('card_stan_blocks', {
   round: integer().notNull().default(0),
 })
 
-/** What networks tell of their own accord, and approvals that come without a request. */
+/** The messages that networks send of their own accord, and approvals that come without a request. */
 export const unmatchedMtis = [
   '0120',
   '0220',

@@ -28,7 +28,7 @@ type Block = {
   round: number
   /** YDDDhh, by the database's clock. */
   readonly hour: string
-  /** By this process's clock, which only measures the time since. */
+  /** On this process's clock, which only measures the time since. */
   readonly endsAtMs: number
 }
 

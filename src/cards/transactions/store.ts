@@ -14,7 +14,7 @@ import type { Movement } from '../reconciliation/movements.ts'
 import { type CardStatus, cardStatuses } from './domain.ts'
 import { cardTransactions, type ShownMessage } from './schema.ts'
 
-/** Without what only the database writes. */
+/** A row without the columns that only the database writes. */
 export type TransactionRow = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
 
 export type CardTransaction = RecordOf<TransactionRow>
@@ -35,7 +35,7 @@ export type CardChange = {
   readonly events: readonly NewCardEvent[]
   /** The answer of the transaction's key from now on; `free` deletes the key; undefined leaves it running. */
   readonly answer?: Answer | 'free' | undefined
-  /** What the network has booked with it. */
+  /** The movements that the network has booked with it. */
   readonly movements?: readonly Movement[]
   /** Present if a caller asked for the step. */
   readonly audit?: AuditEntry | undefined
@@ -232,7 +232,7 @@ export const isAdvised = async (
   return found.length > 0
 }
 
-/** What the network's answer to the request makes of a transaction. */
+/** The statuses that the network's answer to a request can lead to. */
 const answers = ['authorized', 'declined', 'verified'] as const
 
 /**

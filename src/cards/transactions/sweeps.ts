@@ -1,4 +1,4 @@
-/** What sweeps look for, each past the locks of the others. */
+/** The rows that sweeps look for; each sweep skips rows that another has locked. */
 import type { Queryable } from '#src/platform/database/index.ts'
 import { recordOf } from '../columns.ts'
 import { type CardTransaction, selectedColumns, type TransactionRow } from './store.ts'

@@ -14,7 +14,7 @@ type UnmatchedRow = Omit<
 /** An advice of a network, or an approval without a request, that belongs to no transaction here. */
 type UnmatchedAdvice = RecordOf<Omit<UnmatchedRow, 'id' | 'times' | 'firstAt' | 'lastAt'>>
 
-/** What the message tells; a repeat has the type of its first sending. */
+/** Reads what the message tells; a repeat has the type of its first sending. */
 export const unmatchedOf = (
   network: string,
   message: CardMessage,
@@ -34,19 +34,19 @@ export const unmatchedOf = (
 /** How many of one network may wait for a person. Further ones are not taken, and the network repeats them. */
 export const unmatchedMax = 10_000
 
-/** What the database cannot store is left out. */
+/** We leave out what the database cannot store. */
 const printable = /^[\x20-\x7e]*$/
 const kept = (text: string | undefined): string | null =>
   text !== undefined && printable.test(text) ? text : null
 
-/** An answer that is told again is another one, as nobody repeats answers: somebody has to see to it anew. */
+/** Nobody repeats answers, so one that comes again is another, and a person has to see to it anew. */
 const toldAgain = (sql: Queryable) => sql`
   times = card_unmatched_advices.times + 1, last_at = now(),
   resolved_at = case when substr(card_unmatched_advices.mti, 3, 1) in ('1', '3') then null
     else card_unmatched_advices.resolved_at end`
 
 /**
- * Keeps it, once however often it is told.
+ * Keeps an advice once, however often it is told.
  *
  * @returns false if so many wait that it is not kept
  */
@@ -77,7 +77,7 @@ export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Pr
   return written.count === 1
 }
 
-/** Those that nobody has seen to, oldest first. */
+/** The advices that nobody has seen to, oldest first. */
 export const unmatchedAdvices = (
   sql: Client,
   afterId: string | undefined,

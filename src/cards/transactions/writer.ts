@@ -25,7 +25,7 @@ const writersMax = 2
 const rowsEnough = 32
 /** New transactions that may wait. Steps of those that were sent always find room. */
 const waitingMax = 10_000
-/** Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. */
+/** Rows that come within this time share a statement, and so all that follows: messages of one turn, and answers. */
 const spacingMs = 4
 /** A caller who is alone has an answer in a fifth of the time when neither of its two rows waits for company. */
 const crowdMin = 8

@@ -14,7 +14,7 @@ import type { OperationName } from './context.ts'
 import { outcomes } from './outcomes.ts'
 
 const everyMsDefault = 5_000
-/** While there is none, the time between two looks grows to so many times that. */
+/** While there is none, the time between two looks grows up to this many times. */
 const restFactor = 2
 /** Time beyond a network's limit, after which no request can still be waiting. */
 const marginMsDefault = 15_000
@@ -45,7 +45,7 @@ export const createAbandonedSweep = (options: {
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
-    // Mostly there is none: one statement says so, without a transaction.
+    // Mostly there is none, and one statement without a transaction says so.
     if (!(await hasAbandoned(sql, agesMs))) return total
     for (;;) {
       const found = await sql.begin(batch)

@@ -152,7 +152,7 @@ const agreesOnHold = (
   return isHeld ? isApproved && amountIn(message, before) === before.amountCents : true
 }
 
-/** What the book has beside captures. */
+/** What the book may hold besides captures. */
 type Booked = {
   /** Where the network tells of one. */
   readonly refunds: readonly Capture[] | undefined
@@ -188,7 +188,7 @@ const agreesOnBooking = (
 }
 
 /**
- * What is in the book of that which the message is about: by its numbers, and where it gives none any amount.
+ * The booked amounts that the message may be about: by its numbers, or all if it gives none.
  *
  * @param earlier what they all follow: a message that names it says nothing of which of them it means
  */
@@ -221,7 +221,7 @@ const ownOf = ({
   transmission,
 })
 
-/** The message that DE 90 names, which is none if it cannot be read; undefined without DE 90. */
+/** The numbers of the message that DE 90 names, empty if it cannot be read; undefined without DE 90. */
 const namedBy = ({ originalData }: CardMessage): Numbers | undefined => {
   if (originalData === undefined) return undefined
   try {

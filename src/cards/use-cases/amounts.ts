@@ -29,7 +29,7 @@ export const capturesOf = (transaction: CardTransaction): readonly Capture[] | u
   return [...(captures ?? []), last]
 }
 
-/** What the last capture took. */
+/** The amount of the last capture. */
 export const lastCaptured = ({ capturedCents = 0n, captures = [] }: CardTransaction): bigint =>
   captures.reduce((left, { cents }) => left - BigInt(cents), capturedCents)
 

@@ -56,7 +56,7 @@ export const transactionView = (transaction: CardTransaction) => {
 const amountOf = (cents: bigint | undefined): number | undefined =>
   cents === undefined ? undefined : Number(cents)
 
-/** What only some payments have. */
+/** Fields that only some payments have. */
 const detailsOf = ({ reference, details }: CardTransaction) =>
   details === undefined
     ? { reference }

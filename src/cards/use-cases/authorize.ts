@@ -192,7 +192,7 @@ const open = async (
   }
 }
 
-/** What each comes from; undefined: the network's answer. */
+/** The request's field that each comes from; undefined: the network's answer. */
 const detailInputs: Readonly<Record<keyof Details, Input | undefined>> = {
   entry: 'entry',
   installmentPlan: 'installment_plan',

@@ -22,7 +22,7 @@ const advising = {
   advising_refund: 'refund_advice',
 } as const satisfies Record<Extract<CardOperation, `advising_${string}`>, AdvisedOperation>
 
-/** What is sent for an operation that the network has yet to answer for; undefined: nothing, or its own message. */
+/** The reversal or advice sent for an operation without an answer; undefined: none, or the operation's own message. */
 export const sentFor = (operation: CardOperation): NewReversal['reverses'] | undefined => {
   const all: Readonly<Partial<Record<CardOperation, NewReversal['reverses']>>> = {
     ...reversing,
@@ -108,7 +108,7 @@ const adviceOf = (
   }
 }
 
-/** What the partial void under way leaves of the authorization. */
+/** The amount that the partial void under way leaves of the authorization. */
 const remainingOf = ({ amountCents, reversedCents = 0n, operationCents = 0n }: CardTransaction) =>
   amountCents - reversedCents - operationCents
 
@@ -118,7 +118,7 @@ export const reversalOf = (
   reverses: NewReversal['reverses'],
 ): NewReversal => {
   const isPart = reverses === 'partial_void' || reverses === 'release'
-  // What is released without a request was never sent.
+  // A release that nobody requested was never sent.
   const isSent = (reverses === 'void' || isPart) && transaction.operationStan !== undefined
   return {
     transactionId: transaction.id,

@@ -62,7 +62,7 @@ const movedBy = (
     }
     case 'partial_void':
     case 'release':
-      // By its own numbers: several may take back parts of one sale.
+      // Each by its own numbers, because several may take back parts of one sale.
       return isSale(network) ? ['debit_reversal', own] : undefined
     case 'authorization': {
       const { stan: first, transmission: at, amountCents } = before
@@ -187,7 +187,7 @@ const kindsOf = (network: Books, { reverses, originalMti }: Reversal): readonly 
 const counted = (network: Books, operation: Counting): readonly BookedKind[] =>
   isCounted(network, operation) ? ['authorization'] : []
 
-/** What is taken back of a sale: a part, or what parts have left of it. */
+/** The amount taken back of a sale: a part, or what earlier parts have left of it. */
 const takenBackOf = (
   { reverses, originalMti, amountCents, remainingCents }: Reversal,
   reversedCents: bigint,

@@ -33,7 +33,7 @@ export type CardContext = {
 
 export const fresh = (answer: Answer): Answered => ({ ...answer, isReplay: false })
 
-/** What those need that listen to networks. */
+/** What the listeners to networks need. */
 export type ListenerDeps = Pick<CardContext, 'sql' | 'emission' | 'now'> & {
   readonly networks: Pick<CardNetworks, 'byName'>
   readonly logger: LimitedLog

@@ -25,7 +25,7 @@ type Meaning =
       readonly settlementDate?: string | undefined
       /** What the network takes for it. */
       readonly fees?: MovementFees | undefined
-      /** What later messages repeat of the answer. */
+      /** The values of the answer that later messages repeat. */
       readonly kept?: Readonly<Record<string, string>> | undefined
       /** Names of what later messages repeat, and the answer has in another form than it should, or with the card number. */
       readonly unread?: readonly string[]
@@ -38,7 +38,7 @@ type Meaning =
       readonly responseCode: string
       readonly balances?: readonly Balance[]
     }
-  /** Nothing that we take for an approval, but the network may hold the money. */
+  /** We do not take it for an approval, but the network may hold the money. */
   | { readonly kind: 'unwanted'; readonly responseCode: string }
   /** The network is away, and its rules let it go on. */
   | { readonly kind: 'advised' }

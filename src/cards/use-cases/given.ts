@@ -82,7 +82,7 @@ export type GivenPin = {
 type Given = { readonly secrets: Secrets | undefined; readonly pin: GivenPin | undefined }
 
 /**
- * What goes into the message and nowhere else, with the PIN block under the network's key.
+ * The values that go into the message and nowhere else, with the PIN block under the network's key.
  *
  * @throws ApiError `field_not_carried`, `value_refused`, `network_unavailable`
  */
@@ -114,7 +114,7 @@ export const withPin = async (
   }
 }
 
-/** What a module says of a block: no PIN in it, of another format, of a wrong length. */
+/** The faults that a module finds in a block: no PIN in it, another format, a wrong length. */
 const blockFaults: ReadonlySet<string> = new Set(['PIN block', '20', '23', '24'])
 
 const refused = (message: string): ApiError =>

@@ -105,7 +105,7 @@ export const standInFields = ({ stan }: CardTransaction): Fields => ({
   standIn: true,
 })
 
-/** Nothing was sent of it, so its reversal has no numbers yet. */
+/** Nothing of it was sent, so its reversal has no numbers yet. */
 export const unsentVoid = (): Fields => ({
   operationStan: undefined,
   operationTransmission: undefined,
@@ -187,11 +187,11 @@ export const endAdvice = async (
   const after = changed(before, step.event, { needsAttention, ...step.fields }, at)
   const asks = step.fields.needsAttention === true ? attention : {}
   await change(after, [...countedBy(before, outcome), { ...ended, data: { ...data, ...asks } }])
-  // The network may have done the first and refuse its repeat for that, as there is no more to take.
+  // The network may have done the first sending, and refuse the repeat because nothing more is left to take.
   if (outcome === 'refused' && advice.attempts > 0) await takeBackFirst(tx, after, advice, emission)
 }
 
-/** By this a late answer, and a booking of the network, know that the refund counts. */
+/** It tells a late answer, and a booking of the network, that the refund counts. */
 const countedBy = (
   { operation, operationStan: stan = '', operationCents = 0n }: CardTransaction,
   outcome: ReversalOutcome,

@@ -84,7 +84,7 @@ export const createLateAnswers = (deps: ListenerDeps): ((answer: LateAnswer) => 
     return id === undefined ? [] : [id]
   }
 
-  /** Those that are being looked into: the same one, told again meanwhile, says nothing more. */
+  /** The answers that we are looking into; the same one, told again meanwhile, adds nothing. */
   const inHand = new Set<string>()
 
   return async (late) => {

@@ -22,7 +22,7 @@ export type LateApproval = {
   /** A payment is the authorization, which networks have as 0100 or 0200, or what follows it: its STAN tells which. */
   readonly answers: 'payment' | 'void'
   readonly stan: string
-  /** It is not certain that anything was approved, or that it was this. */
+  /** True: it is not certain that anything was approved, or that it was this. */
   readonly isUncertain?: boolean | undefined
 }
 

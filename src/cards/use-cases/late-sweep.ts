@@ -9,9 +9,9 @@ import { approvedBy } from './late-answers.ts'
 import { takeBack } from './late-approvals.ts'
 
 const everyMs = 5_000
-/** While nothing is found, the time between two looks grows to so many times that. */
+/** While nothing is found, the time between two looks grows up to this many times. */
 const restFactor = 12
-/** Whoever heard the answer sees to it at first. */
+/** Until then the process that heard the answer sees to it. */
 const secondsMinDefault = 5
 /** Longer than anything that an answer may wait for, but a person. */
 const secondsMax = 86_400

@@ -130,7 +130,7 @@ export const perform = async (
   }
 }
 
-/** What began longer ago is not sent: other processes reverse what they take for abandoned, 15 s after its time. */
+/** We do not send what began longer ago: 15 s after its time, other processes reverse it as abandoned. */
 const sendWithinMs = connectWaitMsMax + 1_000
 
 /**

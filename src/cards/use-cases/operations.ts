@@ -124,7 +124,7 @@ const start = async (
   const operation = operationOf(before, asked, amountCents)
   const mayFollow = followsAdvice(context.networks.byName(before.network), operation, before)
   const isPossible = mayFollow || transition(before, `${operation}_started`) !== undefined
-  // What was given back already would be given back again.
+  // It would give back again what was given back already.
   const isGivenBack = operation === 'void' && before.refundedCents !== undefined
   if (!isPossible || isGivenBack) throw wrongState(before, operation)
   demandRoom(before, operation)

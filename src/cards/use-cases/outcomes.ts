@@ -121,7 +121,7 @@ const failuresOf = <O extends StartedOperation>(
   unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why }), follows),
 })
 
-/** What may have moved money is told as declined, and taken back. */
+/** Operations that may have moved money: we tell them as declined, and take them back. */
 const movedOf = <O extends 'capture' | 'partial_capture' | 'refund' | 'increment'>(
   operation: O,
   field: 'captureError' | 'refundError' | 'incrementError',
@@ -136,7 +136,7 @@ const movedOf = <O extends 'capture' | 'partial_capture' | 'refund' | 'increment
   } satisfies Outcome<'unwanted'>,
 })
 
-/** What takes money back is repeated until the network has done it: 202. */
+/** Operations that take money back: we repeat them until the network has done it (202). */
 const takenBackOf = <O extends 'void' | 'partial_void' | 'release'>(operation: O) => ({
   ...failuresOf(operation, 'voidError', 'it is repeated until the network has done it'),
   undecided: {
@@ -169,7 +169,7 @@ const answeredBy = (
   return { responseCode, authCode, ...(isTold ? { details: { ...details, ...told } } : {}) }
 }
 
-/** The fields that an approval of a part sets: from now on there is no more. */
+/** The fields that an approval of a part sets: from now on there is only that part. */
 const partBy = ({ partCents }: Of<'approved'>, { amountCents }: CardTransaction): Fields =>
   partCents === undefined || partCents === amountCents
     ? {}
@@ -280,7 +280,7 @@ export const stepOf = <K extends Verdict['kind']>(
 ): { readonly after: CardTransaction; readonly event: NewCardEvent } => {
   const { event, type, data, fields } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
   const { stan, operationStan = stan } = before
-  // What the network then says to the reversal is judged by that.
+  // The network's answer to the reversal is judged by that.
   const approval = verdict.isOtherApproval === true ? { stan: operationStan, ...otherApproval } : {}
   return {
     after: changed(before, event, fields(verdict, before, at), at),

@@ -185,7 +185,7 @@ export const endReversal = async (
   emission: EmitWithin | undefined,
 ): Promise<void> => {
   const { reverses, messages } = reversal
-  // What others know of its reversals is then committed.
+  // Once it is locked, what others have written about its reversals is committed.
   const before = await lockTransaction(tx, reversal.transactionId)
   if (before === undefined) return
   const isConfirmed = outcome === 'confirmed'
@@ -251,7 +251,7 @@ const isTaken = (
         (one) => one.stan === originalStan && one.transmission === originalTransmission,
       )
     case 'authorization': {
-      // What its caller did not get is declined, or has no code.
+      // The caller was given the approval only if it was not declined, and has a code.
       const { status, responseCode } = transaction
       const wasGiven = status === 'voided' && responseCode !== undefined
       return wasGiven && isSale(network)

@@ -2,7 +2,7 @@ import { ApiError, type Caller, httpErrors, restrictedBy } from '#src/platform/h
 import { cardErrors } from '../errors.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 
-/** What of a caller decides which transactions are its own. */
+/** The parts of a caller that decide which transactions are its own. */
 export type CardRights = Pick<Caller, 'owner' | 'restrictions'>
 
 /** @throws ApiError `restricted` if the key is for other merchants */

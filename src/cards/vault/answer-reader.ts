@@ -122,7 +122,7 @@ export class AnswerReader {
     if (bytes === 'chunked') return this.joined(head)
     const end = bodyAt + bytes
     if (this.length < end) return undefined
-    // What comes behind it nobody has asked for.
+    // Nobody has asked for bytes behind it.
     return answered(head, bodyAt, end, head.isKept && this.length === end)
   }
 

@@ -8,7 +8,7 @@ import { AnswerReader, type VaultAnswer } from './answer-reader.ts'
 const connectionsMax = 128
 /** Calls beyond these would wait for longer than any caller does. */
 const waitingMax = 10_000
-/** What was unused for longer may have been forgotten by something on the way. */
+/** Something on the way may have forgotten a connection that was unused for longer. */
 const idleMsMax = 30_000
 
 /** The answer did not come in time. */

@@ -12,7 +12,7 @@ const lineFeed = 0x0a
 const semicolon = 0x3b
 
 export type Ask = (token: string) => Promise<Told>
-/** What the vault answered for several tokens; without `lines` nothing that can be used. */
+/** What the vault answered for several tokens; without `lines` the answer cannot be used. */
 export type AskMany = (
   tokens: readonly string[],
 ) => Promise<{ readonly status: number; readonly lines: readonly Told[] }>
@@ -69,7 +69,7 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
   }
 }
 
-/** One token's failure is nobody else's. */
+/** One token's failure must not affect the others. */
 type Outcome = Told | Error
 
 const outcomeOf = (told: Promise<Told>): Promise<Outcome> =>

@@ -14,7 +14,7 @@ export type Told = {
   readonly body: Uint8Array
   readonly expiry: string | undefined
   readonly cryptogram: string | undefined
-  /** The vault also takes so many tokens in one call. */
+  /** How many tokens the vault takes in one call. */
   readonly tokensMax?: string | undefined
 }
 

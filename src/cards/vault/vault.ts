@@ -75,7 +75,7 @@ export const createVault = (
     },
     health: () => ({
       status: reach.isAway() ? 'down' : 'ok',
-      // What needs a card number answers 503; all that is stored can be read, and reversals wait.
+      // Requests that need a card number get 503; what is stored can be read, and reversals wait.
       ready: true,
       detail: { vault: reach.isAway() ? 'away' : 'there' },
     }),
