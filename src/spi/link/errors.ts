@@ -31,7 +31,7 @@ export class StreamGoneError extends InterfaceError {
 /** 429: the participant has as many read streams open as the interface allows on a channel. */
 export class TooManyStreamsError extends InterfaceError {
   override readonly name = 'TooManyStreamsError'
-  /** What Retry-After asks for. */
+  /** The pause that Retry-After asks for. */
   readonly retryAfterMs: number
 
   constructor(retryAfterMs: number) {

@@ -6,7 +6,7 @@ export const createHold = () => {
   return {
     /** 0 when the channel asks for none. */
     leftMs: () => Math.max(0, Math.ceil(untilMs - performance.now())),
-    /** Holds the channel for so long from now, if it is not held for longer already. */
+    /** Holds the channel for this time from now, unless it is held for longer already. */
     hold: (ms: number): void => {
       untilMs = Math.max(untilMs, performance.now() + ms)
     },

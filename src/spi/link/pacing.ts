@@ -14,7 +14,7 @@ const buckets = {
 
 type BucketName = keyof typeof buckets
 
-/** What is for the secondary channel and cannot go yet stands in a line, by day and by night in the same. */
+/** Messages for the secondary channel that cannot go yet stand in a line, the same by day and by night. */
 export const lines = ['secondary', 'investigations'] as const
 
 export type Line = (typeof lines)[number]
@@ -67,7 +67,7 @@ export type PacingDeps = {
   readonly ispb: string
   /** The share of the interface's buckets that this gateway may use. */
   readonly share: number
-  /** What the processes of the gateway share. */
+  /** Draws from the buckets that all processes of the gateway share. */
   readonly draw: DrawTokens
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -117,7 +117,7 @@ export const createPacing = (deps: PacingDeps) => {
 /** A process draws what it needs for a quarter of a second: at full speed four statements a second. */
 const lotsPerSecond = 4
 
-/** What this process has drawn of one bucket and not spent. */
+/** The tokens that this process has drawn of one bucket and not spent. */
 class Drawn {
   private readonly subject: string
   private readonly rate: { readonly perSecond: number; readonly burst: number }
@@ -166,7 +166,7 @@ class Drawn {
     try {
       const { granted, left } = await draw(subject, rate, lot + Math.ceil(-this.tokens))
       this.tokens += granted
-      // What costs more than the bucket can hold is paid in several draws.
+      // A cost larger than the bucket is paid in several draws.
       const missing = Math.min(Math.floor(-this.tokens) + 1, Math.floor(rate.burst)) - left
       const forMs = this.tokens > 0 ? 0 : Math.ceil((missing / rate.perSecond) * secondMs) + 1
       this.empty = { atMs: now(), forMs }

@@ -6,7 +6,7 @@ export const fullReadEvery = 3
 export const readAgainMs = 4_000
 /** The interface holds reads for five seconds: for so long it is silent itself, and asking sooner may cost a batch. */
 const heldByInterfaceMs = 5_000
-/** What a read that is held takes beyond that. */
+/** How much longer a held read may take than that. */
 const heldMarginMs = 250
 /** The longest until a read is asked again, where the interface holds reads and has done nothing wrong lately. */
 export const readAgainMaxMs = heldByInterfaceMs + heldMarginMs

@@ -170,7 +170,7 @@ const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): Se
     : { kind: 'unknown', reason: `status ${status} without a problem of the interface` }
 }
 
-/** Whoever lets nobody pass has stored nothing. */
+/** An interface that refuses access has stored nothing. */
 const accessStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /** Whatever stands between us and the interface answers 4xx, too, and knows nothing of what the interface has stored. */

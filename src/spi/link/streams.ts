@@ -112,7 +112,7 @@ export const openStream = async (
 const createTwice = (deps: StreamDeps) => {
   let held: Reading | undefined
   let unconfirmed: string | undefined
-  /** Nobody waits for it: if it fails, it ends by itself, and what is delivered again is known. */
+  /** Nobody waits for it: if closing fails, the stream ends by itself, and we recognise what is delivered again. */
   const close = (url: string): void => void closeStream(deps, url).catch(() => {})
   const confirm = (): void => {
     if (unconfirmed !== undefined) close(unconfirmed)
@@ -125,10 +125,10 @@ const createTwice = (deps: StreamDeps) => {
         if (reading.messages.length === 0) close(reading.nextUrl)
         else held = reading
       } catch {
-        // It is not confirmed, so what cannot be read comes again over another stream.
+        // We do not confirm it, so what we could not read comes again over another stream.
       }
     },
-    /** What it holds; the next call confirms that. */
+    /** The messages that it holds; the next call confirms them. */
     next: (): readonly PulledMessage[] | undefined => {
       confirm()
       unconfirmed = held?.nextUrl
@@ -204,7 +204,7 @@ const unzippedSoFar = async (answer: RawAnswer): Promise<RawAnswer> => {
 
 const plainHeaderBytes = 10
 
-/** What comes out until an error, or the end of the compressed data, of a gzip whose header has no more fields. */
+/** Inflates a gzip with a plain header until an error, or the end of the compressed data. */
 const inflatable = async function* (body: Uint8Array): AsyncGenerator<Uint8Array> {
   if (body[3] !== 0) return
   const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH })
@@ -212,7 +212,7 @@ const inflatable = async function* (body: Uint8Array): AsyncGenerator<Uint8Array
   try {
     yield* inflate
   } catch {
-    // What came before it is judged by itself.
+    // The bytes before it are judged by themselves.
   }
 }
 
@@ -343,7 +343,7 @@ const endsAsMessage = (body: Uint8Array): boolean =>
 /** Whether it shows by itself that something of it is missing. */
 const isCuttable = (answer: RawAnswer): boolean => isMultipart(answer) || endsAsMessage(answer.body)
 
-/** What can be cut out of a body that is not as it ought to be. */
+/** Cuts what it can out of a malformed body. */
 const salvaged = (answer: RawAnswer): Cut => {
   const contentType = answer.headers.get('content-type') ?? ''
   if (!isMultipart(answer)) return { messages: [], lost: 'single' }

@@ -31,7 +31,7 @@ export const distinct = (messages: readonly NewMessage[]): readonly NewMessage[]
   })
 }
 
-/** Those that were left out for one which was not stored itself: some of what it claimed is nobody's. */
+/** Messages left out because of one that was itself not stored, so that some of their keys are free. */
 export const behind = (
   left: readonly NewMessage[],
   wanted: readonly NewMessage[],

@@ -12,7 +12,7 @@ export const messageStatuses = [
 ] as const
 export type MessageStatus = (typeof messageStatuses)[number]
 
-/** What waits for us or for an answer. */
+/** Statuses of messages that wait for us or for an answer. */
 export const openStatuses = ['QUEUED', 'SENT', 'UNKNOWN', 'RECEIVED'] as const
 
 /** The others, which last. */
@@ -30,7 +30,7 @@ export type Channel = (typeof channels)[number]
 export const signatureVerdicts = ['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED'] as const
 export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
-/** What bears another one says nothing about money. */
+/** A message with another verdict says nothing about money. */
 export const trustedVerdicts = ['VALID', 'NOT_CHECKED'] as const satisfies SignatureVerdict[]
 
 export const isTrusted = (verdict: string): boolean =>
@@ -51,9 +51,9 @@ export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 /** TxSts of what has settled. */
 export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
-/** What a reply of ours is that went out, and was not refused. */
+/** Statuses of a reply of ours that went out and was not refused. */
 export const toldStatuses: readonly string[] = ['SENT', 'ACCEPTED', 'PARTIALLY_ACCEPTED']
-/** What it is when it tells nobody anything. */
+/** Statuses of a reply that has told nobody anything. */
 export const untoldStatuses: readonly string[] = ['REJECTED', 'FAILED']
 
 const answerable = ['QUEUED', 'SENT', 'UNKNOWN', 'FAILED'] as const
@@ -304,7 +304,7 @@ export const momentIn = (text: string | undefined | null): Date | undefined => {
 /** Messages that order what the central bank does once: payments and returns. */
 export const orderTypes = ['pacs.008', 'pacs.004'] as const
 
-/** What is ordered once under its id: those, and charges, which their payer pays under it. */
+/** Types that may be ordered once under an id: those, and charges, which the payer pays under it. */
 export const onceTypes = [...orderTypes, 'pain.013'] as const
 
 export type Orders = {

@@ -97,7 +97,7 @@ export const enqueueAtOnce = async (
   return insertMessages(sql, messages.map(recordOf), all)
 }
 
-/** What a message of ours says about mandates and charges; whoever sends it needs no event. */
+/** What a message of ours says about mandates and charges; its sender needs no event. */
 const statedBy = ({ id, type, envelope }: OutboundMessage): readonly Stated[] =>
   factsIn(type, envelope.bytes).map((fact) => ({ fact, messageId: id, direction: 'OUTBOUND' }))
 

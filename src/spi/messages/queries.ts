@@ -183,7 +183,7 @@ const areFewMessages = (sql: Queryable, filter: MessageFilter) =>
       ${ofMessage(sql, filter)} order by id desc`,
   )
 
-/** What a list is walked by, and whether all matches can be counted. */
+/** The index that a list is walked by, and whether all matches can be counted. */
 type Walk = { readonly lead: Lead; readonly canCount: boolean }
 
 /** Undefined: how many messages meet which condition is to be asked first. */

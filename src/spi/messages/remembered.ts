@@ -71,7 +71,7 @@ export const findSent = async (
 /** An answer that took effect later than it came. */
 export type LateAnswer = { readonly change: StatusChange; readonly sent: SentMessage }
 
-/** Who is told of what answers end that take effect later than they came. */
+/** Who learns what ended by an answer that took effect later than it came. */
 export type LateDeps = {
   readonly emitEvents: Emit
   /** Undefined: no recurrence is of anybody whom we know. */

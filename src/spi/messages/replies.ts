@@ -27,7 +27,7 @@ const reportedOutcomes: ReadonlyMap<string, Outcome> = new Map([
 const reportedWithinDays = 7
 /** Messages that cite one payment. */
 const sameIdMax = 32
-/** A reply and a report that crossed are joined within so long, and so many replies are looked at. */
+/** How long after a reply we still join a report that crossed it, and how many replies we look at. */
 const crossedWithinMs = 2 * dayMs
 const crossedMax = 5_000
 
@@ -106,7 +106,7 @@ export const ownRefusals = async (
   return refused.filter(({ instructionId }) => !said.has(instructionId))
 }
 
-/** What cites the row `reply` with one of these statuses. */
+/** The answers that cite the row `reply` with one of these statuses. */
 const citing = (sql: Queryable, statuses: Iterable<string>, nowMs: number) => sql`
   select message_id, status, reason from spi_transactions
   where instruction_id = reply.instruction_id

@@ -49,7 +49,7 @@ type AmountQuery = { readonly [K in 'amount' | 'amount_from' | 'amount_to']?: bi
 
 const noAmounts: AmountRange = { fromCents: 1n, toCents: 0n }
 
-/** What all three ask for together; undefined where none does. */
+/** The range that all three parameters ask for together; undefined if none is given. */
 const amountsOf = (query: AmountQuery): AmountRange | undefined => {
   const { amount, amount_from: fromCents = 0n, amount_to: toCents = amountCentsMax } = query
   if (amount !== undefined) {

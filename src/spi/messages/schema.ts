@@ -42,7 +42,7 @@ export const spiMessages = pgTable(
     sentAt: instant('sent_at'),
     /** How often an UNKNOWN message was sent again because nobody had answered it; null: never. */
     reasks: integer(),
-    /** Nobody sends it again by himself until then, on the clock of the database. */
+    /** No process sends it again unasked before then, on the database's clock. */
     reaskAfter: instant('reask_after'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),

@@ -289,7 +289,7 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
         ...(wasAssumed ? messageOutcomes.filter((end) => end !== change.status) : []),
       ],
     }))
-  // What went out before that, the central bank does not know: it was sent for the first time.
+  // If it first went out before that, the central bank no longer knows it.
   const knownFrom = new Date(Date.now() - knownForMs)
   return sql`
     wanted as materialized (

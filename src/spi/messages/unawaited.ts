@@ -18,7 +18,7 @@ const walkedMax = 1_000
 /** Before every message. */
 export const firstPlace = '00000000-0000-0000-0000-000000000000'
 
-/** What was told last of one mandate. */
+/** How many of the last answers about one mandate we look at. */
 const answersMax = 100
 
 /** When a message was stored, by the clock of the database: ids are of the clocks of whoever made them. */

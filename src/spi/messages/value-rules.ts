@@ -4,7 +4,7 @@ import { absent, type XmlDocument } from '#codecs/xml'
 import { changesDirection, isBlank } from '#src/platform/runtime/index.ts'
 import { operationMoment } from './domain.ts'
 
-/** What a value breaks although its form is right. Holds nothing of the value. */
+/** A rule that a value breaks although its form is right. Holds nothing of the value. */
 type Fault = { readonly rule: string; readonly message: string }
 
 type ValueRule = {

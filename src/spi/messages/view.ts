@@ -142,7 +142,7 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
   const whole: Fields = {}
   const transactions: { readonly fields: Fields; readonly node: number }[] = []
   const container = containerIds.get(identity.type) ?? absent
-  // What a namespace of somebody else holds says nothing, whatever it is called.
+  // Elements of another namespace say nothing, whatever they are called.
   const namespace = document.namespaceId(document.root)
   let current = whole
   let currentEnd = 0

@@ -84,7 +84,7 @@ export type Refunds = {
     request: RefundRequest,
     actor: Actor,
   ) => Promise<string>
-  /** The returns of a payment, by whoever was paid; none of a payment that is not here. */
+  /** The returns that the receiver of a payment made; empty for a payment that we do not have. */
   readonly returnsOf: (sql: Queryable, endToEndId: string) => Promise<readonly PaymentReturn[]>
 }
 

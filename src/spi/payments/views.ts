@@ -9,7 +9,7 @@ import {
   returnDeadline,
 } from './domain.ts'
 
-/** What we sent is refused by what we receive, and what we received mostly by us. */
+/** What we sent is refused by messages that we receive; what we received is mostly refused by us. */
 const reportOn = ({ direction }: Pick<Payment, 'direction'>) =>
   direction === 'OUTBOUND' ? 'INBOUND' : 'OUTBOUND'
 

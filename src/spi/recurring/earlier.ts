@@ -9,7 +9,7 @@ import {
   type Stated,
 } from './domain.ts'
 
-/** What was said before, by which it is known what an answer means. */
+/** What was said before, which decides what an answer means. */
 export type Earlier = {
   /** Null: nothing that counts. */
   readonly meaningOf: (stated: Stated) => Event | null
@@ -36,7 +36,7 @@ export const earlierThan = async (tx: Queryable, stated: readonly Stated[]): Pro
   }
 }
 
-/** What says that a mandate is confirmed, by us or to us. */
+/** A message that confirms a mandate, from us or to us. */
 type Confirmation = {
   readonly requestId: string | null
   readonly state: State | null
@@ -58,7 +58,7 @@ const refusalMeant = (
   return others.length === 0 || others.includes(refused) ? 'confirmation_refused' : null
 }
 
-/** What of one mandate was confirmed last, in the order of the messages. */
+/** How many of the last confirmations of one mandate we look at, in the order of the messages. */
 const confirmationsMax = 100
 
 const confirmationsOf = async (
@@ -93,7 +93,7 @@ const askOf = ({ fact: { type, requestId }, messageId }: Stated): Ask => ({
 const isAsk = ({ fact, direction }: Stated): boolean =>
   direction === 'OUTBOUND' && isAsking(fact.type) && fact.position < refusedPosition
 
-/** What may say no to a request, or yes to its cancellation. */
+/** Events that may refuse a request, or confirm its cancellation. */
 const endings: ReadonlySet<Event | null> = new Set([
   ...(['refused', 'cancellation_refused', 'unnamed_refused', 'cancelled'] as const),
 ])
@@ -111,10 +111,10 @@ const answersFormer = ({ fact, messageId, direction }: Stated, asked: readonly A
   return at !== -1 && at < last
 }
 
-/** What of one mandate or charge we asked for last, in the order of the messages. */
+/** How many of our last requests about one mandate or charge we look at, in the order of the messages. */
 const asksMax = 100
 
-/** What we asked for before, of those that something may end now. */
+/** Our earlier requests about mandates and charges that something may end now. */
 const asksOf = async (tx: Queryable, stated: readonly Stated[]): Promise<Map<string, Ask[]>> => {
   const ids = new Set(stated.flatMap(({ fact }) => (endings.has(fact.event) ? [idOf(fact)] : [])))
   if (ids.size === 0) return new Map()

@@ -71,7 +71,7 @@ export const linkFacts = async (tx: Queryable, stated: readonly Stated[]): Promi
 
 const hasChanged = ({ before, after }: Step): boolean => before !== after
 
-/** What was agreed before counts no more. What we ask for tells who is asked, also where another request is open. */
+/** What was agreed before no longer counts. Our request tells who is asked, also if another request is open. */
 const isAskedAgain = ({ fact, direction, before, after }: Step): boolean =>
   fact.event === 'requested' &&
   before !== null &&
@@ -242,7 +242,7 @@ export const refusalsBy = async (
   )
 }
 
-/** What takes back what a refused message of ours asked for; nothing if it asked for nothing. */
+/** The facts that take back what a refused message of ours asked for; none if it asked for nothing. */
 export const refusalOf = (
   {
     fact: { kind, key, position, type, requestId },

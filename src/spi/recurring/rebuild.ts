@@ -16,9 +16,9 @@ export type Rebuilt = {
   readonly messages: number
   readonly mandates: number
   readonly charges: number
-  /** Those of which nothing tells any more. */
+  /** Mandates and charges that no message tells of any more. */
   readonly removed: number
-  /** Those left as they were, because a message about them is not kept any more. */
+  /** Those left as they were, because a message about them is no longer kept. */
   readonly kept: number
   /** Those that have another state than before. */
   readonly changed: number
@@ -69,7 +69,7 @@ const columns = (sql: Queryable) => sql`
   m.id, m.type, m.direction, m.xml,
   (m.direction = 'OUTBOUND' or m.signature in (${constants(sql, trustedVerdicts)})) as "isHeard"`
 
-/** What is stored of a message of ours lacks its signature, and no fact. */
+/** A stored message of ours lacks its signature, but no fact. */
 const statedBy = ({ id, type, direction, xml, isHeard }: StoredMessage): readonly Stated[] =>
   isHeard
     ? factsIn(type, sentBytes(xml, undefined)).map((fact) => ({ fact, messageId: id, direction }))

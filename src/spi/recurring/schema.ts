@@ -31,7 +31,7 @@ export const spiRecurrences = pgTable(
     createdBy: uuid('created_by').notNull(),
     /** The message that gave it its state. */
     changedBy: uuid('changed_by'),
-    /** Some of what messages said about it is not kept any more: it cannot be derived again. */
+    /** True: some messages about it are no longer kept, so it cannot be derived again. */
     isPartial: boolean('is_partial').notNull().default(false),
   },
   (table) => [

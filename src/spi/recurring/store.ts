@@ -28,7 +28,7 @@ export const listRecurrences = async (
 ): Promise<readonly Recurrence[]> =>
   withMoments(sql, kind, await recurrencesOf(sql, kind, filter, page))
 
-/** What a message of ours asked for changes when it says so, and again when the central bank refuses the message. */
+/** A message of ours changes it twice: when it asks, and again if the central bank refuses the message. */
 const withMoments = async (
   sql: Client,
   kind: Kind,

@@ -12,7 +12,7 @@ export const countsIn = (sql: Queryable) => sql`
     where later.reference = e.reference and ${isBooked(sql, sql`later`)}
       and (later.message_id, later.position) > (e.message_id, e.position))`
 
-/** Those of the references of which an entry is booked. */
+/** Which of the references have a booked entry. */
 export const knownReferences = async (
   sql: Queryable,
   references: readonly string[],

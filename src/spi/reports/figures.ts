@@ -2,7 +2,7 @@
 
 type Total = { readonly count: number; readonly cents: bigint }
 
-/** What came and what went. */
+/** Money that came in and money that went out. */
 export type Totals = { readonly credits: Total; readonly debits: Total }
 
 export type Figures = {
@@ -20,13 +20,13 @@ export type Figures = {
 export type Counts = {
   /** What we were told settled, by our book. */
   readonly ours: Totals
-  /** Those among the settlements that were told more than a day late: they are of the day on which they were told. */
+  /** Settlements that we were told more than a day late: they count on the day on which we were told. */
   readonly lateSettlements: number
   /** Settlements told that are of no payment or return in our book, or of one that was refused. */
   readonly unknownSettlements: number
   /** Entries of payments and returns. */
   readonly reported: Totals
-  /** Entries of anything else: what was paid in from another system, say. */
+  /** Entries about anything else, such as money paid in from another system. */
   readonly others: Totals
 }
 

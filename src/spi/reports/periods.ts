@@ -21,7 +21,7 @@ export type FigureQuery = {
   readonly bounds: Bounds
 }
 
-/** What may be counted; more is not. */
+/** How much may be counted at most. */
 type Bounds = {
   readonly balancesMax: number
   /** Settlements and entries. */
@@ -83,7 +83,7 @@ const holds = ({ afterMs, untilMs }: Period, atMs: number): boolean =>
 
 type Moment = { readonly atMs: number; readonly cents: bigint }
 
-/** What is available and what is held: a payment that is held has not left the account. */
+/** The balances that count: available and held, because a held payment has not left the account. */
 const available = 'SADP'
 const held = 'SABK'
 

@@ -102,7 +102,7 @@ const markAnswered = async (
 
 type Wanted = { readonly entry: Entry; readonly reference: string }
 
-/** Those of the entries that cannot be told of which we know that they are booked. */
+/** The references that we know to be booked, among those for which the central bank gives no entry. */
 const bookedAmong = async (
   tx: Queryable,
   wanted: readonly Wanted[],

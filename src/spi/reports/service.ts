@@ -51,7 +51,7 @@ export type ReportDeps = Sending & {
   readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
 }
 
-/** What one answer counts: some seconds of the database's time. */
+/** How much one answer counts at most: some seconds of the database's time. */
 const bounds = { balancesMax: 1_000, countedMax: 200_000 }
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const

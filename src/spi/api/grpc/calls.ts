@@ -51,7 +51,7 @@ export type CallsDeps = {
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
   /** The paths of methods that stream: how long such a call lasts is the caller's choice. */
   readonly streams: ReadonlySet<string>
-  /** Is told from where each call with a valid key comes, address and port. */
+  /** Learns where each call with a valid key comes from: address and port. */
   readonly know: (peer: string) => void
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
@@ -262,7 +262,7 @@ class GatewayCall implements Base, Listener {
     this.base.sendStatus({ code, details })
   }
 
-  /** As over HTTP: also a call counts that the key has no right to. */
+  /** As over HTTP, a call that the key has no right to counts, too. */
   private limit(principal: Principal | undefined, metadata: Metadata): void {
     if (principal !== undefined) this.context.know(this.base.getPeer())
     const taken = principal && this.context.rates?.take(principal)
@@ -301,7 +301,7 @@ class GatewayCall implements Base, Listener {
     }
   }
 
-  /** What finds no room is refused before a byte of its message is read; `grpc-retry-pushback-ms` says when to come again. */
+  /** We refuse a call without room before we read a byte of it; `grpc-retry-pushback-ms` says when to come again. */
   private enter(metadata: Metadata): void {
     // Gone while its key was looked up.
     if (this.hasEnded) return

@@ -54,7 +54,7 @@ export type GrpcDeps = {
 }
 
 export type ConnectionTimes = {
-  /** When a connection has been silent for so long, we ask whether it still lives, … */
+  /** After so long a silence we ask whether a connection still lives, … */
   readonly keepaliveMs: number
   /** … and close it when nothing comes back within this. */
   readonly keepaliveTimeoutMs: number

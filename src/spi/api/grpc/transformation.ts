@@ -72,7 +72,7 @@ const refusal = (
 
 const requestIdOfCall = (metadata: Metadata): string => onlyText(metadata, requestIdKey) ?? ''
 
-/** What we tell a caller about an exception: of an unexpected one no detail leaves the process. */
+/** What we tell a caller about an exception; no detail of an unexpected one leaves the process. */
 const internal = (logger: Logger, metadata: Metadata, err: unknown): Partial<StatusObject> => {
   const language = languageOfCall(metadata)
   if (err instanceof ApiError && err.definition.retryable) {

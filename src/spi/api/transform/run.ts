@@ -31,13 +31,13 @@ export type TransformRun =
       readonly targetFormat: string
       /** JSON. */
       readonly result: string
-      /** What the schema has against a message that became json all the same; empty for all else. */
+      /** The schema's violations in a message that we turned into JSON all the same; otherwise empty. */
       readonly violations: readonly Violation[]
     }
   | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
 
 /**
- * What is small is answered at once, what is large by a promise.
+ * Answers small messages at once, and large ones by a promise.
  *
  * @param broken what becomes of a message that breaks its schema and can be json all the same: a result with its
  * violations, or a failure

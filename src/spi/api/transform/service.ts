@@ -64,7 +64,7 @@ export type TransformOutcome =
       readonly targetFormat: string
       /** JSON. */
       readonly result: string
-      /** What the schema has against a message that became json all the same. */
+      /** The schema's violations in a message that we turned into JSON all the same. */
       readonly violations?: readonly SchemaViolation[]
     }
   | { readonly ok: false; readonly failure: TransformFailure }

@@ -14,7 +14,7 @@ const group = 'spi-pull'
 const headerCharactersMax = 8_192
 const refusedCode = 'message_not_published'
 
-/** What goes to `dlq`, with a value of so many bytes at most: the broker may take less than we publish. */
+/** A message for `dlq`. Its value is bounded, because the broker may take less than we publish. */
 export type Letter = {
   readonly key: string | undefined
   readonly within: (bytesMax: number) => InboundMessage
@@ -63,7 +63,7 @@ export const refusedLetter = (
   channel: Channel,
   attempt: number,
 ): Letter => {
-  // What is compressed again, or cut, is not what this header told of.
+  // The value is compressed again, or cut, so this header no longer fits.
   const { [inboundHeaders.encoding]: _, ...headers } = message.headers
   const about = { ...headers, ...aboutLetter(channel, refusedCode, attempt) }
   return letterWith(message.key, inboundXmlOf(message), about)

@@ -3,14 +3,14 @@ import type { PulledMessage } from '../../link/types.ts'
 
 /** Messages whose repetition is noticed. */
 const rememberedMax = 1_000
-/** So many answers in a row without news are usual: the interface repeats what it may have told before a failure. */
+/** How many answers in a row may bring no news: the interface repeats what it may have told before a failure. */
 const staleMax = 3
 /** The interface holds a read for seconds before it says that there is nothing. */
 const heldMsMin = 50
-/** What becomes available meanwhile is still read in time. */
+/** A message that becomes available meanwhile is still read in time. */
 const emptyPauseMs = 100
 
-/** What an answer brought. */
+/** What one answer brought. */
 type Brought = {
   readonly messages: readonly PulledMessage[]
   /** Tells an answer apart that could not be read; undefined if it could. */

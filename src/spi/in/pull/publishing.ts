@@ -19,7 +19,7 @@ export type PublishingDeps = {
   readonly onLetter: () => void
 }
 
-/** What waits to be published: a message as it came, or a letter in its place. */
+/** A message that waits to be published, as it came, or a letter in its place. */
 type Waiting = {
   readonly message: InboundMessage
   /** How often the broker has refused the message; that it was away does not count. */

@@ -52,7 +52,7 @@ type Batch = {
 
 /** How often we repeat a failed read on its stream; afterwards we give the stream up for another. */
 export const repeatsMax = 3
-/** So many answers to one read that cannot be cut, equal or not: one may have another boundary each time. */
+/** How many uncuttable answers to one read we take, equal or not: each may have another boundary. */
 const unreadMax = 2 * repeatsMax
 
 /**
@@ -114,7 +114,7 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   deps.onOpen()
   let mayConfirm = true
   try {
-    // What opened the stream may hold messages: they are taken whatever happened since.
+    // The answer that opened the stream may hold messages; we take them whatever happened since.
     do {
       const askedMs = performance.now()
       const batch = await readNext(stream, deps)

@@ -38,7 +38,7 @@ export type ApplyDeps = LateDeps & {
   /** The answers that this gateway itself gives to the message. */
   readonly replies: (inbound: ReadInbound, refusals: Refusals) => readonly OutboundMessage[]
   readonly receivables: Receivables | undefined
-  /** What is said of mandates and charges of receivers whom we know is answered by them. */
+  /** Answers what is said of the mandates and charges of receivers that we know. */
   readonly answersTo: (tx: Queryable, facts: readonly Fact[]) => Promise<readonly OutboundMessage[]>
   readonly group: string
   readonly now: () => Date
@@ -92,7 +92,7 @@ export const applyBatch = async (
   const changes = wanted.filter(({ id }) => moved.has(id))
   const refunds = await refundEvents(tx, changes, typeOf)
   const stated = [...[...stored].flatMap(statedBy), ...(await refusalsBy(tx, changes, typeOf))]
-  // Whoever sends about a recurrence locks it first, and then what messages say of it: so do we.
+  // A sender locks the recurrence first, and then what messages say of it; so must we.
   const answers = await deps.answersTo(
     tx,
     stated.map(({ fact }) => fact),

@@ -81,7 +81,7 @@ export const changesOf = async (
   return { wanted, answered: alone, resolved, refusedWhole }
 }
 
-/** Without refusals of whole messages of which the central bank has said, before or in this batch, that a part settled. */
+/** Leaves out refusals of a whole message if the central bank has said, now or before, that a part of it settled. */
 const withoutContradicted = async (
   tx: Queryable,
   answers: readonly MatchedAnswer[],
@@ -133,7 +133,7 @@ const sorted = (
   },
   note: (change: StatusChange) => boolean,
 ) => {
-  // What a person gave up may have been sent after all: then its answer says what became of it.
+  // A message that a person gave up may have been sent after all; then its answer says what became of it.
   const isRefused = ({ status, errorCode }: Standing) =>
     status === 'REJECTED' && errorCode !== neverSent && errorCode !== resolvedByHand
   const rejected = new Set([...standing].flatMap(([id, one]) => (isRefused(one) ? [id] : [])))
@@ -162,7 +162,7 @@ const sorted = (
         const place = `${id} ${position}`
         if (statuses.has(place)) continue
         const refusal = answer.outcome === 'REJECTED' ? reason : undefined
-        // What an earlier answer ended stays as that one said, which counting tells.
+        // If an earlier answer has ended it, the counts tell so, and it stays as that one said.
         const isAlone = transactionCount === 1 && (about.isTold || isUnanswered(about.status))
         statuses.set(place, { messageId: id, position, status, refusal, isAlone })
         if (isAlone) note({ id, status: answer.outcome, detail: refusal })

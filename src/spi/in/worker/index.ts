@@ -87,7 +87,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
           try {
             return [buildDraft(draft, { ispb, revision, now: at })]
           } catch (err) {
-            // Whoever waits for the answer gives up in time; what he said is stored all the same.
+            // The institution that waits for our answer gives up in time; what it said is stored all the same.
             logger.error({ err, message_type: draft.type }, 'an answer cannot be built')
             return []
           }

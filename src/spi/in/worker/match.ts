@@ -67,7 +67,7 @@ const isTransactionAnswer = (answer: Answer): answer is TransactionAnswer =>
   answer.kind === 'transaction'
 const isMessageAnswer = (answer: Answer): answer is MessageAnswer => answer.kind === 'message'
 
-/** What an institution says that has no part in the charge, as far as its terms tell, is about nothing of ours. */
+/** An institution without a part in the charge, as far as its terms tell, says nothing about ours. */
 const strangersAmong = async (
   tx: Queryable,
   answers: readonly Pick<MatchedAnswer, 'inbound' | 'answer'>[],
@@ -147,7 +147,7 @@ const contradictsBefore = (
     return outcomeOf(about.status) !== answer.outcome
   }
   const status = sent.get(about.message.id)?.status
-  // What was reported of each part of a reply is not kept with it.
+  // We do not keep with a reply what was reported of each part.
   if (status === 'PARTIALLY_ACCEPTED') return false
   return endsOtherwise(status, outcomeFor(answer, about))
 }

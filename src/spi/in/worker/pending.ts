@@ -19,7 +19,7 @@ const everyMs = 60_000
 /** The SPI ends a payment within the minute. Who has none after that missed the report, until a person looks. */
 const endedWithinMs = 60_000
 const missedWithinMs = 2 * dayMs
-/** So long a round walks on among what is sent, and among what is UNKNOWN: what is left, the next one does. */
+/** How long a round walks on among SENT and among UNKNOWN messages; the next round does the rest. */
 const walkMsMax = 30_000
 
 export type PendingDeps = LateDeps & {

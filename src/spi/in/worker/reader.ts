@@ -37,6 +37,6 @@ export const createInboundReader = ({ learning, ...deps }: ReaderDeps) => {
   }
 }
 
-/** What is compressed is larger than the broker takes. */
+/** Only messages larger than the broker takes are compressed. */
 const isLarge = ({ value, headers }: Delivery): boolean =>
   value.length >= largeInboundBytesMin || headers[inboundHeaders.encoding] !== undefined

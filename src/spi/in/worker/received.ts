@@ -98,7 +98,7 @@ export const paymentsIn = (
   if (!reading.ok) return []
   const found = reading.message.transactions.map((one) => ({
     endToEndId: one.endToEndId,
-    // One that is too long is malformed, and stays so.
+    // An id that is too long is malformed, and stays as it is.
     txid: bounded(one.transactionId, idCharsMax),
     amountCents: BigInt(one.amount.cents),
     localInstrument: one.localInstrument,
@@ -130,7 +130,7 @@ const withdrawalIn = (transfer: CreditTransfer): ReceivedWithdrawal | null => {
   return { kind, ...parts, agent: bounded(documentType), facilitator: bounded(issuerIspb) }
 }
 
-/** What is longer fits no index. */
+/** A longer id fits no index. */
 const isId = (id: string): boolean => id !== '' && id.length <= idCharsMax
 const textCharsMax = 140
 

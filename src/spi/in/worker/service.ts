@@ -23,7 +23,7 @@ import { createSlowJudge, SlowDatabaseError, SlowMessageError } from './slow.ts'
 const batchMessagesMax = 250
 /** Transactions at once: we fill the next while one commits. */
 const transactionsMax = 2
-/** So many are worth a transaction beside one that runs: it costs the server as much as twenty of them. */
+/** From so many on, a transaction beside a running one is worth its cost, which is that of twenty messages. */
 const besideMin = 100
 /** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
@@ -118,7 +118,7 @@ const createWriter =
     return batch.map(() => undefined)
   }
 
-/** Who waits for another's lock is not slow itself: that ends sooner than the statement, and otherwise. */
+/** A message that waits for another's lock is not slow itself, so that wait ends sooner, with another error. */
 const limitLockWaits = (tx: Queryable) => tx`
   select set_config('lock_timeout', (1000 * extract(epoch from
     current_setting('statement_timeout')::interval / 2))::int::text, true)`

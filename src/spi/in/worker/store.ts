@@ -20,7 +20,7 @@ export type AnsweredTransaction = {
   readonly position: number
   /** How many transactions the message has. */
   readonly transactionCount: number
-  /** What an earlier answer said; where our own message is an answer, what it says. */
+  /** What an earlier answer said; if our own message is an answer, what that says. */
   readonly status: string | null
   /** A person said that, and no answer yet. */
   readonly isTold: boolean
@@ -174,7 +174,7 @@ const findWithin = async (
   )
 }
 
-/** What an answer names, or else all that it may be about; without what is refused, unless all is. */
+/** The transactions that an answer names, or else all that it may be about; refused ones only if all are. */
 const meant = (found: readonly FoundTransaction[]): AnsweredTransaction[] => {
   const named = new Set(found.filter(({ isNamed }) => isNamed).map(({ place }) => place))
   const kept = found.filter(({ place, isNamed }) => isNamed || !named.has(place))
@@ -187,7 +187,7 @@ const meant = (found: readonly FoundTransaction[]): AnsweredTransaction[] => {
 const openPlaces = (found: readonly AnsweredTransaction[]): ReadonlySet<number> =>
   new Set(found.filter((one) => !isRefused(one)).map(({ place }) => place))
 
-/** What was refused may be sent again under its id: then an answer is about the second message alone. */
+/** A refused payment may be sent again under its id; then an answer is about the second message alone. */
 const isRefused = ({ message, status }: Omit<AnsweredTransaction, 'place'>): boolean =>
   message.type !== replyType &&
   (message.status === 'REJECTED' ||
@@ -204,7 +204,7 @@ export type Progress = {
   readonly reasons: readonly string[]
 }
 
-/** What a sent message is before an answer. */
+/** The state of a sent message before an answer. */
 export type Standing = { readonly status: MessageStatus; readonly errorCode: string | null }
 
 /**

@@ -43,7 +43,7 @@ const endsOfAll = async (
   return ends
 }
 
-/** What messages say of a payment that was received, and of the returns of it. */
+/** The ends that messages tell of a received payment, and of its returns. */
 const endsOf = async (sql: Queryable, endToEndId: string): Promise<readonly ReceivedEnd[]> => {
   const messages = await messagesOfPayment(sql, endToEndId)
   if (messages.length > paymentMessagesMax) return []

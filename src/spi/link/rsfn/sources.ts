@@ -131,7 +131,7 @@ export const keyStore = (certificates: RsfnCertificates, ispb: string): RsfnKeyS
       const { certificate } = await latest(owner, type, false)
       return { key: certificate.publicKey, party: partyOf(certificate) }
     },
-    // Those that are over still open what was sealed for them.
+    // Expired certificates still open what was sealed for them.
     recipient: async ({ destinationAuthority, destinationSerial }) => {
       const isOurs = (one: Entry): boolean => one.ispb === ispb && one.hasKey
       const entry = await named(destinationAuthority, destinationSerial, isOurs)

@@ -151,7 +151,7 @@ type Found = {
   readonly isAsked: boolean
 }
 
-/** What asks a payer's institution for something. */
+/** Messages that ask a payer's institution for something. */
 const requestTypes: readonly string[] = ['pain.009', 'pain.013']
 
 /** By the clock of the database. */

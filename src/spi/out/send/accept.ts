@@ -73,7 +73,7 @@ export const createAcceptor = (
 const refuse = refuseWhenBusy(httpErrors.unavailable, 'Too many messages wait to be stored.')
 
 /**
- * Most requests are new, and need one statement; what is told apart from others needs a transaction.
+ * Most requests are new and need one statement; telling them from known ones needs a transaction.
  *
  * @returns ids of the messages stored now, without those whose key is known, and of those that are refused with why
  */

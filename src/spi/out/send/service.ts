@@ -37,7 +37,7 @@ type SendOutcome = { readonly ok: true; readonly answered: Answered } | Refused
 
 type BuildOutcome = { readonly ok: true; readonly built: Built } | Refused
 
-/** Those of some EndToEndIds that another part of the gateway asks for payments by. */
+/** Which of some EndToEndIds another part of the gateway has asked for payments with. */
 export type AttemptsAmong = (
   sql: Queryable,
   endToEndIds: readonly string[],
@@ -100,11 +100,11 @@ export const createSendService = (deps: SendDeps): SendService => {
     send: async (request, caller) => {
       const outcome = await build(request)
       if (!outcome.ok) {
-        // What was right when its key came first may break rules of time, or of what is stored, by now.
+        // What was right when its key first came may by now break rules about time or about what is stored.
         const answered = await replayOf(sql, caller.idempotencyKey)
         return answered === undefined ? outcome : { ok: true, answered }
       }
-      // What is for the secondary channel goes in the order of its queue.
+      // Messages for the secondary channel go in the order of its queue.
       const isFast =
         request.messageType === 'PACS008' && outcome.built.message.channel === 'PRIMARY'
       const accept = (isFast ? sendWithin : undefined) ?? enqueue

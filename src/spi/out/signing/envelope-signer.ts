@@ -20,7 +20,7 @@ const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer'
 export const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
   `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
 
-/** Tells what fails by the signer's fault, a certificate that is none for example, from a fault of the message. */
+/** Tells a fault of the signer, such as an invalid certificate, from a fault of the message. */
 const ofSigner = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

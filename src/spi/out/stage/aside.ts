@@ -25,12 +25,12 @@ export const isTurnedAway = (
 ): outcome is Extract<MessageOutcome, { readonly kind: 'unreachable' }> =>
   outcome.kind === 'unreachable' && !outcome.isDown
 
-/** What is for the secondary channel has until later, whichever it goes by. */
+/** A message for the secondary channel has more time, whichever channel it goes by. */
 export const mayWaitOn = (channel: Channel): boolean => channel === 'SECONDARY'
 
 /** The longest rest of a message that is refused access. */
 const refusedRestMaxMs = 120_000
-/** It rests for this part of its age, so that it is sent ever more rarely, by whichever process. */
+/** A message rests for this part of its age, so that all processes send it ever more rarely. */
 const refusedRestPart = 4
 
 /** How long the queue goes on without it; undefined when it is tried again at once. */

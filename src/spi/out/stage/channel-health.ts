@@ -9,7 +9,7 @@ export const failuresMax = 3
 /** After this time one request tests whether the channel answers again. */
 export const downMs = 5_000
 
-/** So many messages refused access in a row, each alone, mean that it is us whom the interface refuses. */
+/** After so many messages refused access in a row, each alone, we take it that the interface refuses us. */
 export const accessRefusalsMin = 2
 /** How many of them we know by name, so that they keep no other out. Any more of them pause the channel each time. */
 export const refusedMax = 10
@@ -94,7 +94,7 @@ export const createChannelHealth = ({
         const startMs = nowMs()
         const outcomes = await request()
         const [one] = outcomes
-        // It had to wait, mostly for a bucket of our own: nothing of the channel shows.
+        // It had to wait, mostly for a bucket of our own, so it says nothing about the channel.
         if (one?.kind === 'unreachable' && !one.isDown) return outcomes
         noteOutcome(state, one, nowMs() + lookAfterMs, ids)
         if (state.failures === 0) state.roundTripMs = nowMs() - startMs

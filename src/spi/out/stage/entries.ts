@@ -47,7 +47,7 @@ export const isLineLeft = async (sql: Queryable, line: Line): Promise<boolean> =
 }
 
 export type Overdue = {
-  /** What comes back to the queue does so if its time is not after this. */
+  /** A message comes back to the queue if its time is not after this. */
   readonly now: Date
   /** An entry that was written before this is no longer on the queue. */
   readonly lostBefore: Date

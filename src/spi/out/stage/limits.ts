@@ -21,7 +21,7 @@ export const createIsLate =
     return answeredTypes.includes(type) && momentOf(id).getTime() < Date.now() - limitMs
   }
 
-/** What is sent within this time counts from when it was made: the limits have room for it. */
+/** A message sent within this time counts from when it was made: the limits have room for that. */
 const soonMs = 10_000
 
 /** Returns the moment, of a message that is sent now, long after it was made; undefined of others. */

@@ -32,7 +32,7 @@ const requeuedMax = 200
 const transactionsMax = 10
 /** Clocks differ, and an entry is older than its row by the length of a transaction. */
 const slackMs = 10_000
-/** Who was called has its tokens by then, or its entry stands in the queue: others may have them. */
+/** By then a called message has its tokens, or its entry stands in the queue and others may have them. */
 const calledForMs = 5_000
 
 /**

@@ -34,7 +34,7 @@ const leaseMarginMs = 5_000
 export const createSendNow = (
   deps: LateDeps & {
     readonly sign: Sign
-    /** Who signs is another process: its time says nothing about how much there is to do here. */
+    /** Another process signs, so its time says nothing about how much there is to do here. */
     readonly isSignedElsewhere: boolean
     readonly transport: Transport
     readonly outbox: Pick<TransactionalBroker, 'publishIn'>
@@ -82,7 +82,7 @@ export const createSendNow = (
   }
 }
 
-/** The same, whose waits for others count as none of the work here. */
+/** The same, but waits for others do not count as work here. */
 export const waitingAway = (
   sendNow: SendNow,
   away: <T>(wait: Promise<T>) => Promise<T>,

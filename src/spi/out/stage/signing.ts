@@ -17,7 +17,7 @@ export type Sign = (unsigned: UnsignedMessage) => Promise<Uint8Array>
 
 const lookEveryMs = 15_000
 
-/** What health says of a process that sends, its signing counted in. A process that takes requests keeps them meanwhile. */
+/** The health of a process that sends, including its signing. A process that takes requests keeps them meanwhile. */
 export const withSigning = (
   channels: HealthCheck,
   problem: string | undefined,

@@ -189,7 +189,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     })
 }
 
-/** Who waits for tokens holds no request: what has them goes out meanwhile. */
+/** A message that waits for tokens occupies no request; those that have theirs go out meanwhile. */
 const createPay = (
   { client, requestsMax }: Pick<TransportOptions, 'client' | 'requestsMax'>,
   channel: Channel,
@@ -210,7 +210,7 @@ const createPay = (
     isRowFault: () => false,
   })
 
-/** Who waits for the interface. A request holds up those behind it, too, so what one brings is progress for all. */
+/** Messages that wait for the interface. A request holds up those behind it, so each answer is progress for all. */
 const createWaiting = () => {
   /** How many messages of each wait. */
   const counts = new Map<() => void, number>()

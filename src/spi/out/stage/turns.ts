@@ -20,7 +20,7 @@ type Asked = {
   readonly stored: InHand
 }
 
-/** What a batch is told before any of it is signed; who is in neither list asks the channel when it goes out. */
+/** What the channel tells a batch before any of it is signed; a message in neither list asks when it goes out. */
 export type Told = {
   /** Their tokens are taken, on this channel. */
   readonly paid: ReadonlyMap<Delivery, Channel>

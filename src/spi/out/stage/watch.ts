@@ -53,7 +53,7 @@ export type WatchTimes = {
 }
 
 const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
-/** While none is, the time between two looks grows to so many times that. */
+/** While none is, the time between two looks grows up to this many times. */
 const restFactor = 2
 /** Messages of one kind that are sent again at once, and how often one round does so while there are more. */
 const reaskedMax = 100

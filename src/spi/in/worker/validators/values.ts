@@ -43,7 +43,7 @@ const momentsOf = (message: TypedMessage): readonly string[] => {
   }
 }
 
-/** What is reported has happened before the report was made. */
+/** An event must have happened before its report was made. */
 const reportedMoments = (message: TypedMessage, { view }: Subject): readonly Warning[] => {
   const createdMs = Date.parse(view.createdAt ?? '')
   if (Number.isNaN(createdMs)) return []
@@ -62,7 +62,7 @@ type Operation = {
   readonly receiver: string
 }
 
-/** What a message settles. */
+/** The operations that a message settles. */
 const operationsOf = (message: TypedMessage): readonly Operation[] => {
   switch (message.type) {
     case 'pacs.008':
