@@ -26,7 +26,7 @@ export const paymentUnderWay =
 /** Why what was paid or removed is not changed. */
 export const notActive = 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.'
 
-/** What is refused for what has become of the charge, and not for what it asks. */
+/** Whether the request is refused for the state of the charge, and not for what it asks. */
 export const isOvertaken = ({ message }: ApiError): boolean =>
   message === paymentUnderWay || message === notActive
 
@@ -227,7 +227,7 @@ export const problemOf = (error: ApiError, root = '') => {
   const { status } = definition
   const { title } = definition.pt
   const lookups = startLookups()
-  // What these routes say of themselves is Portuguese already; what every route says is not.
+  // Errors of these routes are in Portuguese already; errors that every route may give are not.
   const detail = ownCodes.has(definition.code) ? error.message : detailOf(error, 'pt-BR', lookups)
   const violacoes =
     details['violacoes'] ??

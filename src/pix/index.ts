@@ -71,7 +71,7 @@ export type PixDeps = {
 }
 
 export type PixFeature = Feature & {
-  /** What of it is not for merchants: whose keys are whose, and the payloads that payers' institutions read. */
+  /** The part that is not for merchants: whose the keys are, and the payloads that payers' institutions read. */
   readonly beside: Feature
   /** For the worker of instant payments; undefined without a database. */
   readonly receivables: Receivables | undefined
@@ -86,7 +86,7 @@ type Parts = PixDeps & { readonly calendar: Calendar }
 export const createPix = (given: PixDeps): PixFeature => {
   const deps = { ...given, calendar: createCalendar(given.isHoliday) }
   const { settings, authenticator, logger, runsJobs = true } = deps
-  // Without a database nobody calls what follows: every route answers before.
+  // Without a database every route answers 503, so nobody calls what follows.
   const sql = deps.sql as Client
   const common = { name: 'pix', errors: { ...pixErrors, ...receiverErrors } }
   const tokens = tokenRoute({
@@ -131,7 +131,7 @@ export const createPix = (given: PixDeps): PixFeature => {
   }
 }
 
-/** What needs a host for locations, and what needs a key to sign with besides. */
+/** The routes that need a host for locations, and those that also need a key to sign with. */
 const chargingRoutes = (
   { settings, signing, ispb, calendar, logger, now = () => new Date() }: Parts,
   sql: Client,
@@ -183,7 +183,7 @@ const recurringRoutes = (
   const { emit } = topics
   const addressOf = recurrenceAddressOn(host ?? '')
   const addresses = addressesOn(host ?? '')
-  // Without them nobody calls what follows: every route answers before.
+  // Without them every route answers 503, so nobody calls what follows.
   const ispb = ours ?? ''
   const sender = mandates ?? { sendWithin: never }
   const sending = { sql, sender, emit, ispb, now }

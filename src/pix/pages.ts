@@ -36,7 +36,7 @@ export const allTime = {
 } as const
 
 type ListOptions = {
-  /** What counts where no time is given; undefined: it must be given. */
+  /** The times that count if none are given; undefined: they must be given. */
   readonly missing?: typeof allTime
   /** The most items of a page, where items are large. */
   readonly perPageMax?: number

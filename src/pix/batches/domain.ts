@@ -3,7 +3,7 @@
  */
 export type BatchItemStatus = 'EM_PROCESSAMENTO' | 'CRIADA' | 'NEGADA'
 
-/** Answers hold the number of a batch as one, which no client may read as another. Undefined: it is none. */
+/** Answers give the number of a batch as a JSON number, which every client must read exactly. Undefined: no such. */
 export const batchIdIn = (given: string): number | undefined => {
   const id = Number(given)
   return /^[1-9]\d{0,15}$/.test(given) && Number.isSafeInteger(id) ? id : undefined

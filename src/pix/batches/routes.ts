@@ -7,7 +7,7 @@ import { type BatchName, batchIdIn } from './domain.ts'
 import type { BatchService } from './service.ts'
 
 const bodyBytesMax = 4_194_304
-/** A hundred for each charge: who sends so many may wait, but others do, too. */
+/** A hundred for each charge: a caller that sends so many may wait, but it makes others wait, too. */
 const bodyValuesMax = 100_000
 /** A batch is shown with all its charges. */
 const perPageMax = 100

@@ -33,7 +33,7 @@ export type BatchServiceDeps = {
 
 export type BatchService = ReturnType<typeof createBatchService>
 
-/** So many charges of a batch that is there are locked at a time: payments of them wait for no more. */
+/** How many charges of an existing batch we lock at a time, because their payments wait meanwhile. */
 export const sliceMax = 25
 
 /** Batches of charges with a due date. Once one is answered, every charge of it has its end. */
@@ -125,7 +125,7 @@ const locationIdIn = (value: unknown): readonly number[] => {
   return data === undefined ? [] : [data.loc.id]
 }
 
-/** Whoever locks several charges takes them in this order. */
+/** Every transaction that locks several charges takes them in this order. */
 const inOrder = (items: readonly BatchItemRequest[]): readonly BatchItemRequest[] =>
   items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))
 

@@ -139,7 +139,7 @@ export const read = <T>(schema: z.ZodType<T>, value: unknown, wording: Wording):
 export type ChargeRequest = {
   readonly terms: ChargeTerms
   readonly locationId: number | undefined
-  /** What forbids it of a charge that is made at this moment. */
+  /** Why a charge made at this moment may not have these terms; undefined: it may. */
   readonly refusalAt: (made: Date) => ApiError | undefined
 }
 
@@ -199,7 +199,7 @@ type Revised = {
   readonly loc?: { readonly id: number } | undefined
 }
 
-/** What a revision asks for beside terms. @throws ApiError if it removes a charge and says anything besides */
+/** What a revision asks for beside new terms. @throws ApiError if it removes the charge and asks for more */
 export const askedOf = ({ status, ...rest }: Revised, { kind, refuse }: Wording) => {
   const isRemoval = status !== undefined
   if (isRemoval && Object.values(rest).some((value) => value !== undefined)) {

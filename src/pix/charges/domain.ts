@@ -33,7 +33,7 @@ export type Debtor = Person & Contact
 
 export type Info = { readonly nome: string; readonly valor: string }
 
-/** What a receiver says of a charge, and may say anew. */
+/** The terms of a charge, which its receiver may revise. */
 export type ChargeTerms = {
   /** Pix key of the receiver. */
   readonly key: string

@@ -120,7 +120,7 @@ export const makeCharges = async (
   return shown
 }
 
-/** Those that come while a statement runs share the next. @throws ApiError 503 if too many wait */
+/** Charges that come while a statement runs share the next. @throws ApiError 503 if too many wait */
 export const createMaker = (
   sql: Client,
 ): ((wanted: Wanted) => Promise<ShownCharge | undefined>) => {

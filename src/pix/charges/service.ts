@@ -94,7 +94,7 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
         return view(tx, await putCharge(tx, named, request, putting))
       })
     },
-    /** The same of a batch, within its transaction. */
+    /** The same for a batch, within its transaction. */
     putWithin: (tx: Transaction, named: Named, request: ChargeRequest) =>
       putCharge(tx, named, request, { now: now(), wording, isFree: isTxidFree }),
     reviseWithin: (tx: Transaction, named: Named, request: RevisionRequest) =>
@@ -235,7 +235,7 @@ const replaced = async (
   return after
 }
 
-/** Whose the charge is under a key. One that stays may have been taken from the list since: the charge keeps its number. */
+/** The tax id to charge under a key. An unchanged key may have left the list since: the charge keeps its tax id. */
 const taxIdFor = async (
   tx: Transaction,
   { account, taxId, terms }: Charge,
@@ -257,7 +257,7 @@ const isPaidSame = async (
   return (await locationsOf(tx, [id])).get(id)?.id === BigInt(request.locationId)
 }
 
-/** What a batch has asked for in vain is asked for by that batch again, and by nothing else. */
+/** If a batch has asked for a charge in vain, only that batch may ask for it again. */
 const refuseDenied = async (
   tx: Transaction,
   { account, txid }: Named,
@@ -304,7 +304,7 @@ const requireActive = ({ status }: Charge, { kind, refuse }: Wording): void => {
   })
 }
 
-/** What we have accepted a payment of stays as it was accepted. Whoever takes one holds the lock of the charge, as we do. */
+/** A charge stays as it was when we accepted its payment. Taking a payment locks the charge, as we have done here. */
 const requireUnpaid = async (
   tx: Transaction,
   { id, status }: Charge,

@@ -37,7 +37,7 @@ export type ChargeFilter = ListRequest & {
   readonly batchId: number | undefined
 }
 
-/** Those of a {@link ChargeRow}. */
+/** The columns of a {@link ChargeRow}. */
 export const columns = (sql: Queryable) => sql`
   id, account, tax_id as "taxId", txid, status, revision, key, original_cents as "originalCents",
   alteration, expires_seconds as "expiresSeconds", content, created_at as "createdAt"`

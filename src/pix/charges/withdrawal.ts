@@ -19,7 +19,7 @@ export type Withdrawal = {
   readonly facilitator: string
 }
 
-/** What a pacs.008 says of cash. */
+/** The cash that a pacs.008 tells of. */
 export type PaidWithdrawal = {
   readonly kind: WithdrawalKind
   readonly cashCents: bigint
@@ -60,7 +60,7 @@ export const withdrawalBody = z
     }
   })
 
-/** What goes wrong between the cash and the rest of the amount. */
+/** The rules that cash and the rest of the amount break together. */
 export const withdrawalViolations = (
   { kind, amount, isOpen }: Withdrawal,
   purchase: { readonly cents: bigint; readonly isOpen: boolean },

@@ -34,7 +34,7 @@ type Circumstances = {
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
-/** What the payer's institution tries until midnight may be told to us somewhat later. */
+/** The payer's institution tries until midnight, and may tell us somewhat later. */
 const graceMs = 3_600_000
 
 /** When an attempt that nobody has ended is over. */

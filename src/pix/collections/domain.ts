@@ -15,7 +15,7 @@ export const collectionStatuses = [
 
 export type CollectionStatus = (typeof collectionStatuses)[number]
 
-/** Those that may still be paid. */
+/** Statuses of charges that may still be paid. */
 export const openStatuses: ReadonlySet<CollectionStatus> = new Set(['CRIADA', 'ATIVA'] as const)
 
 export type AttemptStatus =
@@ -26,7 +26,7 @@ export type AttemptStatus =
   | 'CANCELADA'
   | 'REJEITADA'
 
-/** Those whose payment may still come. */
+/** Statuses of attempts whose payment may still come. */
 export const openAttempts: ReadonlySet<AttemptStatus> = new Set(['SOLICITADA', 'AGENDADA'])
 
 /** AGND: scheduled ahead; NTAG: tried again after its day; RIFL: sent again after an error of the payer’s institution. */
@@ -58,7 +58,7 @@ export type CollectionContent = {
   /** Where the debtor is: his receiver alone is shown it. */
   readonly debtor?: Readonly<Record<string, string | undefined>> | undefined
   readonly credited: CreditedAccount
-  /** A day that is none of work moves to the next that is. */
+  /** True: a day that is no working day moves to the next one. */
   readonly adjusts: boolean
 }
 
@@ -173,7 +173,7 @@ export const refusalOfCollection = (
 }
 
 /**
- * Those payments that pay it, among those that bear EndToEndIds of attempts: what is for another receiver, or is another
+ * The payments that pay it, among those with EndToEndIds of attempts: one for another receiver, or of another
  * amount, is a payment like any other.
  */
 export const paymentsOf = <Payment extends PaidTo>(

@@ -80,11 +80,11 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
     return view
   }
   return {
-    /** The same again answers what became of it. @throws ApiError `cobr_operacao_invalida` */
+    /** A repeated request gets what became of the charge. @throws ApiError `cobr_operacao_invalida` */
     put: async (account: string, txid: string, value: unknown) => {
       const wanted = readNewCollection(value)
       const made = await withoutWaiting(sql, async (tx) => {
-        // It comes before the recurrence, for which payments wait in turn.
+        // Lock it before the recurrence, whose lock payments wait for.
         await lockTxid(tx, account, txid)
         const known = await findCollection(tx, account, txid)
         if (known !== undefined && isRepeated(known, wanted)) return undefined
@@ -255,7 +255,7 @@ const locked = async (tx: Transaction, { account, txid }: Named) => {
   return { recurrence, collection }
 }
 
-/** What we have accepted a payment of is left alone until that has its end. */
+/** We do not touch a charge whose payment we have accepted until that payment has ended. */
 const requireUnpaid = async (tx: Transaction, collection: Collection): Promise<void> => {
   if ((await payingAttempts(tx, [collection])).size === 0) return
   const { status: valor } = collection

@@ -116,7 +116,7 @@ export const lockCollection = async (
   return findCollection(tx, account, txid)
 }
 
-/** Those of the ids that attempts have. */
+/** Which of the ids belong to attempts. */
 export const attemptsAmong = async (
   sql: Queryable,
   endToEndIds: readonly string[],
@@ -129,7 +129,7 @@ export const attemptsAmong = async (
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Those that the attempts are of, locked in one order. */
+/** The charges of these attempts, locked in one order. */
 export const lockCollectionsOf = async (
   tx: Queryable,
   endToEndIds: readonly string[],
@@ -152,7 +152,7 @@ export const lockCollectionsOf = async (
   return whole(tx, rows)
 }
 
-/** Those of recurrences that may still be paid, locked in one order. */
+/** The charges of these recurrences that may still be paid, locked in one order. */
 export const lockOpenCollections = async (
   tx: Queryable,
   recurrenceIds: readonly string[],
@@ -186,7 +186,7 @@ export const isReplaced = async (
   return count > 0
 }
 
-/** Some of which something is due, the longest due first. */
+/** Some charges for which something is due, the longest due first. */
 export const dueCollections = async (
   sql: Queryable,
   now: Date,
@@ -240,7 +240,7 @@ const recurrencesOfDebtor = (
   where account = ${account} and debtor_tax_id between ${debtorTaxId} and ${debtorTaxId}
   order by debtor_tax_id, created_at, id limit ${rowCount(sql, recurrencesMax + 1)}`
 
-/** Those of a recurrence, or of the recurrences of a debtor: each by its own index. */
+/** The charges of a recurrence, or of the recurrences of a debtor: each by its own index. */
 const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter) => {
   const { recurrenceId, debtorTaxId, status, agreement } = filter
   const recurrences =
@@ -264,7 +264,7 @@ const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter
 }
 
 /**
- * Those of an account, in the order of its own index.
+ * The charges of an account, in the order of its own index.
  *
  * @param isFilled every charge holds the agreement of its recurrence
  */

@@ -38,7 +38,7 @@ const everyMs = 15_000
 /** How many one look takes, and how often one round looks. */
 const dueMax = 200
 const looksMax = 50
-/** What fails is left alone for so long at most, and so is what waits for the end of a payment. */
+/** How long at most we leave alone what failed, and what waits for the end of a payment. */
 const postponedMs = 3_600_000
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
@@ -97,7 +97,7 @@ export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<vo
       }
     },
   ]
-  // Charges have a last chance: what one part meets keeps none of the others from it.
+  // Charges have a last chance, so a failure of one part must not keep the others from it.
   const failures: unknown[] = []
   for (const part of parts) await part().catch((error: unknown) => failures.push(error))
   if (failures.length > 0) throw failures[0]

@@ -91,7 +91,7 @@ const refused = (
 ): Collection => {
   const after = withAttempt(before, { ...movedTo(attempt, 'REJEITADA', at), reason })
   const isFinal = reason !== null && fatalReasons.has(reason) && openStatuses.has(before.status)
-  // What else may be done, and until when, is seen at once.
+  // At once we look what else may be done, and until when.
   if (!isFinal) return { ...after, nextAt: at }
   const ending = { rejeicao: rejectionOf(reason) }
   return { ...movedTo(after, 'REJEITADA', at), ...{ ending, nextAt: null } }

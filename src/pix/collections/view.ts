@@ -14,7 +14,7 @@ const attemptView = ({ endToEndId, kind, settlesOn, status, reason, history }: A
   ...(reason === null ? {} : { rejeicao: rejectionOf(reason) }),
 })
 
-/** What has become of it: as much as its webhook is told. @param paid the Pix of its attempts */
+/** The standing of a charge, as its webhook is told. @param paid the Pix of its attempts */
 export const standingView = (
   { recurrenceId, txid, status, history, ending, attempts }: Collection,
   paid: readonly Pix[],

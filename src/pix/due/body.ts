@@ -20,7 +20,7 @@ import type { Calendar } from './calendar.ts'
 import { type DueTerms, objectionToFar, type Part } from './domain.ts'
 
 const validDaysDefault = 30
-/** So that the last day can be counted. */
+/** Bounded, so that the last day can be computed. */
 const validDaysMax = 3_650
 const stepsMax = 3
 const wholePercent = 10_000n

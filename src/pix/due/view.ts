@@ -28,7 +28,7 @@ export const dueValuesView = (originalCents: bigint, due: DueTerms) => {
   }
 }
 
-/** What it comes to on a day: parts that are nothing are left out. */
+/** What the charge comes to on a day, without the parts that are zero. */
 export const duesView = (originalCents: bigint, dues: Dues) => {
   const { rebateCents, discountCents, interestCents, fineCents, finalCents } = dues
   const shown = (name: string, cents: bigint) =>

@@ -41,7 +41,7 @@ export const locationRoutes = (service: ChargeLocationService): readonly Route[]
   ...oneLocationRoutes(service, '', 'txid', 'Desvincular uma cobrança.'),
 ]
 
-/** Those of one address, of either kind. @param shown what it shows until it is freed */
+/** The routes of one address, of either kind. @param shown what it shows until it is freed */
 export const oneLocationRoutes = (
   { find, free }: Pick<LocationService<never, ListRequest>, 'find' | 'free'>,
   kind: '' | 'rec',

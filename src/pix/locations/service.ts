@@ -13,7 +13,7 @@ import {
   unlinkLocation,
 } from './store.ts'
 
-/** What is kept of addresses: of those of charges, or of those of recurrences. */
+/** How addresses are stored: those of charges, or those of recurrences. */
 export type LocationKeeping<Location, Wanted, Filter> = {
   readonly add: (tx: Queryable, account: string, wanted: Wanted, at: Date) => Promise<Location>
   readonly find: (sql: Queryable, account: string, id: bigint) => Promise<Location | undefined>
@@ -31,7 +31,7 @@ export const createLocationService = <Location, Wanted, Filter extends ListReque
   { add, find, list, free, view, missing }: LocationKeeping<Location, Wanted, Filter>,
 ) => {
   const found = async (account: string, id: string): Promise<Location> => {
-    // What is no id is the id of nothing.
+    // A text that is no id names nothing.
     const one = /^\d{1,18}$/.test(id) ? await find(sql, account, BigInt(id)) : undefined
     if (one === undefined) throw missing()
     return one

@@ -28,7 +28,7 @@ export const addLocation = async (
   return { id: added.id, account, token, kind, chargeId: null, txid: null, createdAt: now }
 }
 
-/** Makes a location show a charge, and the location of before show nothing. */
+/** Makes a location show a charge; the charge's former location then shows nothing. */
 export const linkLocation = async (
   tx: Queryable,
   location: bigint,

@@ -7,7 +7,7 @@ const prefixOf = (told: Told): string => `api-pix/${told}/`
 /** @param whose a key, or for what is not of a key the account */
 export const topicOf = (told: Told, whose: string): string => prefixOf(told) + whose
 
-/** What the topics of the endpoints of keys begin with. */
+/** The beginning of all topics of endpoints of keys. */
 export const keysPrefix = prefixOf('pix')
 
 export const keyOf = (topic: string): string => topic.slice(keysPrefix.length)

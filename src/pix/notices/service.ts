@@ -49,7 +49,7 @@ export const createPixWebhookService = (sql: Client, topics: Topics) => ({
       throw refuseWebhook('webhook.webhookUrl', 'O endereço não pode ser notificado.', url)
     }
     return sql.begin(async (tx) => {
-      // Whoever removes the key removes its webhook, too, once that is there.
+      // Holds the key: its removal, which also removes the webhook, then comes after this.
       if (!(await holdReceiver(tx, key, by.owner))) {
         const razao = 'O parâmetro {chave} não corresponde a uma chave deste usuário recebedor.'
         throw refuseWebhook('chave', razao, key)

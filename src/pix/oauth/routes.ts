@@ -110,7 +110,7 @@ const refused = (code: OauthCode, message: string): ApiError => {
   })
 }
 
-/** What is no fault of the request; RFC 6749 has words for it in section 4.1.2.1 alone. */
+/** Codes for what is not the request's fault, which RFC 6749 names only in section 4.1.2.1. */
 const oauthCodeOf = (status: number): string => {
   if (status === 429 || status === 503) return 'temporarily_unavailable'
   return status >= 500 ? 'server_error' : 'invalid_request'
@@ -166,7 +166,7 @@ const basicOf = (
   return { id: text.slice(0, colon), secret: text.slice(colon + 1).trim() }
 }
 
-/** Without `scope` all that the key has; else those of the wanted that it has. */
+/** All scopes that the key has, or, where `scope` is given, those of the wanted ones that it has. */
 const grantedScopes = (
   { scopes: held }: Principal,
   wanted: string | undefined,

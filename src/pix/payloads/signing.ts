@@ -77,7 +77,7 @@ export const createPayloadSigner = (
     if (kept.size >= keptMax) kept.clear()
     const signed = sign(text)
     kept.set(text, signed)
-    // What could not be signed is asked for again.
+    // Forget a failed signature, so that the next read asks again.
     signed.catch(() => kept.delete(text))
     return signed
   }

@@ -52,7 +52,7 @@ export type Receivables = {
 export const createReceivables = (emit: Emit, calendar: Calendar): Receivables => ({
   receive: async (tx, payments, at) => {
     const receivers = await receiversFor(tx, payments)
-    // Whoever changes both locks what is charged for recurrences first.
+    // A transaction that changes both locks the charges of recurrences first.
     const collections = await collectionsOf(tx, payments)
     const charges = await chargesOf(tx, payments)
     // Under their locks: another may have taken one of the payments meanwhile.
@@ -201,7 +201,7 @@ const judgeAll = (
   })
 }
 
-/** A payment that was begun before midnight comes after it: what was owed then is taken so long. */
+/** How long after midnight we accept what was owed before, for payments that were begun before it. */
 const midnightMs = 5 * 60_000
 
 /** What a charge with a due date takes at a moment, and what that is made of; undefined for other charges. */

@@ -67,7 +67,7 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps) => ({
     const message = 'Devolução não encontrada para o e2eid e o id informados.'
     throw new ApiError(pixErrors.pix_devolucao_nao_encontrada, message)
   },
-  /** The same again answers what became of it. */
+  /** A repeated request gets what became of the return. */
   giveBack: async (
     account: string,
     { endToEndId, id }: { readonly endToEndId: string; readonly id: string },

@@ -66,7 +66,7 @@ export const lockNamed = async (
     ) c`
 }
 
-/** What we answered to payments that we know already; undefined where we did not refuse. */
+/** How we refused payments that we know already; undefined if we did not refuse. */
 export const knownRefusals = async (
   tx: Queryable,
   endToEndIds: readonly string[],
@@ -329,7 +329,7 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
   }
 }
 
-/** One value, so that it leads an index: of either alone there may be many where there are few of both. */
+/** One value for both, to lead an index: many rows may match either alone where few match both. */
 const both = '(has_returns::int * 2 + (txid is not null)::int)'
 
 /** In the order of their settlement. */

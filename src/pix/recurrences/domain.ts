@@ -12,7 +12,7 @@ export const recurrenceStatuses = [
 
 export type RecurrenceStatus = (typeof recurrenceStatuses)[number]
 
-/** Those of which nothing more becomes. */
+/** Statuses after which nothing more happens. */
 export const endedStatuses: ReadonlySet<RecurrenceStatus> = new Set([
   'REJEITADA',
   'EXPIRADA',
@@ -42,7 +42,7 @@ export type RecurrenceTerms = {
   readonly firstTxid?: string | undefined
 }
 
-/** Who pays, as his institution said when he authorised it. */
+/** The payer, as his institution named him when he authorised it. */
 export type Payer = {
   /** CPF or CNPJ. */
   readonly taxId: string

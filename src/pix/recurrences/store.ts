@@ -32,7 +32,7 @@ const columns = (sql: Queryable) => sql`
   r.terms, r.history, r.payer, r.journey, r.ending, r.created_at as "createdAt", r.location_id as "locationId", l.token,
   l.created_at as "locatedAt"`
 
-/** One for each, by its key: the planner, which does not know how few rows there are, would read all locations. */
+/** Joined by key, one for each row: the planner does not know how few there are, and would read all locations. */
 const withLocation = (sql: Queryable) => sql`
   left join lateral (
     select * from pix_recurrence_locations where id = r.location_id limit 1) l on true`
@@ -107,7 +107,7 @@ export const waitingRecurrences = async (
 
 export type OutlivedRecurrence = { readonly endsOn: Day; readonly id: string }
 
-/** Some that nobody has authorised by their last day, the longest past first. */
+/** Some recurrences that nobody authorised by their last day, the longest past first. */
 export const outlivedRecurrences = async (
   sql: Queryable,
   today: Day,
@@ -130,7 +130,7 @@ export const findRecurrences = async (
   return rows.map(recurrenceOf)
 }
 
-/** Those that there are, locked in one order until the transaction ends. */
+/** The recurrences of these ids, locked in one order until the transaction ends. */
 export const lockRecurrences = async (
   tx: Queryable,
   ids: readonly string[],
@@ -141,7 +141,7 @@ export const lockRecurrences = async (
   return locked.count === 0 ? [] : findRecurrences(tx, ids)
 }
 
-/** Whoever knows the token may read what it shows. */
+/** Anybody who knows the token may read what it shows. */
 export const recurrenceByToken = async (
   sql: Queryable,
   token: string,
@@ -270,7 +270,7 @@ export const listRecurrenceLocations = async (
   { isUsed, agreement, ...request }: RecurrenceLocationFilter,
 ): Promise<Listed<RecurrenceLocation>> => {
   const all = sql`where l.account = ${account} and l.created_at between ${request.from} and ${request.to}`
-  // What shows no recurrence, or that of another agreement, is looked at too: no more of it than a list may hold.
+  // We also look at locations that show none, or one of another agreement: at most as many as a list may hold.
   if (isUsed !== undefined || agreement !== undefined) {
     const total = await countOf(sql, sql`from pix_recurrence_locations l ${all}`)
     if (total > itemsMax) return { items: [], total }

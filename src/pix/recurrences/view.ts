@@ -52,7 +52,7 @@ const endingView = ({ status, ending }: Recurrence) => {
 
 const historyView = ({ id, history }: Recurrence) => ({ idRec: id, atualizacao: history })
 
-/** What has become of it: as much as its webhook is told. */
+/** The standing of a recurrence, as its webhook is told. */
 export const standingView = (recurrence: Recurrence) => {
   const { status, terms, journey } = recurrence
   const { firstTxid } = terms

@@ -9,7 +9,7 @@ export type RequestStatus =
   | 'EXPIRADA'
   | 'CANCELADA'
 
-/** Those that still wait for the payer: a recurrence has one at most. */
+/** Statuses of requests that still wait for the payer; a recurrence has at most one such request. */
 export const liveStatuses: ReadonlySet<RequestStatus> = new Set(['CRIADA', 'ENVIADA', 'RECEBIDA'])
 
 /** `destinatario`: the payer's account, where he is asked. */

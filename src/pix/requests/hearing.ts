@@ -84,7 +84,7 @@ const heardAs = (event: MandateFact['event']) => {
   }
 }
 
-/** Who waits for his first payment is answered where another takes his place, or the recurrence ends. */
+/** A payer who waits for his first payment gets an answer when another takes his place, or the recurrence ends. */
 const displaced = (
   { recurrence: before }: Agreement,
   { recurrence: after }: Agreement,
@@ -169,13 +169,13 @@ const pending = (
   if (payer === undefined) return undefined
   const report = { reference: answeredBy(fact), ispb, at }
   if (isOver(recurrence, at)) {
-    // What waits for its first payment is answered by what becomes of that.
+    // If it waits for its first payment, the outcome of that payment answers it.
     if (recurrence.payer?.waiting?.reference === report.reference) return undefined
     const refusal = reportDraft(recurrence, payer, { reason: 'AP07', ...report })
     return { recurrence, request, drafts: [refusal] }
   }
   if (recurrence.status !== 'CRIADA') {
-    // It is authorised already: by him, or by another.
+    // It is authorised already, by this payer or by another.
     const isHis = isSamePayer(recurrence.payer, payer)
     const said = isHis ? ({ status: 'CFDB' } as const) : { reason: 'AP05' }
     return { recurrence, request, drafts: [reportDraft(recurrence, payer, { ...said, ...report })] }
@@ -189,7 +189,7 @@ const pending = (
   const approved = approve(recurrence, payer, journeys[code], at)
   const confirmation = reportDraft(approved, payer, { status: 'CFDB', ...report })
   if (!isLive(request, at)) return { recurrence: approved, request, drafts: [confirmation] }
-  // What was asked for came another way.
+  // The payer authorised it in another way than by our request.
   const takenBack = cancellationDraft(recurrence, payerOf(request.recipient), {
     reason: 'PCFD',
     ispb,
@@ -309,7 +309,7 @@ const cancelled = (
   { ispb, at, meaningOf }: Circumstances,
 ): Heard | undefined => {
   const payer = payerIn(fact)
-  // What we ask for ourselves is told of, too.
+  // Other messages that end it only repeat what we asked for ourselves.
   if (payer === undefined || fact.type !== 'pain.011') return undefined
   const report = { reference: answeredBy(fact), ispb, at }
   const known = recurrence.payer ?? (request && payerOf(request.recipient))

@@ -147,7 +147,7 @@ const cancel = async (
   { sender, ispb, now }: RequestServiceDeps,
 ): Promise<object> => {
   const at = now()
-  // Whoever changes a request has locked its recurrence.
+  // Every change of a request locks its recurrence before.
   const found = await findRequest(tx, account, id)
   const recurrence = found && (await lockRecurrence(tx, account, found.recurrenceId))
   const request = await findRequest(tx, account, id)
