@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   type Answer,
   ApiError,
@@ -13,7 +13,7 @@ import {
   validated,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { documents, type importBody, ispb, type as typeSchema } from './documents.ts'
+import { documents, type importBody, ispb as ispbSchema, type as typeSchema } from './documents.ts'
 import {
   type CertificateRecord,
   daysUntilExpiry,
@@ -165,16 +165,15 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
   ]
 }
 
+const nameSchema = z.object({ ispb: ispbSchema, type: typeSchema })
+
 const findOne = async (
   service: Service,
   c: RequestContext,
   readVersion: (text: string) => number | 'latest' = versionOf,
 ): Promise<CertificateRecord> => {
-  const record = await service.find(
-    validated(ispb, c.req.param('ispb'), '/ispb'),
-    validated(typeSchema, c.req.param('type'), '/type'),
-    readVersion(c.req.param('version') ?? ''),
-  )
+  const { ispb, type } = validated(nameSchema, c.req.param(), undefined)
+  const record = await service.find(ispb, type, readVersion(c.req.param('version') ?? ''))
   if (record === undefined) throw new ApiError(httpErrors.not_found, 'No such certificate.')
   return record
 }
@@ -190,7 +189,7 @@ const removedVersionOf = (text: string): number => numberOf(text) ?? wrongVersio
 
 function wrongVersion(form: string): never {
   throw new ApiError(httpErrors.validation_failed, `version must be ${form}.`, {
-    errors: [{ pointer: '/version', rule: 'pattern', message: `must be ${form}` }],
+    errors: [{ pointer: 'version', rule: 'format', message: `must be ${form}` }],
   })
 }
 

@@ -177,7 +177,7 @@ describe('REST, on the database', () => {
     const refused = await call('DELETE', '/v1/certificates/10000033/PIA/latest')
     expect([refused.status, refused.json.errors]).toEqual([
       400,
-      [{ pointer: '/version', rule: 'pattern', message: 'must be a number' }],
+      [{ pointer: 'version', rule: 'format', message: 'must be a number' }],
     ])
     expect((await call('GET', '/v1/certificates/10000033/PIA/latest')).status).toBe(200)
     const once = () => call('DELETE', '/v1/certificates/10000033/PIA/1')

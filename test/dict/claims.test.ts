@@ -317,7 +317,7 @@ describe('a claim of ours', () => {
   })
 
   test.each<[string, object, string, string]>([
-    ['a random key', { key_type: 'EVP' }, '/key_type', 'invalid_value'],
+    ['a random key', { key_type: 'EVP' }, '/key_type', 'enum'],
     ['a key of another type', { key_type: 'PHONE' }, '/key', 'pix_key'],
     ['an e-mail for another owner', { type: 'OWNERSHIP' }, '/key_type', 'consistency'],
     ['another’s CPF', { key_type: 'CPF', key: '12345678909' }, '/key', 'consistency'],

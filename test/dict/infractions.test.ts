@@ -208,7 +208,7 @@ describe('a report of ours', () => {
   test.each<[string, object, string, string]>([
     ['no details of OTHER', { situation: 'OTHER', details: undefined }, '/details', 'required'],
     ['a wrong situation', { reason: 'REFUND_CANCELLED' }, '/situation', 'consistency'],
-    ['no EndToEndId', { transaction_id: 'E1' }, '/transaction_id', 'invalid_format'],
+    ['no EndToEndId', { transaction_id: 'E1' }, '/transaction_id', 'format'],
     ['too long details', { details: 'x'.repeat(2_001) }, '/details', 'length'],
   ])('with %s is refused before anybody is told', async (_, more, pointer, rule) => {
     const before = infractions.all().length

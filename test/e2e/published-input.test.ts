@@ -298,7 +298,7 @@ const unchecked = (_: string, value: unknown): unknown =>
 
 /** The rule `max` is not among them: it counts bytes, of which a schema cannot tell. */
 const sizeRefused = (text: string, pointer: string): boolean =>
-  ['too_big', 'too_small', 'length'].some((rule) =>
+  ['minimum', 'maximum', 'length', 'count'].some((rule) =>
     text.includes(`"pointer":"${pointer}","rule":"${rule}"`),
   )
 

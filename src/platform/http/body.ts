@@ -191,7 +191,7 @@ export const readParams = <T>(c: RequestContext, schema: ZodType<T>): T =>
 export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string | undefined): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const violations = violationsOf(parsed.error, prefix)
+  const violations = violationsOf(parsed.error, value, prefix)
   throw parsed.error.issues.every(isBeyondSchema)
     ? refusedValue(violations)
     : invalid(violations, prefix === undefined ? 'The query' : 'The body')
@@ -201,7 +201,7 @@ export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string 
 export const acceptable = <T>(schema: ZodType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw refusedValue(violationsOf(parsed.error, '/params'))
+  throw refusedValue(violationsOf(parsed.error, value, '/params'))
 }
 
 /** What a refinement finds stands in no published schema, unless its `meta` says the same there. */
@@ -217,7 +217,11 @@ const violationsMax = 100
 const unknownMax = 10
 const messageCharactersMax = 500
 
-const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] =>
+const violationsOf = (
+  error: ZodError,
+  value: unknown,
+  prefix: string | undefined,
+): readonly Violation[] =>
   error.issues
     .slice(0, violationsMax)
     .flatMap((issue) => (issue.code === 'unrecognized_keys' ? unknownIn(issue) : [issue]))
@@ -227,13 +231,42 @@ const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] 
         prefix === undefined
           ? issue.path.map(String).join('.')
           : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
-      ...(isMissing(issue)
+      ...(isMissing(issue, value)
         ? { rule: 'required', message: 'is missing' }
-        : {
-            rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
-            message: cut(issue.message),
-          }),
+        : { rule: ruleOf(issue), message: cut(issue.message) }),
     }))
+
+/** What we call a rule wherever one is broken; the library has its own names, and one for sizes of every kind. */
+const ruleOf = (issue: Issue): string => {
+  switch (issue.code) {
+    case 'custom':
+      return String(issue.params?.['rule'] ?? issue.code)
+    case 'invalid_type':
+      return 'type'
+    case 'invalid_value':
+      return 'enum'
+    case 'invalid_format':
+      return 'format'
+    case 'unrecognized_keys':
+      return 'unknown'
+    case 'invalid_union':
+      return 'discriminator' in issue ? 'enum' : 'type'
+    case 'too_small':
+      return sizeRules[issue.origin] ?? 'minimum'
+    case 'too_big':
+      return sizeRules[issue.origin] ?? 'maximum'
+    default:
+      return issue.code
+  }
+}
+
+/** Whose size is no number of its own. */
+const sizeRules: Readonly<Record<string, string>> = {
+  string: 'length',
+  array: 'count',
+  set: 'count',
+  map: 'count',
+}
 
 /** The library tells of the object that has members which the schema does not know; we point at each of them. */
 const unknownIn = (issue: Extract<Issue, { code: 'unrecognized_keys' }>): Issue[] =>
@@ -244,9 +277,14 @@ const unknownIn = (issue: Extract<Issue, { code: 'unrecognized_keys' }>): Issue[
     message: `Unrecognized key: "${key}"`,
   }))
 
-/** The library calls a member that is not there one of a wrong type. */
-const isMissing = ({ code, message }: Issue): boolean =>
-  code === 'invalid_type' && message.endsWith('received undefined')
+/** The library calls a member that is not there one of a wrong type, or a wrong choice. */
+const isMissing = ({ code, path }: Issue, value: unknown): boolean =>
+  code !== 'custom' &&
+  path.length > 0 &&
+  path.reduce<unknown>(
+    (within, step) => (within as Readonly<Record<PropertyKey, unknown>> | undefined)?.[step],
+    value,
+  ) === undefined
 
 const cut = (message: string): string =>
   message.length > messageCharactersMax
