@@ -1,5 +1,11 @@
 export * as kind from './kinds.ts'
-export { type DatabaseUrl, type ListenAddress, type Pem, parseDatabaseUrl } from './kinds.ts'
+export {
+  type DatabaseUrl,
+  type ListenAddress,
+  type Pem,
+  parseDatabaseUrl,
+  type TlsFiles,
+} from './kinds.ts'
 export {
   type EffectiveSetting,
   type Environment,

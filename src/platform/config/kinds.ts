@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { networkFault } from '../security/keys/networks.ts'
 
 /** How one setting's text becomes a value. `parse` throws an Error whose message never quotes the text. */
@@ -185,14 +186,26 @@ const hostForm = /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:,\s]*)(?::(\d{1,5}))?$/
 const hostsMax = 16
 const targetParameter = 'target_session_attrs'
 /** What writes payments is no use on a standby, so the others that libpq knows are refused. */
-const targets = ['any', 'read-write', 'primary'] as const
+const targets: readonly string[] = ['any', 'read-write', 'primary']
 
 export type DatabaseUrl = {
   /** The same connection string for each host. */
   readonly servers: readonly [string, ...string[]]
   /** Only a server that takes writes will do, as `target_session_attrs` says; the default with several hosts. */
   readonly isPrimary: boolean
+  /** Paths of the files that its TLS goes by, where the string names them. */
+  readonly tlsFiles?: TlsFiles
 }
+
+export type TlsFiles = { readonly ca?: string; readonly cert?: string; readonly key?: string }
+
+/** `allow` is missing: it would begin in clear. */
+const tlsModes: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
+const tlsParameters = [
+  ['ca', 'sslrootcert'],
+  ['cert', 'sslcert'],
+  ['key', 'sslkey'],
+] as const
 
 /**
  * A connection string as libpq knows it, with one host or several (`h1:5432,h2`).
@@ -216,24 +229,57 @@ export const parseDatabaseUrl = (value: string): DatabaseUrl => {
     }
   }
   const [place = '', query = ''] = rest.split(/\?(.*)/s)
-  const parameters = query.split('&').filter((one) => one !== '')
-  const others = parameters.filter((one) => !one.startsWith(`${targetParameter}=`))
-  const [given] = parameters.filter((one) => !others.includes(one))
-  const named = given?.slice(targetParameter.length + 1) ?? (hosts.length > 1 ? 'primary' : 'any')
-  const target = targets.find((one) => one === named)
-  if (target === undefined) {
+  const parameters = new URLSearchParams(query)
+  const tlsFiles = takeTlsFiles(parameters)
+  const target = parameters.get(targetParameter) ?? (hosts.length > 1 ? 'primary' : 'any')
+  if (!targets.includes(target)) {
     throw new Error(`has a ${targetParameter} that is none of ${targets.join(', ')}`)
   }
-  const ending = `${place}${others.length === 0 ? '' : `?${others.join('&')}`}`
+  parameters.delete(targetParameter)
+  const ending = `${place}${parameters.size === 0 ? '' : `?${parameters}`}`
   const servers = hosts.map((host) => scheme + user + host + ending)
   if (servers.some((one) => URL.parse(one) === null)) throw new Error('is not a URL')
-  return { servers: servers as [string, ...string[]], isPrimary: target !== 'any' }
+  return {
+    servers: servers as [string, ...string[]],
+    isPrimary: target !== 'any',
+    ...(tlsFiles && { tlsFiles }),
+  }
+}
+
+/** The driver knows the mode alone, and would tell the server of the files. */
+const takeTlsFiles = (parameters: URLSearchParams): TlsFiles | undefined => {
+  const mode = parameters.get('sslmode') ?? ''
+  if (mode !== '' && !tlsModes.includes(mode)) {
+    throw new Error(`has an sslmode that is none of ${tlsModes.join(', ')}`)
+  }
+  const named = tlsParameters.flatMap(([option, name]) => {
+    const path = parameters.get(name)
+    parameters.delete(name)
+    return path === null ? [] : [[option, path]]
+  })
+  if (named.length === 0) return undefined
+  if (!mode.startsWith('verify-')) {
+    throw new Error('names files for TLS, which need sslmode=verify-full')
+  }
+  return Object.fromEntries(named)
+}
+
+const isReadable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** A connection string of PostgreSQL, of one host or several. */
 export const databaseUrl = (): Kind<string> => {
   const parse = (value: string): string => {
-    parseDatabaseUrl(value)
+    const { tlsFiles = {} } = parseDatabaseUrl(value)
+    if (!Object.values(tlsFiles).every(isReadable)) {
+      throw new Error('names a file for TLS that cannot be read')
+    }
     return value
   }
   const expected = 'URL with `postgres://`, of one host or several (`h1:5432,h2:5432`)'

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { connect, Socket } from 'node:net'
 import postgres from 'postgres'
-import { type DatabaseUrl, parseDatabaseUrl } from '../config/index.ts'
+import { type DatabaseUrl, parseDatabaseUrl, type TlsFiles } from '../config/index.ts'
 
 const portDefault = 5432
 const askTimeoutSeconds = 2
@@ -9,8 +10,11 @@ const askTimeoutMs = 2 * askTimeoutSeconds * 1_000
 /** Connections of a pool are opened together, and ask once. */
 const freshMs = 1_000
 
-/** What the driver is told besides: nothing, or how it gets its socket. */
-export type HostOptions = { readonly socket?: () => Promise<Socket> }
+/** What the driver is told besides: nothing, or how it gets its socket and what its TLS goes by. */
+export type HostOptions = {
+  readonly socket?: () => Promise<Socket>
+  readonly ssl?: Partial<Record<keyof TlsFiles, Buffer>>
+}
 
 /**
  * A connection string may have several hosts: every new connection goes to the one that takes writes now. A host that
@@ -21,7 +25,14 @@ export type HostOptions = { readonly socket?: () => Promise<Socket> }
  */
 export const hostOptions = (dsn: string): HostOptions => {
   const url = parseDatabaseUrl(dsn)
-  return url.servers.length === 1 ? {} : { socket: socketOf(finderOf(dsn, url)) }
+  const isOne = url.servers.length === 1
+  return { ...tlsOf(url), ...(isOne ? {} : { socket: socketOf(finderOf(dsn, url)) }) }
+}
+
+const tlsOf = ({ tlsFiles }: DatabaseUrl): Pick<HostOptions, 'ssl'> => {
+  if (tlsFiles === undefined) return {}
+  const files = Object.entries(tlsFiles).map(([option, path]) => [option, readFileSync(path)])
+  return { ssl: Object.fromEntries(files) }
 }
 
 /** The hosts answer, and none takes writes now. */
@@ -45,12 +56,13 @@ const finderOf = (dsn: string, url: DatabaseUrl): Finder => {
   return finder
 }
 
-const createFinder = ({ servers, isPrimary }: DatabaseUrl): Finder => {
+const createFinder = (url: DatabaseUrl): Finder => {
+  const { servers } = url
   let asked: { readonly atMs: number; readonly found: Promise<string> } | undefined
   let turn = 0
   // Where none will do, the error of each is told in turn.
   const find = (): Promise<string> =>
-    Promise.any(servers.map((server) => demand(server, isPrimary))).catch(
+    Promise.any(servers.map((server) => demand(server, url))).catch(
       ({ errors }: AggregateError) => {
         throw (
           errors.find((error) => error instanceof ReadOnlyError) ?? errors[turn++ % errors.length]
@@ -65,15 +77,20 @@ const createFinder = ({ servers, isPrimary }: DatabaseUrl): Finder => {
 }
 
 /** Resolves to the server if it answers, and takes writes where that is needed. */
-const demand = async (server: string, isPrimary: boolean): Promise<string> => {
-  const sql = postgres(server, { max: 1, connect_timeout: askTimeoutSeconds, onnotice: () => {} })
+const demand = async (server: string, url: DatabaseUrl): Promise<string> => {
+  const sql = postgres(server, {
+    ...tlsOf(url),
+    max: 1,
+    connect_timeout: askTimeoutSeconds,
+    onnotice: () => {},
+  })
   const end = (): void => void sql.end({ timeout: 0 })
   const late = setTimeout(end, askTimeoutMs)
   try {
     const [row] = await sql<{ writes: boolean }[]>`
       select not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'
         as writes`
-    if (isPrimary && row?.writes !== true) throw new ReadOnlyError()
+    if (url.isPrimary && row?.writes !== true) throw new ReadOnlyError()
     return server
   } finally {
     clearTimeout(late)

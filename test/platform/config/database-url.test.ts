@@ -18,7 +18,23 @@ describe('a connection string', () => {
     expect(parseDatabaseUrl(value)).toEqual({ servers: servers as [string], isPrimary })
   })
 
+  test('names the files of its TLS, which the server is not told of', () => {
+    const asked = 'postgres://h1,h2/d?sslrootcert=/a%20b/ca.pem&sslmode=verify-full&x=1'
+    expect(parseDatabaseUrl(`${asked}&sslcert=c&sslkey=k`)).toEqual({
+      servers: [
+        'postgres://h1/d?sslmode=verify-full&x=1',
+        'postgres://h2/d?sslmode=verify-full&x=1',
+      ],
+      isPrimary: true,
+      tlsFiles: { ca: '/a b/ca.pem', cert: 'c', key: 'k' },
+    })
+  })
+
   test.each([
+    ['postgres://h/d?sslmode=verify', 'has an sslmode that is none'],
+    ['postgres://h/d?sslmode=allow', 'has an sslmode that is none'],
+    ['postgres://h/d?sslrootcert=ca.pem', 'need sslmode=verify-full'],
+    ['postgres://h/d?sslmode=require&sslcert=c', 'need sslmode=verify-full'],
     ['mysql://h/d', 'is not a URL of PostgreSQL'],
     ['postgres://u:p/w@h/d', 'is not percent-encoded'],
     ['postgres://u:p?w@h/d', 'is not percent-encoded'],
