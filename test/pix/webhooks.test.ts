@@ -116,6 +116,9 @@ describe('the webhook of a key', () => {
     ['a private address', key, 'https://10.0.0.1/x', 'webhook.webhookUrl'],
     ['a long private one', key, `https://10.0.0.1/${'x'.repeat(300)}`, 'webhook.webhookUrl'],
     ['no text', key, 7, 'webhook.webhookUrl'],
+    ['a space before it', key, ' https://example.com/', 'webhook.webhookUrl'],
+    ['a letter that no URI has', key, 'https://example.com/pão', 'webhook.webhookUrl'],
+    ['a percent sign alone', key, 'https://example.com/5%', 'webhook.webhookUrl'],
     ['too long', key, `https://example.com/${'a'.repeat(2_048)}`, 'webhook.webhookUrl'],
   ])('is refused for %s', async (_, chave, url, propriedade) => {
     const answer = await configure(url, chave)
@@ -172,6 +175,7 @@ describe.each([
     ['a URL that is none', { webhookUrl: 'nowhere' }],
     ['a private address', { webhookUrl: 'https://10.0.0.1/x' }],
     ['no text', { webhookUrl: 7 }],
+    ['a space before it', { webhookUrl: ' https://example.com/' }],
     ['nothing', {}],
     ['too long', { webhookUrl: `https://example.com/${'a'.repeat(2_048)}` }],
   ])('is refused for %s', async (_, body) => {

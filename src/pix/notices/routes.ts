@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
-import { type Route, text } from '#src/platform/http/index.ts'
+import type { Route } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { allTime, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -9,7 +9,10 @@ import { refuseWebhook, type WebhookService } from './service.ts'
 export const webhookBodyBytesMax = 16_384
 const urlCharsMax = 2_048
 
-const body = z.object({ webhookUrl: text(urlCharsMax) })
+/** The characters of RFC 3986: clients with types read no address that has others, nor a list that shows it. */
+const uriForm = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$/
+
+const body = z.object({ webhookUrl: z.string().max(urlCharsMax).regex(uriForm) })
 
 const readKey = (key: string): string => {
   if (pixKeyKind(key) !== undefined) return key
