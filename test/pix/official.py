@@ -1,5 +1,6 @@
 """Judges answers by schemas of the official description: its components and [schema, value] come in, complaints go out."""
 import json
+import re
 import sys
 
 import jsonschema
@@ -15,8 +16,10 @@ ADDRESS = {"logradouro", "cidade", "uf", "cep"}
 def mend(node):
     if isinstance(node, dict):
         pattern = node.get("pattern")
-        if isinstance(pattern, str) and pattern.startswith("/") and pattern.endswith("/"):
-            node["pattern"] = pattern[1:-1]
+        if isinstance(pattern, str):
+            bare = pattern[1:-1] if pattern.startswith("/") and pattern.endswith("/") else pattern
+            # Nowhere does it mean a part of the text.
+            node["pattern"] = f"^(?:{bare})\\Z"
         if isinstance(node.get("required"), list):
             node["required"] = [name for name in node["required"] if name not in NOWHERE]
             # The address is of the receiver, and required beside it.
@@ -47,10 +50,20 @@ def mend(node):
             mend(value)
 
 
+FORMATS = {
+    "date": r"\d{4}-\d\d-\d\d",
+    "date-time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)",
+    # Locations are without a scheme.
+    "uri": r"([\w.~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+",
+}
+formats = jsonschema.FormatChecker(())
+for name, form in FORMATS.items():
+    formats.checks(name)(lambda value, form=form: not isinstance(value, str) or re.fullmatch(form, value, re.ASCII))
+
 mend(components)
 complaints = []
 for schema, value in given["answers"]:
     whole = {"$ref": f"#/components/schemas/{schema}", "components": components}
-    for error in jsonschema.Draft4Validator(whole).iter_errors(value):
+    for error in jsonschema.Draft4Validator(whole, format_checker=formats).iter_errors(value):
         complaints.append(f"{schema}: {'/'.join(map(str, error.path))}: {error.message[:200]}")
 print(json.dumps(complaints))

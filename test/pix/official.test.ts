@@ -204,8 +204,14 @@ describe.skipIf(isSkipped)(`the official description${note}`, async () => {
       ['Problema', await call('GET', `/cob/${freshTxid()}`)],
     ]
     expect(complaints(answers)).toEqual([])
-    const wrong: readonly (readonly [string, Json])[] = [['CobGerada', { ...made, txid: 1 }]]
-    expect(complaints(wrong)).toHaveLength(1)
+    const { calendario, loc } = made
+    const wrong: readonly (readonly [string, Json])[] = [
+      ['CobGerada', { ...made, txid: 1 }],
+      ['CobGerada', { ...made, valor: { original: '37.000' } }],
+      ['CobGerada', { ...made, calendario: { ...calendario, criacao: '2026-03-02' } }],
+      ['CobGerada', { ...made, loc: { ...loc, location: `${loc.location} ` } }],
+    ]
+    for (const one of wrong) expect([one, complaints([one]).length]).toEqual([one, 1])
   })
 
   /** What the institution of a payer says, as the worker of instant payments tells it. */
