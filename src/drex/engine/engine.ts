@@ -1,6 +1,7 @@
 /** The engine of one network: three loops, that send, follow, and repair. */
 
 import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/index.ts'
+import { createAlarm } from '#src/platform/runtime/index.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
 import { createFollower } from './follow.ts'
@@ -188,29 +189,6 @@ const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise
   const work = loop.begin()
   while (await turn()) work.advance()
   work.end()
-}
-
-/** Wakes one waiter early. */
-const createAlarm = () => {
-  let wake: (() => void) | undefined
-  let isRung = false
-  return {
-    ring(): void {
-      isRung = true
-      wake?.()
-    },
-    async wait(ms: number): Promise<void> {
-      if (!isRung) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = setTimeout(resolve, ms)
-        wake = resolve
-        await promise
-        clearTimeout(timer)
-        wake = undefined
-      }
-      isRung = false
-    },
-  }
 }
 
 /** A chain that makes no blocks: nothing ends on it, and nobody but us may notice. */

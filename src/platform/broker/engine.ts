@@ -1,5 +1,6 @@
 import { createLoop, type Loop, type Work } from '../jobs/index.ts'
 import { createOutageLog, type OutageLog } from '../observe/index.ts'
+import { createAlarm } from '../runtime/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery, OutgoingMessage } from './types.ts'
 
@@ -181,28 +182,15 @@ const readOnTurns = async <Lease extends PartitionLease, M extends Delivery>(
 
 /** Waits for a ring, or for a time that doubles while nothing rings. */
 const createBell = (): Bell => {
+  const alarm = createAlarm()
   let waitMs = pollFirstMs
-  let rung = false
-  let answer: (() => void) | undefined
   return {
     ring: () => {
-      rung = true
       waitMs = pollFirstMs
-      answer?.()
+      alarm.ring()
     },
     heard: async () => {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, waitMs)
-          answer = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-        answer = undefined
-        if (!rung) waitMs = Math.min(waitMs * 2, pollMaxMs)
-      }
-      rung = false
+      if (!(await alarm.wait(waitMs))) waitMs = Math.min(waitMs * 2, pollMaxMs)
     },
   }
 }

@@ -1,3 +1,4 @@
+export { createAlarm } from './alarm.ts'
 export { readBounded } from './bounded-body.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export {
