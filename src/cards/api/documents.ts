@@ -185,6 +185,15 @@ const cardRefusals = [
   ...networkErrors,
 ]
 
+/** Why a transaction may not be changed. */
+const changeRefusals = [
+  cardErrors.transaction_not_found,
+  cardErrors.invalid_amount,
+  cardErrors.invalid_state,
+  cardErrors.operation_not_taken,
+  ...networkErrors,
+]
+
 const keyed =
   'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id'
 const description = `${keyed}; what it may have done is reversed.`
@@ -240,14 +249,7 @@ export const documents = {
     body: { 'application/json': incrementBody },
     exampleFrom: ofStatus('authorized'),
     responses: { 200: { description: 'The transaction', schema: record } },
-    errors: [
-      cardErrors.transaction_not_found,
-      cardErrors.invalid_amount,
-      cardErrors.invalid_state,
-      cardErrors.operation_not_taken,
-      cardErrors.increment_declined,
-      ...networkErrors,
-    ],
+    errors: [...changeRefusals, cardErrors.increment_declined],
   },
   capture: {
     ...posted,
@@ -261,15 +263,7 @@ export const documents = {
     exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
-    errors: [
-      cardErrors.transaction_not_found,
-      cardErrors.invalid_amount,
-      cardErrors.amount_exceeds_authorized,
-      cardErrors.invalid_state,
-      cardErrors.operation_not_taken,
-      cardErrors.capture_declined,
-      ...networkErrors,
-    ],
+    errors: [...changeRefusals, cardErrors.amount_exceeds_authorized, cardErrors.capture_declined],
   },
   void: {
     ...posted,
@@ -283,15 +277,7 @@ export const documents = {
     exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record }, 202: voiding },
-    errors: [
-      cardErrors.transaction_not_found,
-      cardErrors.invalid_state,
-      cardErrors.invalid_amount,
-      cardErrors.amount_exceeds_authorized,
-      cardErrors.operation_not_taken,
-      cardErrors.void_declined,
-      ...networkErrors,
-    ],
+    errors: [...changeRefusals, cardErrors.amount_exceeds_authorized, cardErrors.void_declined],
   },
   refund: {
     ...posted,
@@ -305,15 +291,7 @@ export const documents = {
     exampleFrom: ofStatus('captured'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
-    errors: [
-      cardErrors.transaction_not_found,
-      cardErrors.invalid_amount,
-      cardErrors.amount_exceeds_captured,
-      cardErrors.invalid_state,
-      cardErrors.operation_not_taken,
-      cardErrors.refund_declined,
-      ...networkErrors,
-    ],
+    errors: [...changeRefusals, cardErrors.amount_exceeds_captured, cardErrors.refund_declined],
   },
   resolve: {
     ...posted,
