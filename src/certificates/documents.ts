@@ -64,6 +64,7 @@ const stored = {
 }
 
 const guarded = { scope: 'ops:admin', ofInstitution: true } as const
+const one = { ...guarded, params, exampleFrom: stored } as const
 
 export const documents = {
   list: {
@@ -75,12 +76,10 @@ export const documents = {
     responses: { 200: ok('Certificates', z.object({ certificates: z.array(certificateView) })) },
   },
   find: {
-    ...guarded,
+    ...one,
     at: 'GET /v1/certificates/{ispb}/{type}/{version}',
     operation: 'getCertificate',
     summary: 'One certificate',
-    params,
-    exampleFrom: stored,
     responses: { 200: ok('The certificate', certificateView) },
   },
   import: {
@@ -96,25 +95,21 @@ export const documents = {
     errors: [httpErrors.certificate_expired, ...Object.values(certificateErrors)],
   },
   export: {
-    ...guarded,
+    ...one,
     at: 'GET /v1/certificates/{ispb}/{type}/{version}/export',
     act: 'certificates.export',
     operation: 'exportCertificate',
     summary: 'Exports a certificate with its chain, and its key where asked for, as PEM',
-    params,
-    exampleFrom: stored,
     query: exportQuery,
     responses: { 200: { description: 'PEM', contentType: 'application/x-pem-file' } },
     errors: Object.values(certificateErrors),
   },
   manifest: {
-    ...guarded,
+    ...one,
     at: 'GET /v1/certificates/{ispb}/{type}/{version}/manifest',
     act: 'certificates.export',
     operation: 'getCertificateManifest',
     summary: 'The Kubernetes secret of a certificate and its key',
-    params,
-    exampleFrom: stored,
     query: manifestQuery,
     responses: { 200: { description: 'YAML', contentType: 'application/yaml' } },
     errors: Object.values(certificateErrors),

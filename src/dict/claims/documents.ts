@@ -125,10 +125,13 @@ const asked = {
     'The directory has not answered, or its period has not ended: it is asked again until it does.',
   schema: claim,
 }
-const first = { id: 'listDirectoryClaims#/claims/0/id' }
-const act = {
+const one = {
   params: claimParams,
-  exampleFrom: first,
+  exampleFrom: { id: 'listDirectoryClaims#/claims/0/id' },
+} as const
+const act = {
+  ...one,
+  scope: 'dict:write',
   responses: { 200: done, 202: asked },
   idempotent: true,
   errors: [dictErrors.dict_claim_not_possible, dictErrors.dict_refused],
@@ -161,13 +164,11 @@ export const claimDocuments = {
     scope: 'dict:read',
     operation: 'getDirectoryClaim',
     summary: 'A claim, with its deadlines and what happens next',
-    params: claimParams,
-    exampleFrom: first,
+    ...one,
     responses: { 200: { description: 'The claim', schema: claim } },
   },
   acknowledge: {
     at: 'POST /v1/dict/claims/{id}/acknowledge',
-    scope: 'dict:write',
     ...act,
     operation: 'acknowledgeDirectoryClaim',
     summary: 'Tell the directory that a claim against us has arrived',
@@ -175,9 +176,8 @@ export const claimDocuments = {
   },
   confirm: {
     at: 'POST /v1/dict/claims/{id}/confirm',
-    scope: 'dict:write',
-    bodyBytesMax,
     ...act,
+    bodyBytesMax,
     operation: 'confirmDirectoryClaim',
     summary: 'Give a claimed key up',
     description:
@@ -186,16 +186,14 @@ export const claimDocuments = {
   },
   cancel: {
     at: 'POST /v1/dict/claims/{id}/cancel',
-    scope: 'dict:write',
-    bodyBytesMax,
     ...act,
+    bodyBytesMax,
     operation: 'cancelDirectoryClaim',
     summary: 'Cancel a claim, for a reason that its side may give',
     body: { 'application/json': cancelBody },
   },
   complete: {
     at: 'POST /v1/dict/claims/{id}/complete',
-    scope: 'dict:write',
     ...act,
     operation: 'completeDirectoryClaim',
     summary: 'Take a key over that was given up',

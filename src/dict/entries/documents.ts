@@ -141,7 +141,10 @@ const asked = {
   description: 'The directory has not answered, and is asked again until it does.',
   schema: entry,
 }
-const first = { id: 'listDirectoryEntries#/entries/0/id' }
+const one = {
+  params: entryParams,
+  exampleFrom: { id: 'listDirectoryEntries#/entries/0/id' },
+} as const
 
 export const entryDocuments = {
   register: {
@@ -170,8 +173,7 @@ export const entryDocuments = {
     scope: 'dict:read',
     operation: 'getDirectoryEntry',
     summary: 'An entry of this institution',
-    params: entryParams,
-    exampleFrom: first,
+    ...one,
     responses: { 200: { description: 'The entry', schema: entry } },
   },
   change: {
@@ -182,8 +184,7 @@ export const entryDocuments = {
     summary: 'Give an entry another account or name',
     description:
       'The key and the tax id of its owner stay. An EVP is changed for `BRANCH_TRANSFER` or `RFB_VALIDATION` alone: the directory takes no wish of its owner. 202 as when it was registered.',
-    params: entryParams,
-    exampleFrom: first,
+    ...one,
     body: { 'application/json': entryChange },
     responses: { 200: done, 202: asked },
     errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
@@ -194,8 +195,7 @@ export const entryDocuments = {
     operation: 'deletePixKey',
     summary: 'Take an entry out of the directory',
     description: '202 as when it was registered. What is removed stays in the list.',
-    params: entryParams,
-    exampleFrom: first,
+    ...one,
     query: removalQuery,
     responses: { 200: done, 202: asked },
     errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
