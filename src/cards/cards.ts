@@ -4,6 +4,7 @@ import { type Away, routesWithout } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { tlsOptionsOf } from '#src/platform/security/index.ts'
 import { cardRoutes } from './api/routes.ts'
 import { bookOf } from './book.ts'
 import { cardErrors } from './errors.ts'
@@ -61,10 +62,10 @@ export type CardsDeps = {
   readonly reversalTiming?: NonNullable<ReversalsDeps['timing']>
 }
 
-const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
+const checksOf = async ({ url, ...files }: VaultSettings): Promise<readonly Check[]> =>
   url === undefined || isProxied(url)
     ? []
-    : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL')]
+    : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL', tlsOptionsOf(files))]
 
 const retentionOf = (
   { settings: { retentionDays: days }, logger }: CardsDeps,

@@ -58,7 +58,7 @@ export const createVault = (
   if (url === undefined) return undefined
   const material = materialOf(settings, logger)
   const tls = material === undefined ? undefined : () => material.current()
-  const reach = watchReach({ name: 'token vault', url, logger })
+  const reach = watchReach({ name: 'token vault', url, tls, logger })
   const { resolve, close } = createHttpVault({ url, token, timeoutMs, tls })
   return {
     resolve,

@@ -1,5 +1,6 @@
 import { createJob } from '../jobs/index.ts'
 import { createOutageLog, type Logger } from '../observe/index.ts'
+import type { TlsOptions } from '../security/key-material.ts'
 import { isProxied } from './proxied.ts'
 import { whyAway } from './reach.ts'
 
@@ -12,14 +13,16 @@ export type ReachWatch = {
 
 const lookEveryMsDefault = 15_000
 
-/** Looks again and again whether something listens at an address, so that its absence is told before it is needed. */
+/** Looks again and again whether something is there at an address, so that its absence is told before it is needed. */
 export const watchReach = (options: {
   readonly name: string
   readonly url: string
+  /** What calls to it go by at this moment. */
+  readonly tls?: (() => TlsOptions) | undefined
   readonly logger: Logger
   readonly lookEveryMs?: number
 }): ReachWatch => {
-  const { name, url, lookEveryMs: everyMs = lookEveryMsDefault } = options
+  const { name, url, tls, lookEveryMs: everyMs = lookEveryMsDefault } = options
   const outage = createOutageLog(options.logger, {
     level: 'error',
     away: 'a counterparty cannot be reached',
@@ -31,7 +34,7 @@ export const watchReach = (options: {
     name: `reach of the ${name}`,
     everyMs,
     run: async () => {
-      const failure = isProxied(url) ? undefined : await whyAway(url)
+      const failure = isProxied(url) ? undefined : await whyAway(url, tls?.())
       isAway = failure !== undefined
       if (failure === undefined) outage.worked()
       else outage.failed(undefined, { reason: failure })

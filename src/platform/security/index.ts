@@ -17,6 +17,7 @@ export {
   keyFileProblems,
   type StoredPair,
   type TlsOptions,
+  tlsOptionsOf,
 } from './key-material.ts'
 export {
   accountForm,

@@ -79,6 +79,10 @@ const optionsOf = (
   ...(ca === undefined ? {} : { ca }),
 })
 
+/** What is in the files now, for a connection that is made once. */
+export const tlsOptionsOf = ({ certificate, key, ca }: KeyFiles): TlsOptions =>
+  optionsOf(certificate?.text, key?.text, ca?.text)
+
 const digestOf = ({ cert, key, ca }: TlsOptions): string =>
   createHash('sha256')
     .update(JSON.stringify([cert, key, ca]))
@@ -171,7 +175,7 @@ export const createFileMaterial = (
   onProblem: (error: Error) => void = () => {},
   { pollMs = filePollMs, check }: FollowOptions = {},
 ): KeyMaterial => {
-  const first = optionsOf(certificate?.text, key?.text, ca?.text)
+  const first = tlsOptionsOf({ certificate, key, ca })
   checkPair(first)
   const read = async (): Promise<TlsOptions> =>
     optionsOf(await readPem(certificate), await readPem(key), await readPem(ca))

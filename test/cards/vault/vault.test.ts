@@ -402,3 +402,15 @@ test('a vault that is away is told before anybody asks it', async () => {
   await again?.stop()
   there.stop(true)
 })
+
+test('a vault whose certificate no authority of ours has issued is told before anybody asks it', async () => {
+  const url = serve(() => new Response(), serverPair)
+  const open = (ca: string) =>
+    createVault({ ...nothing, url, ca: { text: ca, path: undefined } }, quietLogger)
+  const [foreign, own] = [open(stranger.cert), open(authority.cert)]
+  foreign?.start()
+  own?.start()
+  await until(() => foreign?.health().status === 'down')
+  expect(own?.health()).toMatchObject({ status: 'ok' })
+  await Promise.all([foreign?.stop(), own?.stop()])
+})

@@ -46,7 +46,12 @@ export const createTracing = (
       await tracing?.stop()
     },
     checks: async () => [
-      await checkReach('Trace collector', endpoint, 'OTEL_EXPORTER_OTLP_ENDPOINT'),
+      await checkReach(
+        'Trace collector',
+        endpoint,
+        'OTEL_EXPORTER_OTLP_ENDPOINT',
+        material?.current(),
+      ),
     ],
   }
 }

@@ -4,7 +4,12 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { type KeyMaterial, usedFiles, warnOfClearText } from '#src/platform/security/index.ts'
+import {
+  type KeyMaterial,
+  tlsOptionsOf,
+  usedFiles,
+  warnOfClearText,
+} from '#src/platform/security/index.ts'
 import { endingReturns, type Receivables, type Recurrences } from '../../in/worker/received.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import { type SigningSettings, serviceMaterial } from '../signing/index.ts'
@@ -125,7 +130,9 @@ const checksOf = async (signing: SigningSettings): Promise<readonly Check[]> => 
   const { enabled, serviceUrl, certificate, certificateSource } = signing
   if (!enabled || serviceUrl === undefined || isProxied(serviceUrl)) return []
   if (certificateSource === 'store' || certificate !== undefined) return []
-  return [await checkReach('Signature service', serviceUrl, 'SPI_SIGNATURE_SERVICE_URL')]
+  const { serviceCertificate, serviceKey: key, serviceCa: ca } = signing
+  const tls = tlsOptionsOf({ certificate: serviceCertificate, key, ca })
+  return [await checkReach('Signature service', serviceUrl, 'SPI_SIGNATURE_SERVICE_URL', tls)]
 }
 
 /** Builds what OUTBOUND_SEND runs. */
