@@ -298,6 +298,7 @@ export const secret = (charactersMin = 1): Kind<string> => ({
   mask: hide,
   parse: (value) => {
     if (value.length < charactersMin) throw new Error(`is shorter than ${charactersMin} characters`)
+    if (/\p{Cc}/u.test(value)) throw new Error('holds a line break or another control character')
     return value
   },
 })

@@ -201,7 +201,8 @@ const readText = (name: string, path: string): string => {
   if (bytes.length > fileBytesMax) {
     throw new SettingError(name, 'names a file above 1 MiB', `check that ${path} is the right file`)
   }
-  return bytes.toString('utf8')
+  // Without the mark that some editors begin a text with: it would be a part of the secret.
+  return new TextDecoder().decode(bytes)
 }
 
 const unknownVariables = (

@@ -146,6 +146,22 @@ describe('secrets and files', () => {
     expect(both.problems[0]?.problem).toContain('so is WEBHOOK_SECRET_FILE')
   })
 
+  test('a file as an editor of another system leaves it holds the same secret', () => {
+    const path = file('secret', '\ufeffabcdefghijklmnop\r\n')
+    expect(load({ WEBHOOK_SECRET_FILE: path }).values.settings.token).toBe('abcdefghijklmnop')
+  })
+
+  test.each(['abcdefghijklmnop\nq', 'abcdefghijklmnop\n\n', 'abcdefghij\tklmnop'])(
+    'a secret %j, which no header can carry, is refused',
+    (text) => {
+      const path = file('secret', text)
+      const { problems } = load({ WEBHOOK_SECRET_FILE: path })
+      expect(problems).toMatchObject([
+        { name: 'WEBHOOK_SECRET_FILE', problem: expect.stringContaining('line break') },
+      ])
+    },
+  )
+
   test('PEM comes from a path or from base64', () => {
     const path = file('cert.pem', pemText)
     expect(load({ CERT_PATH: path }).values.settings.cert).toEqual({ text: pemText, path })
