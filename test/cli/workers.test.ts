@@ -150,3 +150,10 @@ test('once it is told to stop no worker is started', async () => {
   await expect(start).rejects.toThrow('ended before it listened')
   expect(started).toEqual([1])
 }, 20_000)
+
+test('a worker that ends by the signal before it listens has ended in order', async () => {
+  const starting = script('starting', 'setInterval(() => {}, 1_000)')
+  const { supervisor } = supervise([process.execPath, starting])
+  supervisor.start().catch(() => {})
+  expect(await supervisor.stop('SIGTERM')).toBe(true)
+})

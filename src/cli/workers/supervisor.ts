@@ -188,10 +188,15 @@ const send = ({ child }: Worker, message: ToWorker): void => {
   } catch {}
 }
 
-const end = ({ child, again }: Worker, signal: NodeJS.Signals): Promise<number> | undefined => {
+/** One that does not listen yet may end by the signal itself: it has nothing to end in order. */
+const end = async (
+  { child, again, isListening }: Worker,
+  signal: NodeJS.Signals,
+): Promise<number | undefined> => {
   clearTimeout(again)
   child?.kill(signal)
-  return child?.exited
+  const code = await child?.exited
+  return !isListening && child?.signalCode === signal ? undefined : code
 }
 
 /** Ends workers that answer nothing any more, or nothing yet. */
