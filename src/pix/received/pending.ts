@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { listed, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { PaidTo } from './domain.ts'
 
 /** Returns those of these charges that have a payment whose end is not known yet. */
@@ -24,7 +24,7 @@ export const pendingAmong = async (
     select end_to_end_id as "endToEndId", account, receiver_tax_id as "receiverTaxId",
       amount_cents as "amountCents"
     from pix_received
-    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])
+    where end_to_end_id = any(${listed(tx, endToEndIds, 'text')})
       and status = 'PENDENTE' and charge_id is null`
 }
 

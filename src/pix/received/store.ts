@@ -1,4 +1,4 @@
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { listed, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import {
   type IncomingEnd,
@@ -38,10 +38,10 @@ export const receiversFor = (
   tx: Queryable,
   payments: readonly IncomingPayment[],
 ): Promise<readonly ReceiverRow[]> => {
-  const documents = textArray([...new Set(payments.map((one) => one.creditorDocument))])
+  const documents = [...new Set(payments.map((one) => one.creditorDocument))]
   return tx<ReceiverRow[]>`
     select key, account, tax_id as "taxId" from pix_receivers
-    where tax_id = any(${documents}::text::text[]) order by key`
+    where tax_id = any(${listed(tx, documents, 'text')}) order by key`
 }
 
 /** The charges that payments name, and whose they are; locked in one order until the transaction ends. */
@@ -74,7 +74,7 @@ export const knownRefusals = async (
   if (endToEndIds.length === 0) return new Map()
   const rows = await tx<{ id: string; refusal: string | null }[]>`
     select end_to_end_id as id, refusal from pix_received
-    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])`
+    where end_to_end_id = any(${listed(tx, endToEndIds, 'text')})`
   return new Map(rows.map(({ id, refusal }) => [id, refusal]))
 }
 
@@ -155,7 +155,7 @@ export const endReceived = async (
     await tx`
       with paid as materialized (
         select id from pix_charges
-        where id = any(${textArray(charges)}::text::uuid[]) and status = 'ATIVA'
+        where id = any(${listed(tx, charges, 'uuid')}) and status = 'ATIVA'
         order by txid collate "C", account for update
       )
       update pix_charges set status = 'CONCLUIDA' where id in (select id from paid)`
@@ -211,10 +211,10 @@ const returnColumns = (sql: Queryable) => sql`
 
 const withReturns = async (sql: Queryable, rows: readonly PixRow[]): Promise<readonly Pix[]> => {
   if (rows.length === 0) return []
-  const ids = textArray(rows.map(({ endToEndId }) => endToEndId))
+  const ids = rows.map(({ endToEndId }) => endToEndId)
   const returns = await sql<PixReturn[]>`
     select ${returnColumns(sql)} from pix_returns
-    where end_to_end_id = any(${ids}::text::text[]) order by requested_at, id`
+    where end_to_end_id = any(${listed(sql, ids, 'text')}) order by requested_at, id`
   const byPix = Map.groupBy(returns, ({ endToEndId }) => endToEndId)
   return rows.map((row) => ({ ...row, returns: byPix.get(row.endToEndId) ?? [] }))
 }
@@ -240,7 +240,7 @@ export const pixByIds = async (sql: Queryable, ids: readonly string[]): Promise<
   if (ids.length === 0) return []
   const rows = await sql<PixRow[]>`
     select ${columns(sql)} from pix_received p
-    where p.end_to_end_id = any(${textArray(ids)}::text::text[]) and p.settled_at is not null`
+    where p.end_to_end_id = any(${listed(sql, ids, 'text')}) and p.settled_at is not null`
   return withReturns(sql, rows)
 }
 

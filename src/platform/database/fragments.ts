@@ -15,7 +15,16 @@ export const textArray = (values: readonly Item[]): string =>
     .join(',')}}`
 
 /**
- * The same of JSON, whose texts have no control characters: escaped by the runtime, in a fraction of the time.
+ * For `id = any(${listed(sql, ids, 'uuid')})`. As a cast of its text alone the list would be read again for each row of a
+ * table that is small enough to be passed through: a thousand ids and rows are seconds.
+ */
+export const listed = (sql: Queryable, values: readonly Item[], type: 'uuid' | 'text') => {
+  const array = sql.unsafe(`${type}[]`)
+  return sql`(select ${textArray(values)}::text::${array})::${array}`
+}
+
+/**
+ * The array of JSON, whose texts have no control characters: escaped by the runtime, in a fraction of the time.
  *
  * @param texts JSON, or words of ours that need no escape
  */

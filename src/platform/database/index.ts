@@ -19,6 +19,7 @@ export {
   constants,
   joinedBytes,
   jsonArray,
+  listed,
   looksLikeOne,
   opaque,
   rowCount,

@@ -2,6 +2,7 @@ import { definitionOf, messageTypes } from '#codecs/iso20022'
 import {
   daysAgo,
   dropExpired,
+  listed,
   looksLikeOne,
   type PartitionedTable,
   type Queryable,
@@ -64,7 +65,7 @@ const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promis
     from (
       select locked.id, null::text as nothing from (
           select distinct recurrence_id as id from spi_recurrence_steps
-          where message_id = any(${textArray(ids)}::text::uuid[]) order by 1
+          where message_id = any(${listed(sql, ids, 'uuid')}) order by 1
         ) wanted
         cross join lateral (
           select id from spi_recurrences where id = wanted.id limit 1 for update
@@ -72,12 +73,12 @@ const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promis
     ) told
     where ${looksLikeOne(sql)} and r.id = told.id`
   const gone = await sql<{ id: string }[]>`
-    delete from spi_recurrence_steps where message_id = any(${textArray(ids)}::text::uuid[])
+    delete from spi_recurrence_steps where message_id = any(${listed(sql, ids, 'uuid')})
     returning recurrence_id as id`
   if (gone.length === 0) return
-  const named = textArray([...new Set(gone.map(({ id }) => id))].sort())
+  const named = [...new Set(gone.map(({ id }) => id))].sort()
   await sql`
-    delete from spi_recurrences r where r.id = any(${named}::text::text[])
+    delete from spi_recurrences r where r.id = any(${listed(sql, named, 'text')})
       and (r.kind = 'charge' or r.state in ('rejected', 'cancelled'))
       and not exists (select from spi_recurrence_steps where recurrence_id = r.id)`
 }
@@ -85,9 +86,8 @@ const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promis
 /** Forgets what leads to messages. */
 const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
   await forgetRecurrences(sql, ids)
-  const old = textArray(ids)
-  await sql`delete from spi_entries where message_id = any(${old}::text::uuid[])`
-  await sql`delete from spi_reports where id = any(${old}::text::uuid[])`
+  await sql`delete from spi_entries where message_id = any(${listed(sql, ids, 'uuid')})`
+  await sql`delete from spi_reports where id = any(${listed(sql, ids, 'uuid')})`
   await sql`
     with old as materialized (
       select m.*, null::text as nothing from unnest(${textArray(ids)}::text::uuid[]) as given(id)

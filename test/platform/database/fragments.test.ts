@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { joinedBytes, jsonArray, textArray } from '#src/platform/database/index.ts'
+import { joinedBytes, jsonArray, listed, textArray } from '#src/platform/database/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const texts = ['', 'plain', 'a"b', 'back\\slash', '{1,2}', 'NULL', ' ç, \n', null]
@@ -42,4 +42,20 @@ test('an array of JSON arrives as it was', async () => {
     select to_json(${jsonArray([...texts, undefined])}::text::text[]) as texts`
   expect(row?.texts).toEqual([...texts, null])
   await database.close()
+})
+
+test('a list is read once, also where all of a small table is passed through', async () => {
+  const { sql, close } = await createTestDatabase(1)
+  await sql`create table small (id uuid primary key)`
+  await sql`insert into small select gen_random_uuid() from generate_series(1, 500)`
+  await sql`analyze small`
+  const ids = (await sql<{ id: string }[]>`select id from small`).map(({ id }) => id)
+  const found = await sql`select from small where id = any(${listed(sql, ids, 'uuid')})`
+  expect(found.count).toBe(500)
+  const plan = await sql<Record<string, string>[]>`
+    explain select from small where id = any(${listed(sql, ids, 'uuid')})`
+  const conditions = plan.flatMap((row) => Object.values(row)).filter((line) => /ANY/.test(line))
+  expect(conditions).not.toEqual([])
+  for (const one of conditions) expect(one).not.toContain('cstring')
+  await close()
 })
