@@ -1,9 +1,9 @@
-/** What pages have followed for them, by its path in the API. The server follows these and nothing else. */
+/** The paths of the API that the server follows for pages. It follows no others. */
 
-/** So many of them in one stream. */
+/** How many paths one stream follows. */
 export const listsMax = 16
 
-/** A stream tells at least that it is there, so often. */
+/** How often a stream tells at least that it is there. */
 export const beatMs = 5_000
 
 /** They change with every payment. */

@@ -9,7 +9,7 @@ import { openStream, type Stream } from './stream.ts'
 type Shown = {
   /** As the page named it. */
   readonly path: string
-  /** What has the same name is asked for once for all streams. */
+  /** Paths with the same name are asked for once for all streams. */
   readonly name: string
   /** Asks the API for it, with the rights of the session. */
   readonly ask: () => Promise<Response>
@@ -41,7 +41,7 @@ export type LiveOptions = {
   readonly everyMs?: number
   /** How often a stream's session is looked at, and its page told that it is there. */
   readonly checkMs?: number
-  /** What is asked for and not answered by then counts as failed. */
+  /** An ask without an answer by then counts as failed. */
   readonly askMs?: number
   readonly streamsMax?: number
   readonly sessionStreamsMax?: number
@@ -56,9 +56,9 @@ type Follower = Omit<Watched, 'shown'> & {
 type Place = readonly [Follower, Followed]
 
 const askMsDefault = 15_000
-/** So many are asked for at once: what they read with is the pool that payments are made with. */
+/** How many asks run at once: they share the database pool with payments. */
 const asksMax = 4
-/** So many of them for one session: what it waits for takes nobody else's room. */
+/** How many of them one session may have, so that it does not take the room of others. */
 const sessionAsksMax = 2
 const refusedMark = ''
 const markCharsMax = 16
@@ -125,7 +125,7 @@ export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
 
 type Asking = { readonly askMs: number; readonly logger: Logger }
 
-/** What is asked, or what stands for it where that fails or is late. */
+/** The answer, or `instead` if asking fails or is late. */
 const answerOr = async <T>(
   instead: T,
   ask: () => Promise<T>,

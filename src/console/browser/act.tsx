@@ -33,7 +33,7 @@ const w = inWords({
 /** Something that a person is about to have done. */
 export type Act = {
   readonly title: string
-  /** What follows from it, with names and amounts: shown before it is done. */
+  /** The consequence, with names and amounts; shown before the act is done. */
   readonly consequence: string
   /** On the button that does it; absent: the title. */
   readonly verb?: string
@@ -84,7 +84,7 @@ export const may = ({ scopes, restrictions }: Session, scope: string): boolean =
   scopes.includes(scope) &&
   !['read_only', ...(shutBy[scope] ?? [])].some((name) => restrictions.includes(name))
 
-/** A wallet that is made is none of those that a key is for. */
+/** A key that is for some wallets only may not make another. */
 export const mayMakeWallet = (session: Session): boolean =>
   may(session, 'wallets:manage') && !session.restrictions.includes('wallets')
 
@@ -160,7 +160,7 @@ const Question = ({
     } catch (error) {
       const refusal = refusalOf(error)
       setState({ kind: 'asking', refusal })
-      // What the page shows is no longer so.
+      // A conflict says that the page shows an older state.
       const isStale = refusal.status === 409
       if (!refusal.mayHaveActed && !isStale) return
     }
@@ -168,7 +168,7 @@ const Question = ({
   }
   const isWorking = state.kind === 'working'
   const isAsking = state.kind === 'asking'
-  // What comes of it, a secret that is shown once say, is to be seen.
+  // Keeps the page until the result is seen: it may be a secret that is shown once.
   useLayoutEffect(() => (isWorking ? stay() : undefined), [isWorking])
   useLayoutEffect(() => (isAsking ? undefined : holdSession()), [isAsking])
   return (

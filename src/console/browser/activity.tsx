@@ -13,7 +13,7 @@ import { fill, words } from './words.ts'
 /** The window moves on while nothing happens. */
 const everyMs = 30_000
 const gatherMs = 3_000
-/** So many of the latest tell whether anything has happened. */
+/** We watch so many of the latest to see whether anything has happened. */
 const followedMax = 50
 
 type Activity = {

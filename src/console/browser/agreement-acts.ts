@@ -87,7 +87,7 @@ type Whole<T> = T & { readonly steps: readonly Pick<Step, 'kind' | 'status'>[] }
 const ends = ['confirmed', 'reverted', 'failed', 'cancelled']
 const isOpen = ({ status }: Pick<Step, 'status'>): boolean => !ends.includes(status)
 
-/** What our part may do now, one thing at a time; the contract judges anew. */
+/** The acts open to our part now, one at a time; the contract judges again. */
 export const lienActs = (lien: Whole<Lien>): readonly Act[] => {
   if (lien.status !== 'active' || lien.steps.some(isOpen)) return []
   if (lien.part === 'beneficiary') return [partialAct(lien, 'release', w.releaseConsequence)]

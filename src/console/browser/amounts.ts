@@ -19,14 +19,14 @@ export const amountsAsked = (
   }
 }
 
-/** One sign groups thousands, the other one ends the whole. */
+/** One sign groups thousands, the other separates the decimals. */
 const forms = [
   /^(\d+)(?:[.,](\d{1,2}))?$/,
   /^([1-9]\d{0,2}(?:\.\d{3})+)(?:,(\d{1,2}))?$/,
   /^([1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d{1,2}))?$/,
 ]
 
-/** What stands in none of the forms stays as it is: it may be meant otherwise than it would be read. */
+/** A text in none of the forms stays as it is, because we might read it otherwise than it is meant. */
 const reaisOf = (text: string): string => {
   const [, whole, cents] =
     forms.map((form) => form.exec(text)).find((found) => found !== null) ?? []
@@ -35,7 +35,7 @@ const reaisOf = (text: string): string => {
   return cents === undefined ? digits : `${digits}.${cents}`
 }
 
-/** The same of digital currency, whose decimals are as many as the API writes after a point. */
+/** The same for digital currency, which may have more decimals, written after a point as the API does. */
 export const tokensAsked = (text: string): Readonly<Record<string, string>> =>
   amountsAsked(text, (one) => (/^\d+\.\d+$/.test(one) ? one : reaisOf(one)))
 

@@ -20,14 +20,14 @@ export type ScreenProps = { readonly query: URLSearchParams; readonly session: S
 /** The same of the page of one thing. */
 export type ThingProps = ScreenProps & { readonly id: string }
 
-/** An answer that is none. */
+/** A request that was refused or got no answer. */
 export class Refusal extends Error {
   readonly status: number
   readonly requestId: string
   /** The API's name for what is wrong; empty where it has none. */
   readonly code: string
 
-  /** It is the answer that is kept of the first time. */
+  /** The API repeats the answer that it kept from the first time. */
   readonly isReplay: boolean
 
   constructor(status: number, message: string, requestId: string, code = '', isReplay = false) {
@@ -73,14 +73,14 @@ export class Refusal extends Error {
   }
 }
 
-/** What went wrong, as one: with status 0 where there is no answer at all. */
+/** What went wrong as a refusal, with status 0 if there was no answer at all. */
 export const refusalOf = (thrown: unknown): Refusal =>
   thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
 
 /** `background`: what a page asks for by itself, which keeps no session alive. */
 export type Purpose = 'user' | 'background'
 
-/** Whose account is shown. The cookie may be another's by now: then nothing is asked in its name. */
+/** The session whose account is shown. If the cookie is another's by now, we ask nothing in its name. */
 let shown: Session | undefined
 
 export const keyShown = (): string => shown?.key_id ?? ''
@@ -146,7 +146,7 @@ const refusalIn = (answer: Response, body: unknown): Refusal => {
   return Object.assign(new Refusal(answer.status, message, ''), { isForeign: true })
 }
 
-/** What somebody else answers in between, a proxy say, may be none. */
+/** An answer from somebody in between, such as a proxy, may be no JSON. */
 const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -157,7 +157,7 @@ const jsonIn = (text: string): unknown => {
 
 const isReplayed = ({ headers }: Response): boolean => headers.has('Idempotent-Replayed')
 
-/** What says that something is done has no form by which it is known: the gateway marks it. */
+/** Answers to acts have no common form, so the gateway marks them as its own. */
 const isOfGateway = (answer: Response): boolean =>
   isReplayed(answer) || answer.headers.has('X-Trilho-Console')
 
@@ -206,7 +206,7 @@ export const getText = async (
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
   JSON.parse((await ask(`/api${path}`, {}, purpose)).text) as T
 
-/** What may not be seen, or is not there, is undefined; what may be answered later is no answer. */
+/** Undefined if it may not be seen or is not there. @throws Refusal if it may be answered later */
 export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked
@@ -216,7 +216,7 @@ export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   }
 }
 
-/** The same, for a part of a page: what may be answered later is the refusal, to be shown in its place. */
+/** The same for a part of a page, but returns the refusal to show in its place if it may be answered later. */
 export const partOf = async <T>(asked: Promise<T>): Promise<T | Refusal | undefined> => {
   try {
     return await ifThere(asked)
@@ -231,10 +231,10 @@ export const newIdempotencyKey = (): string =>
     byte.toString(16).padStart(2, '0'),
   ).join('')
 
-/** What the API knows a request by, and who is told that its answer is the one of the first time. */
+/** The key of a request, and the callback for an answer that repeats the first. */
 type Once = { readonly key: string; readonly onReplay: () => void }
 
-/** Has something done. @returns the answer; undefined where it has no body */
+/** Asks the API to do something. @returns the answer; undefined if it has no body */
 export const send = async <T>(
   method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
   path: string,
@@ -289,7 +289,7 @@ export type Loaded<T> = {
 /** Calls what it is given whenever something may have changed. @returns ends that */
 export type Wake = (ask: () => void) => () => void
 
-/** By the clock alone. */
+/** Wakes by the clock alone. */
 export const every =
   (ms: number): Wake =>
   (ask) => {
@@ -297,11 +297,11 @@ export const every =
     return () => clearInterval(timer)
   }
 
-/** What failed is asked for again by itself after so long. */
+/** After so long we ask again by ourselves for what failed. */
 export const retryMs = 10_000
 
 /**
- * What `load` finds, kept while it is asked for anew.
+ * What `load` finds; the former value stays while it is asked for again.
  *
  * @param key names what is loaded: another one loads again
  * @param wake asks again by itself: after so many milliseconds each time, or when it is told to; while the page is seen
@@ -317,7 +317,7 @@ export const useLoaded = <T>(
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     const tell = (answer: Answer<T>) =>
-      // What was loaded under another key is not what this key has.
+      // Do not keep what was loaded under another key.
       setState((former) => ({
         ...(former.key === key && former),
         error: undefined,
@@ -330,7 +330,7 @@ export const useLoaded = <T>(
   return { value, atMs, error, again: () => setTurn((one) => one + 1), turn }
 }
 
-/** What the API has at a path. */
+/** The API's answer at a path. */
 export const useAnswer = <T>(path: string, wake?: number | Wake): Loaded<T> =>
   useLoaded(path, (purpose) => getJson<T>(path, purpose), wake)
 
@@ -358,7 +358,7 @@ const keepAsking = <T>(
       (value): Answer<T> => ({ value, atMs }),
       (thrown: unknown): Answer<T> => ({ error: refusalOf(thrown) }),
     )
-    // What was asked for before what is shown is older.
+    // An answer to an earlier request is older than what is shown.
     if (isOver || own < answered) return
     answered = own
     tell(answer)

@@ -80,7 +80,7 @@ const resendAct = ({ id, end_to_end_id, biz_msg_idr }: Named): Act => ({
   ),
 })
 
-/** From then on a repetition is none to the central bank. */
+/** After this time the central bank no longer recognises a repetition. */
 const askedForMs = 24 * 3_600_000
 
 /** The acts on a message of ours whose outcome is unknown; of one that was sent long after it was made, both may be possible. */
@@ -111,7 +111,7 @@ const resolveMessageAct = ({ id, end_to_end_id, biz_msg_idr }: Named): Act => ({
   ),
 })
 
-/** None while something is on the wire: what becomes of that is known soon. */
+/** No acts while something is on the wire, because its outcome is known soon. */
 export const resolveActs = ({
   id,
   amount,
@@ -151,7 +151,7 @@ const transferAct = (
   run: sending('POST', `/v1/drex/transfers/${encodeURIComponent(id)}/${name}`),
 })
 
-/** What is signed gives way to a higher fee alone, and to nothing once it is mined. */
+/** A signed transaction gives way only to a higher fee, and no longer once it is mined. */
 export const cancelTransferActs = (
   one: Transfer,
   networks: Networks | undefined,

@@ -17,7 +17,7 @@ export const approvals: Waiting = waiting<{ transfers: readonly TransferDetail[]
     concern: overviewWords.approvals,
     scope: 'drex:read',
     path: `/v1/drex/transfers?approval=required&full_addresses=true&limit=${askedMax}`,
-    // What has waited longest ends soonest.
+    // The one that has waited longest expires soonest, so it comes first.
     rowsOf: ({ transfers }) => transfers.toReversed(),
     columns: [
       linkColumn(

@@ -36,16 +36,16 @@ type SectionProps<A, T> = {
 
 type View = (props: { readonly session: Session }) => ComponentChildren
 
-/** What waits for a person: the overview counts it, and a section shows it. */
+/** A kind of thing that waits for a person: the overview counts them, and a section shows them. */
 export type Waiting = {
   readonly title: string
-  /** What the overview calls it: one, and behind a bar several of it. */
+  /** Its name in the overview: for one, and behind a bar for several. */
   readonly concern: string
-  /** That whoever sees it needs. */
+  /** The scope that is needed to see it. */
   readonly scope: string
   /** The list whose changes concern it. */
   readonly path: Followed
-  /** What of that list is asked for, as of now; absent: all. */
+  /** Narrows the list to what counts now; absent: all of it. */
   readonly asked?: (path: string) => string
   readonly countOf: (answer: never) => Counted
   readonly View: View
@@ -69,7 +69,7 @@ export const waiting = <A, T, K = undefined>({
 }: Omit<SectionProps<A, T>, 'loaded'> &
   Pick<Waiting, 'concern' | 'scope' | 'path' | 'asked'> & {
     readonly actScope?: string
-    /** What its acts depend on besides. */
+    /** What else its acts depend on. */
     readonly useKnown?: () => K | undefined
     readonly actsOf?: (row: T, session: Session, known: K | undefined) => readonly Act[]
   }): Waiting => ({

@@ -64,7 +64,7 @@ type Part = {
 }
 
 const partsOf = ({ status, checks }: Health): readonly Part[] => {
-  // All of them together are told to whoever asks.
+  // The state of all parts together, as the API tells it to anybody.
   const whole = { name: 'gateway', status, isRefused: false, cause: overviewWords.untold }
   return (checks === undefined ? [whole] : partsIn(checks)).filter((one) => one.status !== 'ok')
 }
@@ -86,7 +86,7 @@ const partsIn = (checks: NonNullable<Health['checks']>): readonly Part[] =>
       }
     })
 
-/** What a part tells of itself, without the marks of JSON. */
+/** The detail that a part tells of itself, without the marks of JSON. */
 const plainText = (detail: unknown): string => {
   if (typeof detail !== 'object' || detail === null) return String(detail ?? '')
   if (Array.isArray(detail)) return detail.map(plainText).join(', ')
@@ -220,7 +220,7 @@ const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
   ],
   keyOf: ({ network, sender }) => `${network} ${sender}`,
   actScope: 'drex:transfer',
-  // What nobody has signed cannot be sent again.
+  // A transaction that is not signed cannot be sent again.
   actsOf: (lane) => (lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)]),
 })
 
@@ -327,7 +327,7 @@ const letters: Waiting = {
   View: Letters,
 }
 
-/** Those that end soon: a new one is imported beside them. */
+/** Certificates that end soon: import a new one beside them. */
 const endingCertificates = waiting<
   { certificates: readonly StoredCertificate[] },
   StoredCertificate

@@ -162,7 +162,7 @@ const factsOf = (of: ChainTransaction): readonly Fact[] => [
   ...(of.gas_used === null ? [] : [{ name: w.gas, value: count(of.gas_used) }]),
 ]
 
-/** What was said by name, or else its bytes. */
+/** The decoded call or event, or else its bytes. */
 const Decoded = ({
   title,
   args,

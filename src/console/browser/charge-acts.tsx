@@ -128,7 +128,7 @@ export const unlinkAct = ({ id = 0, idRec = '' }: Told): Act => ({
   run: sending('DELETE', `${pathOf('locrec', String(id))}/idRec`),
 })
 
-/** What the state of one lets a person do about it; the API judges anew. */
+/** The acts that its state allows a person; the API judges again. */
 export const chargeActs = (kind: Kind, told: Told): readonly ScopedAct[] => {
   const { status = '', txid = '', idRec = '', idSolicRec = '' } = told
   switch (kind) {

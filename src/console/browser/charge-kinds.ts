@@ -148,7 +148,7 @@ export const kindIn = (text: string | null | undefined): Kind | undefined =>
 export const placeOf = (kind: Kind, id: string): string =>
   `/charges/${kind}/${encodeURIComponent(id)}`
 
-/** As much as it is of; nothing where the payer says how much. */
+/** The amount; empty if the payer chooses it. */
 export const amountOf = ({ valor }: Told): string => {
   const amount =
     typeof valor === 'object'

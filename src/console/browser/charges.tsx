@@ -31,7 +31,7 @@ import {
 } from './table.tsx'
 import { words } from './words.ts'
 
-/** A list that is asked for shows so many days at first. */
+/** How many days a list shows at first. */
 const daysShown = 30
 
 const filterOf = (get: Given): ChargeFilter => ({
@@ -78,7 +78,7 @@ export const Charges = ({ query, session }: ScreenProps) => {
   )
 }
 
-/** By its identifier, whatever list it is in. */
+/** Opens one by its identifier, whatever list it is in. */
 const OpenOne = ({ kind }: { readonly kind: Kind }) =>
   kind === 'locrec' ? null : (
     <search>

@@ -16,7 +16,7 @@ export const manyText = (concerns: readonly Counted[]): string => {
 /** All of it is asked for at once, so what changes within this time is answered together. */
 const gatherMs = 500
 
-/** Any of what waits for a person has changed, of that which the key may see: told once for all that changes together. */
+/** Wakes once for all changes among the things that wait for a person, as far as the key may see them. */
 export const concernsChanged = ({ scopes }: Session, everyMs: number): Wake =>
   whenChanged(
     allWaiting.filter(({ scope }) => scopes.includes(scope)).map(({ path }) => path),

@@ -31,7 +31,7 @@ type Detail = Contract & { readonly abi: readonly Entry[] }
 
 type Outcome = { readonly result?: unknown; readonly transaction_id?: string }
 
-/** As a selector is made of it: a tuple is written by what it holds. */
+/** The type as a selector is made of it: a tuple is written by its parts. */
 const canonicalOf = ({ type, components = [] }: Input): string =>
   type.startsWith('tuple') ? `(${typesOf(components)})${type.slice('tuple'.length)}` : type
 
@@ -160,7 +160,7 @@ const Functions = ({
       return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />
     },
   })
-  /** What is read; a call is asked about first. Arguments that are no JSON refuse either. */
+  /** Reads a view at once, and asks before it sends a call. Arguments that are no JSON refuse both. */
   const answerOf = async (given: Entry, form: FormData): Promise<Outcome | undefined> => {
     if (isView(given)) return await post(given, form, send)
     ask(call(given, form))

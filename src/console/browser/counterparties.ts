@@ -32,7 +32,7 @@ export const useHealth = (): Loaded<WholeHealth> =>
 
 type Channel = {
   readonly up?: boolean
-  /** It answers, and does not let us in. */
+  /** True: it answers, but does not let us in. */
   readonly access_refused?: boolean
   readonly round_trip_ms?: number | null
 }
@@ -52,7 +52,7 @@ export type Party = {
   readonly name: string
   readonly isUp: boolean
   readonly text: string
-  /** What waits for it goes on once a certificate or an admission is mended. */
+  /** True: it refuses us, and what waits goes on once our certificate or admission is mended. */
   readonly isRefused?: boolean
 }
 

@@ -150,7 +150,7 @@ const reasonsFor = ({ type, status }: Told, act: keyof typeof claimReasons): rea
     : reasons
 }
 
-/** None where no reason is left. */
+/** No act if no reason is left. */
 const claimAct = (told: Told, act: keyof typeof claimReasons): readonly Act[] => {
   const reasons = reasonsFor(told, act)
   if (reasons.length === 0) return []
@@ -320,6 +320,6 @@ const scopedActs = (kind: Kind, told: Told): readonly ScopedAct[] => {
 
 export const writeScope = 'dict:write'
 
-/** What the state of one lets whoever is signed in do about it; the API judges anew. */
+/** The acts that its state and the session allow; the API judges again. */
 export const directoryActs = (session: Session, kind: Kind, told: Told): readonly Act[] =>
   may(session, writeScope) ? allowed(session, scopedActs(kind, told)) : []

@@ -102,7 +102,7 @@ const momentsOf = (told: Told, deliveries: readonly Moment[]): readonly Moment[]
     ...moment(changed, statusText(told.status), told.status),
     ...moment(told.returned_at, w.returned, 'settled', told.return_id ?? ''),
     ...deliveries,
-    // What is to come stands after now, whatever clock told of it.
+    // Only deadlines that are still ahead count as coming, whatever clock told of them.
     ...(isOver(told) ? [] : coming.filter(({ at }) => Date.parse(at) > Date.now())),
   ].toSorted((a, b) => (a.at < b.at ? -1 : 1))
 }

@@ -96,7 +96,7 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
 export const matterColumn = (kind: Kind): Column<Told> =>
   linkColumn((told) => placeOf(kind, told), matterOf, kindsOf[kind].find.label)
 
-/** What one is of: portability or ownership, or the reason of a dispute. */
+/** The kind of a claim (portability or ownership), or the reason of a dispute. */
 export const kindText = ({ type, reason, situation }: Told): string => {
   if (type === undefined) return codeText(situation ?? reason ?? '')
   return type === 'PORTABILITY' ? w.portability : w.ownership

@@ -33,7 +33,7 @@ type Verdict = { readonly valid: boolean; readonly violations: readonly Violatio
 /** A message as production code reads it; `verdict` of its schema, where there is one, or why it is not told. */
 export type Explained = Explanation & { readonly verdict: Verdict | Refusal | undefined }
 
-/** What the message is taken for; left out, it is recognised. */
+/** The kind to take the message for; left out, it is recognised. */
 export type Wanted = { readonly kind?: string; readonly dialect?: string }
 
 /** @throws Refusal with the reason, if it is nothing that can be explained */

@@ -7,9 +7,9 @@ export type Field = {
   readonly isFree?: boolean
   /** An input has one; a `checkbox` stands before its label. */
   readonly type?: string
-  /** What stands in it at first. */
+  /** The text that stands in it at first. */
   readonly first?: string
-  /** Those that may be chosen, each with its text. */
+  /** The values to choose from, each with its text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly isLong?: boolean
   readonly hint?: ComponentChildren

@@ -104,7 +104,7 @@ const members = [...lists, ...switches, { name: 'requests_per_second' }] as cons
 const isSame = (one: Restrictions, other: Restrictions): boolean =>
   members.every(({ name }) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
 
-/** What was left as it stood is not sent, and what is sent replaces only that: it may have been changed elsewhere meanwhile. */
+/** Sends only what was changed in the form, because the rest may have been changed elsewhere meanwhile. */
 const changedOf = (
   form: FormData,
   present: Restrictions,

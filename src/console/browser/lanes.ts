@@ -1,6 +1,6 @@
 import { count } from './format.ts'
 
-/** So many lanes of nonces the API lists, and so many open transactions it sends again at once on each network. */
+/** How many lanes the API lists, and how many open transactions it sends again at once on each network. */
 export const [lanesMax, resentMax] = [500, 500]
 /** It counts those of a lane no further. */
 const openMax = 1_000

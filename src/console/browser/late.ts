@@ -1,4 +1,4 @@
-/** What is a concern only after a time. */
+/** Decides what is a concern only after a time. */
 
 import { dayAt } from '#src/platform/runtime/days.ts'
 
@@ -12,7 +12,7 @@ const overdueMs = (): number => Date.now() - minedWithinMs
 /** What of a list was asked for so long ago that it is late. */
 export const lateOf = (list: string): string => `${list}&to=${new Date(overdueMs()).toISOString()}`
 
-/** What the wallet sends waits for a transaction that does not go on. */
+/** Whether a transaction that does not go on holds up all others of the wallet. */
 export const isStuck = ({ oldest_at: at }: { readonly oldest_at: string | null }): boolean =>
   at !== null && Date.parse(at) < overdueMs()
 

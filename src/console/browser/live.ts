@@ -2,14 +2,14 @@ import { beatMs, type Followed, listsMax } from '../followed.ts'
 import { keyShown, type Loaded, useAnswer, type Wake } from './api.ts'
 
 const reopenMs = 10_000
-/** A stream that tells nothing for so long is lost: of a connection that leads nowhere a browser knows nothing. */
+/** A stream that is silent for so long is lost: a browser does not notice a connection that leads nowhere. */
 const silenceMs = 4 * beatMs
 /** How old a part of a page may be that the stream does not tell of: what was delivered of a payment, say. */
 export const partsEveryMs = 30_000
 
-/** What is followed, by its path in the API, and whom a change of it concerns. */
+/** The callbacks that want to hear of a change, by the path that they follow in the API. */
 const asks = new Map<string, Set<() => void>>()
-/** What the page was told last of each: from there the next stream goes on. */
+/** The mark that the page was told last of each path; the next stream goes on from there. */
 const marks = new Map<string, string>()
 let source: EventSource | undefined
 let opening: ReturnType<typeof setTimeout> | undefined
@@ -41,7 +41,7 @@ const open = (): void => {
   close()
   // A page that is not seen takes no connection.
   if (document.hidden || asks.size === 0) return
-  // What is beyond is asked for by the clock alone.
+  // Paths beyond these are asked for by the clock alone.
   const lists = [...asks.keys()].slice(0, listsMax)
   const query = new URLSearchParams({
     list: lists.join(' '),
@@ -71,7 +71,7 @@ const open = (): void => {
 /** @param id of an event: the mark of each list that its stream follows; empty where there is none */
 const remember = (lists: readonly string[], id: string): void => {
   const told = id.split('.')
-  // What nobody follows any more may change unseen.
+  // Keep no mark of a path that nobody follows any more: it may change unseen.
   for (const [at, list] of lists.entries()) if (asks.has(list)) marks.set(list, told[at] ?? '')
 }
 

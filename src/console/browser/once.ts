@@ -32,7 +32,7 @@ const openAct = (item: string): { readonly key: string; readonly isSecond: boole
   return { key, isSecond: false }
 }
 
-/** So the API refuses what is done already and takes no key; the API Pix by the first. */
+/** The statuses of the API for an act without a key that is done already; the API Pix uses the first. */
 const doneAlready = [400, 404, 409]
 
 /** A browser has digests where it keeps our session: over HTTPS and on loopback. */

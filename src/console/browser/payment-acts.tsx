@@ -67,7 +67,7 @@ export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
   const acts = [
     ...(isAuthorized ? [{ verb: 'capture', texts: capture, most: left } as const] : []),
     ...(refundable > 0 ? [{ verb: 'refund', texts: refund, most: refundable } as const] : []),
-    // What was given back already would be given back again.
+    // It would give back again what was given back already.
     ...(refunded === undefined ? [{ verb: 'void', texts: takeBack } as const] : []),
   ]
   return acts

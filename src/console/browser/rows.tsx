@@ -28,7 +28,7 @@ export const Rows = ({
     const observer = new IntersectionObserver(
       ([entry]) => {
         if (entry === undefined) return
-        // Whoever is in it by keyboard is not to lose his place.
+        // Somebody who is in it by keyboard must not lose their place.
         const isFar = !entry.isIntersecting && !own.contains(document.activeElement)
         setRoom(isFar ? own.getBoundingClientRect().height : undefined)
       },

@@ -109,7 +109,7 @@ const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
     rows.slice(at * partRows, (at + 1) * partRows),
   )
 
-/** What has changed meanwhile may stand in a later page as well. */
+/** A row that has changed meanwhile may come again in a later page. */
 const eachOnce = <T,>(rows: readonly T[], keyOf: (row: T) => string): readonly T[] =>
   [...Map.groupBy(rows, keyOf).values()].flatMap((same) => same.slice(0, 1))
 
@@ -137,7 +137,7 @@ export const PagedTable = <T,>(list: Paged<T>) => <Pages key={list.name} {...lis
 
 /** What was read of a list so far, and the way to more of it. */
 export const usePages = <T,>({ name, load, wake, keyOf }: Read<T>) => {
-  // Whoever reads on is left in peace: from then on these rows are shown, and no newer first ones.
+  // Once somebody reads on, we keep these rows and add no newer ones above them.
   const read = useRef<Page<T>>()
   const [state, setState] = useState<'working' | Refusal>()
   const loaded = useLoaded(

@@ -74,7 +74,7 @@ export const Explain = ({
     void askLast(resultOf(content.trim(), wanted, session))
   useEffect(() => {
     if (given === '') return
-    // What somebody has typed there meanwhile is not what is explained.
+    // Somebody may have typed something else there meanwhile: show the text that is explained.
     if (text.current !== null) text.current.value = given
     run(given, {})
   }, [query])

@@ -19,7 +19,7 @@ export const showTurningSigns = (): void => {
   const before = options.vnode
   options.vnode = (vnode) => {
     const props = vnode.props as { children?: ComponentChildren }
-    // What a component is given it may compare or send; only what is drawn is changed.
+    // A component may compare or send its values, so we change only what is drawn.
     const isShown = typeof vnode.type === 'string' || vnode.type === Fragment
     if (isShown) props.children = visible(props.children)
     before?.(vnode)
