@@ -177,6 +177,20 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
   },
 })
 
+/** A URL, or `host:port` for one of the first protocol. */
+export const urlOrHostPort = (protocol: string, ...more: readonly string[]): Kind<string> => {
+  const ofUrl = url(protocol, ...more)
+  const ofHost = hostPort()
+  return {
+    ...ofUrl,
+    expected: `${ofUrl.expected}, or ${ofHost.expected} for \`${protocol}://\``,
+    parse: (value, path) =>
+      value.includes('://')
+        ? ofUrl.parse(value, path)
+        : `${protocol}://${ofHost.parse(value, path)}`,
+  }
+}
+
 /** A URL that may hold a password, or a key in its path: as `url`, and readable from NAME_FILE. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string> =>
   secretUrlOf(url(...protocols), (path) => (path.length > 1 ? `/${hide()}` : path))

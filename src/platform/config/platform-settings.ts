@@ -117,7 +117,7 @@ export const platformSettings = defineSettings({
   brokerAddresses: setting('BROKER_ADDRESSES', kind.list(kind.hostPort()), {
     doc: 'Message broker addresses.',
   }),
-  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', kind.url('http', 'https'), {
+  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', kind.urlOrHostPort('http', 'https'), {
     doc: 'Trace collector address.',
   }),
   otlpHeaders: setting(

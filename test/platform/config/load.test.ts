@@ -26,6 +26,7 @@ import {
   secretUrl,
   text,
   url,
+  urlOrHostPort,
 } from '#src/platform/config/kinds.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -54,6 +55,18 @@ describe('kinds', () => {
     [':0', { host: undefined, port: 0 }],
   ])('listen address %s', (value, expected) => {
     expect(parse(listenAddress(), value)).toEqual(expected)
+  })
+
+  test.each([
+    ['localhost:4317', 'http://localhost:4317'],
+    ['[::1]:4317', 'http://[::1]:4317'],
+    ['http://localhost:4317', 'http://localhost:4317'],
+    ['https://otel.example', 'https://otel.example'],
+    ['ftp://h:1', 'has another protocol'],
+    ['localhost', 'is not host:port'],
+    ['u:S3cret@h:1', 'is not host:port'],
+  ])('URL or address %s', (value, expected) => {
+    expect(parse(urlOrHostPort('http', 'https'), value)).toBe(expected)
   })
 
   test.each(['8080', '::1:8080', ':65536', '127.0.0.1', 'http://x:1', ':', '[127.0.0.1:80'])(
