@@ -101,17 +101,17 @@ const readTuple = (
     return []
   }
   const placeOf = createPlaces(inputs)
-  const values = new Map<number, unknown>()
+  const given = new Map<number, readonly [key: string, value: unknown]>()
   for (const [key, value] of Object.entries(params)) {
     const place = placeOf(key)
     if (place === -1) add(violations, `${pointer}/${key}`, 'is not a parameter')
-    else if (values.has(place)) add(violations, `${pointer}/${key}`, 'is given twice')
-    else values.set(place, value)
+    else if (given.has(place)) add(violations, `${pointer}/${key}`, 'is given twice')
+    else given.set(place, [key, value])
   }
   const names = namesOf(inputs)
   return inputs.map((input, i) => {
-    const at = `${pointer}/${names[i]}`
-    const value = values.get(i)
+    const [key = names[i], value] = given.get(i) ?? []
+    const at = `${pointer}/${key}`
     if (value !== undefined) return readValue(input, value, at, violations)
     add(violations, at, `is missing (${input.type})`)
     return undefined

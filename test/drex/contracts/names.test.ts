@@ -88,6 +88,14 @@ describe('arguments whose names differ only by underscores', () => {
     }
   })
 
+  test('what is refused is called as its caller called it', async () => {
+    const abi = await interfaceOf(['_to', 'value'])
+    expect(refusalsOf(() => encodeCall(abi, 'f', { to: -1, amount: '10.00' }))).toEqual([
+      '/params/to must be a whole number of uint256',
+      '/params/amount must be a whole number of uint256',
+    ])
+  })
+
   test('a stream is for the argument that its filter names', async () => {
     const abi = await interfaceOf(['a', '_a', '', 'b'])
     const word = `0x${'5'.padStart(64, '0')}`
