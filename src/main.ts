@@ -214,6 +214,7 @@ const webhooksOf = (
     elsewhere: databases.all.filter((database) => database.sql !== sql).map((one) => one.sql),
     settings: webhooks,
     institution: platform.institutionAccounts,
+    isProduction: platform.environment === 'production',
     delivers: roles.has('webhooks'),
     runsJobs: roles.has('jobs'),
   })

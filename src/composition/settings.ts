@@ -36,7 +36,7 @@ import {
   spiStages,
   workerSettings,
 } from '../spi/index.ts'
-import { webhookSettings } from '../webhooks/index.ts'
+import { isKeyLong, webhookSettings } from '../webhooks/index.ts'
 
 /** Every feature's settings: one line per feature. */
 export const settingGroups = {
@@ -135,12 +135,13 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
 
 /** What is only fit for trials, in production. */
 const trialProblems = (values: Values): readonly SettingProblem[] => {
-  const { platform, database, worker, cards, dict, spi } = values
+  const { platform, database, worker, cards, dict, spi, webhooks } = values
   const isKeyless = database.dsn !== undefined && platform.masterKey === undefined
   return platform.environment === 'production'
     ? [
         ...(isKeyless ? [unsealed] : []),
         ...(worker.autoAccept ? [autoAccepted] : []),
+        ...(webhooks.secret === undefined || isKeyLong(webhooks.secret) ? [] : [guessable]),
         ...clearChannels(spi),
         ...(believesAnybody(values) ? [unsigned] : []),
         ...(cards.securityModule === 'software' ? [softwareKeys] : []),
@@ -188,6 +189,14 @@ const autoAccepted: SettingProblem = {
   expected: '`false` in production',
   problem: 'accepts every payment without asking the ledger, and TRILHO_ENVIRONMENT is production',
   fix: 'take SPI_AUTO_ACCEPT out, and answer payments by POST /v1/spi/send',
+}
+
+const guessable: SettingProblem = {
+  name: 'WEBHOOK_SECRET',
+  value: 'set',
+  expected: 'a key of at least 24 bytes',
+  problem: 'is short enough to be found by trying, and TRILHO_ENVIRONMENT is production',
+  fix: 'set WEBHOOK_SECRET to whsec_ and 32 random bytes (openssl rand -base64 32)',
 }
 
 const softwareKeys: SettingProblem = {

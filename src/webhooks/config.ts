@@ -1,18 +1,16 @@
 import { defineSettings, kind, type SettingValues, setting } from '#src/platform/config/index.ts'
 import { allowEntry } from '#src/platform/http/index.ts'
-import { isDecodable, isKeyLong, keyBytesMax, keyBytesMin } from './signing.ts'
+import { isDecodable, isKeyShort, keyBytesMax, keyBytesMin } from './signing.ts'
 
 /** As an endpoint's own secret may be. */
 const signingSecret = (): ReturnType<typeof kind.secret> => {
-  const text = kind.secret(keyBytesMin)
+  const text = kind.secret()
   return {
     ...text,
-    expected: `${text.expected}, or \`whsec_\` and base64 of ${keyBytesMin} to ${keyBytesMax} bytes`,
+    expected: `secret, or \`whsec_\` and base64; in production of at least ${keyBytesMin} bytes`,
     parse: (given, path) => {
       if (!isDecodable(given)) throw new Error('is not base64 after whsec_')
-      if (!isKeyLong(given)) {
-        throw new Error(`is no key of ${keyBytesMin} to ${keyBytesMax} bytes after whsec_`)
-      }
+      if (!isKeyShort(given)) throw new Error(`is a key of more than ${keyBytesMax} bytes`)
       return text.parse(given, path)
     },
   }

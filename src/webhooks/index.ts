@@ -26,6 +26,7 @@ import { createEndpointStore } from './store.ts'
 export { webhookSettings } from './config.ts'
 export { emitElsewhere, emitEvents, emitWithin } from './events.ts'
 export type { EventBroker } from './relay.ts'
+export { isKeyLong } from './signing.ts'
 export { createTopics } from './topics.ts'
 
 export type WebhooksDeps = {
@@ -45,6 +46,8 @@ export type WebhooksDeps = {
   readonly tls?: KeyMaterial
   /** Accounts of the institution itself. */
   readonly institution?: readonly string[]
+  /** Whether an endpoint's own secret must be one that nobody finds by trying. */
+  readonly isProduction?: boolean
   readonly version: string
   readonly logger: Logger
   readonly metrics: Metrics
@@ -53,6 +56,7 @@ export type WebhooksDeps = {
 /** Sends events to subscribers: we lose none, and no subscriber blocks another. */
 export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const { sql, settings, sealer, logger, delivers = true, runsJobs = true } = deps
+  const { isProduction = false } = deps
   const allowed = allowListOf(settings.allowedTargets ?? [])
   const timeoutMs = settings.timeoutSeconds * 1000
   // Without a database nobody calls what follows: every route answers before.
@@ -86,7 +90,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
     logger,
   })
   const kick = delivers ? dispatcher.kick : () => {}
-  const routes = webhookRoutes({ service, allowed, kick })
+  const routes = webhookRoutes({ service, allowed, isProduction, kick })
   const common = { name: 'webhooks', errors: webhookErrors, events: eventDocuments }
   if (sql === undefined) {
     return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }

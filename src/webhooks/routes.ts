@@ -20,6 +20,7 @@ import { webhookErrors } from './errors.ts'
 import { type SentEvent, sentBody } from './events.ts'
 import { isLimited, requireUnlimited, visibleTo } from './rights.ts'
 import { viewOf, viewOfDelivery, viewsOf, type WebhookService } from './service.ts'
+import { isKeyLong, keyBytesMin } from './signing.ts'
 import { targetOf } from './topics.ts'
 
 type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
@@ -27,6 +28,7 @@ type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>
 export type WebhookRoutesDeps = {
   readonly service: WebhookService
   readonly allowed: AllowList
+  readonly isProduction: boolean
   /** Called when something is due at once. */
   readonly kick: () => void
 }
@@ -114,9 +116,16 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }
   }
 
+  const checkSecret = (secret: string | undefined): void => {
+    if (secret === undefined || !deps.isProduction || isKeyLong(secret)) return
+    const message = `must be a key of at least ${keyBytesMin} bytes`
+    throw refusedValue([{ pointer: '/secret', rule: 'length', message }])
+  }
+
   return [
     managing(documents.create, async ({ body: { secret, ...request }, caller }) => {
       checkTarget(request.url)
+      checkSecret(secret)
       return respond(await service.create({ ...request, secret }, caller))
     }),
     route(documents.list, async ({ c, query: { limit, cursor: after, needs_attention } }) => {
@@ -156,6 +165,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing(documents.rotate, async (asked) => {
       const { secret, overlap_seconds } = asked.body
+      checkSecret(secret)
       const { id } = changeable(await found(asked))
       return respond(await service.rotate(id, secret, overlap_seconds, asked.caller))
     }),

@@ -56,3 +56,11 @@ test('a worker that believes what nobody has signed is refused', () => {
   expect(problemsOf({ ...untrusting, ...sandbox })).toEqual([])
   expect(problemsOf({ ...untrusting, SPI_ROLES: 'INBOUND_PULL,OUTBOUND_SEND' })).toEqual([])
 })
+
+test('a secret of webhooks that may be found by trying is refused', () => {
+  for (const secret of ['a'.repeat(23), `whsec_${btoa('a'.repeat(23))}`]) {
+    expect(problemsOf({ WEBHOOK_SECRET: secret })).toEqual(['WEBHOOK_SECRET'])
+    expect(problemsOf({ WEBHOOK_SECRET: secret, ...sandbox })).toEqual([])
+  }
+  expect(problemsOf({ WEBHOOK_SECRET: 'a'.repeat(24) })).toEqual([])
+})

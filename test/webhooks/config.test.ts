@@ -5,20 +5,14 @@ import { webhookSettings } from '../../src/webhooks/config.ts'
 const load = (secret: string) => loadSettings({ webhookSettings }, { WEBHOOK_SECRET: secret })
 const encoded = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
 
-const taken = ['a'.repeat(24), encoded(24), encoded(64)]
+const taken = ['a', 'my-secret', encoded(1), encoded(64)]
 test.each(taken)('%s is taken for WEBHOOK_SECRET', (secret) => {
   const { values, problems } = load(secret)
   expect(problems).toEqual([])
   expect(values.webhookSettings.secret).toBe(secret)
 })
 
-const refused = [
-  'a'.repeat(23),
-  encoded(23),
-  encoded(65),
-  `${encoded(32)}!`,
-  'whsec_of another form',
-]
+const refused = [encoded(65), `${encoded(32)}!`, 'whsec_of another form']
 test.each(refused)('%s is refused for it, as for an endpoint', (secret) => {
   const { problems } = load(secret)
   expect(problems.map(({ name }) => name)).toEqual(['WEBHOOK_SECRET'])

@@ -59,6 +59,7 @@ export type Overrides = {
   readonly sealer?: Sealer
   readonly tls?: KeyMaterial
   readonly delivers?: boolean
+  readonly isProduction?: boolean
   readonly logger?: Logger
 }
 
@@ -83,6 +84,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     },
     ...(overrides.tls && { tls: overrides.tls }),
     delivers: overrides.delivers ?? true,
+    isProduction: overrides.isProduction ?? false,
     version: 'test',
     logger: overrides.logger ?? quietLogger,
     metrics,
