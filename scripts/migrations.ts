@@ -6,8 +6,8 @@
  * better changes the mark by hand. An index of a table that is there stands in a migration of its own: generate the
  * columns first, then the index. `structure.ts` follows: this runs all migrations on a database that it starts.
  *
- * drizzle-kit compares the schema with its newest snapshot and writes another of 280 KB; the older ones, which nothing reads,
- * go.
+ * drizzle-kit compares the schema with its newest snapshot and writes another of 280 KB. This takes the older ones away:
+ * nothing reads them.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
