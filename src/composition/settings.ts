@@ -37,6 +37,7 @@ import {
   workerSettings,
 } from '../spi/index.ts'
 import { isKeyLong, webhookSettings } from '../webhooks/index.ts'
+import { listenerProblems } from './listeners.ts'
 
 /** Every feature's settings: one line per feature. */
 export const settingGroups = {
@@ -110,6 +111,7 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
   return [
     ...listenerTlsProblems('TRILHO_TLS', platform),
     ...adminTlsProblems(platform),
+    ...listenerProblems(values),
     ...brokerProblems(broker),
     ...grpcProblems(grpc),
     ...spiProblems(spi, { roles: platform.roles, dsn: database.dsn, brokerAddresses }),

@@ -1,5 +1,5 @@
 export { createCatalogue } from './api/catalogue/index.ts'
-export { grpcProblems, grpcSettings } from './api/grpc/config.ts'
+export { bindAddress, grpcProblems, grpcSettings } from './api/grpc/config.ts'
 export { createGrpc } from './api/grpc/index.ts'
 export { iso20022Inspector } from './api/inspect/index.ts'
 export { createSchemas, schemaSettings } from './api/schemas/index.ts'
