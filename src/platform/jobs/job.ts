@@ -74,22 +74,25 @@ export const createJob = (options: JobOptions): Job => {
   let isKicked = false
   let cancel = (): void => {}
 
-  const turn = async (work: Work): Promise<number> => {
+  const turn = async (work: Work): Promise<Turn> => {
     const { signal } = stopping
     const beganMs = clock.nowMs()
     const round = { ...work, signal }
     const restMs = () => pace.everyMs() - ((clock.nowMs() - beganMs) % pace.everyMs())
     if (lease !== undefined) return leasedTurn(lease, options, round, restMs, pace.failures())
     pace.ran(await options.run(round))
-    return restMs()
+    return { pauseMs: restMs(), hasRun: true }
   }
 
   const attempt = async (): Promise<void> => {
     let pauseMs: number
     try {
-      pauseMs = await (isVital ? loop.round(turn) : seen(loop, turn))
-      pace.worked()
-      outage?.worked()
+      const turned = await (isVital ? loop.round(turn) : seen(loop, turn))
+      pauseMs = turned.pauseMs
+      if (turned.hasRun) {
+        pace.worked()
+        outage?.worked()
+      }
     } catch (error) {
       pauseMs = pace.failed()
       outage?.failed(error)
@@ -166,30 +169,37 @@ const seen = <T>(loop: WatchedLoop, run: (work: Work) => Promise<T>): Promise<T>
   return run(work).finally(work.end)
 }
 
-/** Runs one round if it is this process's turn. @returns how long to wait for the next */
+/** How long to wait for the next; a process whose turn it was not knows nothing of whether rounds work. */
+type Turn = { readonly pauseMs: number; readonly hasRun: boolean }
+
+/** Runs one round if it is this process's turn. */
 const leasedTurn = async (
   lease: Lease,
   { run, everyMs, clock = systemClock }: JobOptions,
   round: Round,
   restMs: () => number,
   failuresBefore: number,
-): Promise<number> => {
+): Promise<Turn> => {
   const askedMs = clock.nowMs()
   const claim = await lease.claim()
-  if ('leftMs' in claim) return Math.min(claim.leftMs, everyMs, lookEveryMsMax)
+  if ('leftMs' in claim) {
+    return { pauseMs: Math.min(claim.leftMs, everyMs, lookEveryMsMax), hasRun: false }
+  }
   const held = keep(lease, claim.fence, askedMs, clock)
   // A process that stops gives the job back at once.
   const pauseMs = (ms: number): number => (round.signal.aborted ? 0 : ms)
   try {
     await run({ ...round, signal: AbortSignal.any([round.signal, held.lost]) })
   } catch (error) {
-    await held.release(pauseMs(retryMs(everyMs, failuresBefore + 1))).catch(() => undefined)
+    // Its own next look, which is spread, finds the lease over.
+    const againMs = retryMs(everyMs, failuresBefore + 1) * (1 - jitter)
+    await held.release(pauseMs(againMs)).catch(() => undefined)
     throw error
   }
   if (round.signal.aborted || held.isRenewed() || !lease.isBrief) {
     await held.release(pauseMs(restMs()))
   } else held.end()
-  return restMs()
+  return { pauseMs: restMs(), hasRun: true }
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   runningJobs,
 } from '../../../src/platform/jobs/job.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 /** A clock that moves when told, and ends the rounds that come due on its way. */
 const createClock = () => {
@@ -240,6 +241,21 @@ describe('a job of the fleet', () => {
     expect(rounds).toEqual(['one', 'other'])
     expect((await leases())[0]).toMatchObject({ owner: 'other', fence: 2n })
     await Promise.all([one.stop(), other.stop()])
+  })
+
+  test('that failed does not say that it works again because it is not its turn', async () => {
+    await fresh()
+    const failing = member('one', async () => {
+      throw new Error('away')
+    })
+    await failing.start()
+    await until(() => failing.lines.length > 0)
+    await database.sql`update job_leases set owner = 'other', until = now() + interval '5 seconds'`
+    await failing.pass(1_100)
+    await settled()
+    expect(rounds).toEqual(['one'])
+    expect(failing.lines).toEqual(['test: failed'])
+    await failing.stop()
   })
 
   test('is taken from a process that froze in a round, which learns it and leaves the lease alone', async () => {
