@@ -1,7 +1,13 @@
 import { migrations } from '../drizzle/index.ts'
 import { structure } from '../drizzle/structure.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { cardsBookOf, createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
+import {
+  cardsBookOf,
+  createCardNetworks,
+  createCards,
+  holdOpenCards,
+  iso8583Inspector,
+} from './cards/index.ts'
 import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
 import { createProcessIo, type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
@@ -331,7 +337,10 @@ const cards = (
     return [
       // Whatever a process does, the commands look after all that the database holds.
       { name, ...(sealed && { sealed }) },
-      { ...withoutRole(without), ...(sql && { book: () => cardsBookOf(sql) }) },
+      {
+        ...withoutRole(without),
+        ...(sql && { book: () => cardsBookOf(sql), hold: () => holdOpenCards(sql) }),
+      },
     ]
   }
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics, keeping })

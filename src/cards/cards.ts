@@ -29,7 +29,7 @@ import { createStanAllocator, type StanAllocator } from './transactions/stan.ts'
 import { lockTransaction } from './transactions/store.ts'
 import { declareUnmatched } from './transactions/unmatched.ts'
 import { createCardWriter } from './transactions/writer.ts'
-import { createAbandonedSweep } from './use-cases/abandoned.ts'
+import { createAbandonedSweep, holdOpen } from './use-cases/abandoned.ts'
 import { createAdvices } from './use-cases/advices.ts'
 import { bookedByEnd } from './use-cases/booking.ts'
 import { createExpiry } from './use-cases/expiry.ts'
@@ -209,6 +209,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     checks: () => checksOf(settings.vault),
     health: vault.health,
     book: () => bookOf(sql),
+    hold: () => holdOpen(sql),
     start: () => {
       vault.start()
       reversals.start()

@@ -46,6 +46,18 @@ const cardsOf = async (dsn: string): Promise<readonly string[]> => {
   return rows.map(({ line }) => line)
 }
 
+/** As if the copy had been made while the payment was on the wire: the network has captured it since. */
+const putOnWire = async (dsn: string, id: string): Promise<void> => {
+  const options = { connectionsMax: 1, statementTimeoutMs: 10_000, logger: quietLogger }
+  const { sql, close } = openDatabase({ dsn, ...options })
+  await sql`
+    update card_transactions set status = 'pending', auth_code = null, response_code = null,
+      captured_cents = null, capture_stan = null, capture_transmission = null, captured_at = null,
+      touched_at = now() - interval '1 hour'
+    where id = ${id}`
+  await close()
+}
+
 /** What the network holds, has booked and has given back, in the order of its book. */
 const bookOf = (network: CardNetwork): readonly string[] =>
   network
@@ -67,34 +79,35 @@ type Gateway = {
   readonly call: (path: string, body: unknown) => Promise<Answer>
 }
 
-/** The gateway with all that a copy must go on with; `roles` says what of it runs. */
+/** All that a copy must go on with. */
+const settingsOf = (dsn: string, { bank, network, vault }: Counterparties) => ({
+  HTTP_ADDR: '127.0.0.1:0',
+  CARDGW_PORT: '0',
+  API_KEYS_FILE: keys.file,
+  DATABASE_DSN: dsn,
+  ISPB: ispb,
+  TRILHO_MASTER_KEY: masterKey,
+  SPI_PRIMARY_URL: bank.url,
+  SPI_SECONDARY_URL: bank.secondaryUrl,
+  SPI_AUTO_ACCEPT: 'true',
+  WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
+  CARDGW_DATABASE_URL: dsn,
+  CARDGW_NETA_HOST: '127.0.0.1',
+  CARDGW_NETA_TIMEOUT: '1',
+  CARDGW_NETA_PORT: String(network.port()),
+  CARDGW_NETA_POOL_SIZE: '1',
+  CARDGW_VAULT_URL: vault.url,
+  CARDGW_VAULT_TOKEN: testVaultKey,
+})
+
+/** The gateway; `roles` says what of it runs. */
 const startGateway = async (
   dsn: string,
-  { bank, network, vault }: Counterparties,
+  peers: Counterparties,
   roles: string,
 ): Promise<Gateway> => {
-  const program = startProgram(anyVariant, ['serve'], {
-    env: {
-      HTTP_ADDR: '127.0.0.1:0',
-      CARDGW_PORT: '0',
-      API_KEYS_FILE: keys.file,
-      DATABASE_DSN: dsn,
-      ISPB: ispb,
-      TRILHO_MASTER_KEY: masterKey,
-      TRILHO_ROLES: roles,
-      SPI_PRIMARY_URL: bank.url,
-      SPI_SECONDARY_URL: bank.secondaryUrl,
-      SPI_AUTO_ACCEPT: 'true',
-      WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
-      CARDGW_DATABASE_URL: dsn,
-      CARDGW_NETA_HOST: '127.0.0.1',
-      CARDGW_NETA_TIMEOUT: '1',
-      CARDGW_NETA_PORT: String(network.port()),
-      CARDGW_NETA_POOL_SIZE: '1',
-      CARDGW_VAULT_URL: vault.url,
-      CARDGW_VAULT_TOKEN: testVaultKey,
-    },
-  })
+  const env = { ...settingsOf(dsn, peers), TRILHO_ROLES: roles }
+  const program = startProgram(anyVariant, ['serve'], { env })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
   return {
     program,
@@ -221,10 +234,11 @@ test.skipIf(noCopies !== '')(
     await first.stop()
 
     restoreInto(second.url, copy)
-    const env = { DATABASE_DSN: second.url, ISPB: ispb, TRILHO_MASTER_KEY: masterKey }
-    const checked = await commandHere(['backup-check', '--json'], env)
+    await putOnWire(second.url, captured)
+    const env = settingsOf(second.url, peers)
+    const checked = await commandHere(['backup-check', '--hold', '--json'], env)
     const told = JSON.parse(checked.out)
-    expect([checked.code, told.checks]).toEqual([0, expect.any(Array)])
+    expect([checked.code, told.checks, told.held]).toEqual([0, expect.any(Array), 1])
     expect(told.book).toContainEqual(
       expect.objectContaining({ what: 'instant payments QUEUED', open: 2 }),
     )
@@ -246,6 +260,12 @@ test.skipIf(noCopies !== '')(
     const ours = (await cardsOf(second.url)).map((line) => line.slice(0, line.indexOf(' ')))
     const theirs = network.book().map(({ rrn }) => rrn)
     expect([theirs.slice(0, -1), ours.length]).toEqual([ours, 3])
+    // Nothing has taken back what the network captured: a person says so.
+    expect((await cardsOf(second.url))[0]).toEndWith(' pending')
+    const resolution = { outcome: 'captured', reason: 'in the file of the network' }
+    await restored.call(`/v1/transactions/${captured}/resolve`, resolution)
+    expect((await cardsOf(second.url))[0]).toEndWith(' captured')
+    expect(bookOf(network)).toEqual(book)
     await until(() => open.every((id) => receiver.received.some(({ body }) => body.includes(id))))
     await end(restored.program)
     // The bank's book has each once, and one more than the copy.

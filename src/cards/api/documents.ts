@@ -105,10 +105,11 @@ const record = z
     refund_error: z.string().optional().meta({ description: 'The same for the last refund.' }),
     reason: z.string().optional().meta({
       description:
-        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned; or expired: nobody captured it, or all of it, in time.',
+        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned; or expired: nobody captured it, or all of it, in time. restored: the database is a restored copy, and what was under way waits for resolveTransaction.',
     }),
     needs_attention: z.boolean().optional().meta({
-      description: 'The network never confirmed a reversal: somebody has to ask it.',
+      description:
+        'The network never confirmed a reversal, or the database is a restored copy: somebody has to ask the network.',
     }),
     possible_outcomes: z.array(z.enum(resolutions)).optional().meta({
       description:
@@ -299,7 +300,7 @@ export const documents = {
     scope: 'ops:admin',
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
-    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back), an increment incremented or as it was. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
+    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. What a restored copy has under way (reason restored) ends as the network has it; voided of an authorization, authorized of a capture or increment and captured of a refund have it reversed. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back), an increment incremented or as it was. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     params: idParams,
     body: { 'application/json': resolutionBody },
     exampleFrom: { id: 'listTransactions?needs_attention=true#/transactions/0/id' },

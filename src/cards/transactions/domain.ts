@@ -58,6 +58,8 @@ export type CardEvent =
   | 'authorization_declined'
   /** Declined to the caller, with a code that may mean that the network holds the money. */
   | 'authorization_unwanted'
+  /** A person learnt that the network has it captured, which this book had not come to. */
+  | 'authorization_captured'
   /** No byte of the authorization went out. */
   | 'authorization_not_sent'
   /** Sent, and nobody knows. */
@@ -177,6 +179,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
   pending: {
     authorization_approved: idle('authorized'),
     authorization_declined: idle('declined'),
+    authorization_captured: idle('captured'),
     authorization_unwanted: during('declined', 'reversing_authorization'),
     authorization_not_sent: idle('voided'),
     authorization_unknown: during('pending', 'reversing_authorization'),

@@ -20,9 +20,11 @@ export type Resolution = (typeof resolutions)[number]
  * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
  * authorization with unknown outcome is being reversed, so it can only end voided.
  */
-export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined => {
+export const resolvingEvent = (state: Resolved, outcome: Resolution): CardEvent | undefined => {
   const { operation } = state
-  const ends = operation === undefined ? undefined : resolvingEnds[operation]
+  const ends = isHeld(state)
+    ? heldEnds[operation ?? 'authorization']
+    : operation && resolvingEnds[operation]
   const end = ends?.[outcome]
   if (end !== undefined && transition(state, end) !== undefined) return end
   if (operation === 'reversing_partial_void') return undefined
@@ -36,10 +38,39 @@ export const isEndedAs = ({ status, operation }: CardState, outcome: Resolution)
   operation === undefined && outcome === status
 
 /** The outcomes that a person who has asked the network may choose from. */
-export const possibleResolutions = (state: CardState): readonly Resolution[] =>
+export const possibleResolutions = (state: Resolved): readonly Resolution[] =>
   resolutions.filter(
     (outcome) => isEndedAs(state, outcome) || resolvingEvent(state, outcome) !== undefined,
   )
+
+/** The reason of what a restored copy has on the wire: it waits for a person, and no sweep takes it back. */
+export const restored = 'restored'
+
+type Resolved = CardState & { readonly reason?: string | undefined }
+
+export const isHeld = ({ reason }: Resolved): boolean => reason === restored
+
+/** What is held may have gone on after the copy: it ends as the network has it, or is taken back. */
+const heldEnds: Readonly<
+  Partial<Record<CardOperation | 'authorization', Readonly<Partial<Record<Resolution, CardEvent>>>>>
+> = {
+  authorization: {
+    voided: 'authorization_unknown',
+    authorized: 'authorization_approved',
+    captured: 'authorization_captured',
+    declined: 'authorization_declined',
+  },
+  increment: { incremented: 'increment_approved', authorized: 'increment_unknown' },
+  capture: { captured: 'capture_approved', authorized: 'capture_unknown' },
+  partial_capture: {
+    partially_captured: 'partial_capture_approved',
+    authorized: 'partial_capture_unknown',
+  },
+  refund: { refunded: 'refund_approved', captured: 'refund_unknown' },
+}
+
+/** Operations that are held in a restored copy; a void is repeated, which its caller has asked for. */
+export const heldOperations = ['increment', 'capture', 'partial_capture', 'refund'] as const
 
 /** Where both ends have one status. */
 const resolvingEnds: Readonly<

@@ -1,6 +1,7 @@
 /** The rows that sweeps look for; each sweep skips rows that another has locked. */
-import type { Queryable } from '#src/platform/database/index.ts'
+import { constants, type Queryable } from '#src/platform/database/index.ts'
 import { recordOf } from '../columns.ts'
+import { heldOperations, restored } from './resolutions.ts'
 import { type CardTransaction, selectedColumns, type TransactionRow } from './store.ts'
 
 /** By network: what is on the wire for longer has no sender any more; of a network without one, the longest counts. */
@@ -36,11 +37,24 @@ const abandoned = (sql: Queryable, agesMs: AgesMs) => {
   const byNetwork = JSON.stringify(Object.fromEntries(agesMs))
   // The shortest one first, which the index knows.
   return sql`
-  (status = 'pending' or operation is not null)
+  (status = 'pending' or operation is not null) and reason is distinct from ${restored}
   and (case when operation like 'reversing%' or operation like 'advising%' then 1 else 0 end) = 0
   and touched_at < now() - make_interval(secs => ${Math.min(...all) / 1_000})
   and touched_at < now() - make_interval(
     secs => coalesce((${byNetwork}::text::json ->> network)::float8, ${Math.max(...all)}::float8) / 1000)`
+}
+
+/** Locks what a copy has on the wire, and may have gone on in the book that it was taken of. */
+export const lockUnheld = async (
+  tx: Queryable,
+  limit: number,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await tx<TransactionRow[]>`
+    select ${tx(selectedColumns)} from card_transactions t
+    where (status = 'pending' or operation is not null) and reason is distinct from ${restored}
+      and coalesce(operation, 'authorization') in (${constants(tx, ['authorization', ...heldOperations])})
+    order by touched_at limit ${limit} for update`
+  return rows.map(recordOf)
 }
 
 /**

@@ -4,11 +4,14 @@ import { createJob, type Job, nothingFound, type Round } from '#src/platform/job
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Network } from '../networks/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
+import { attention } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { isStarted } from '../transactions/domain.ts'
+import { restored } from '../transactions/resolutions.ts'
 import type { CardTransaction } from '../transactions/store.ts'
-import { type AgesMs, hasAbandoned, lockAbandoned } from '../transactions/sweeps.ts'
+import { type AgesMs, hasAbandoned, lockAbandoned, lockUnheld } from '../transactions/sweeps.ts'
 import { changeTransactions } from '../transactions/writes.ts'
+import { unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
 import { outcomes } from './outcomes.ts'
@@ -97,6 +100,34 @@ const reverseAbandoned = async (
   })
   await changeTransactions(tx, changes, emission)
   await insertReversals(tx, reversals)
+  return rows.length
+}
+
+/**
+ * Has a person decide on what a restored copy has on the wire: after the copy it may have gone on, and been captured.
+ *
+ * @returns how many are held now
+ */
+export const holdOpen = async (sql: Client): Promise<number> => {
+  let total = 0
+  for (;;) {
+    const found = await sql.begin(holdSome)
+    total += found
+    if (found < batchMax) return total
+  }
+}
+
+const holdSome = async (tx: Transaction): Promise<number> => {
+  const rows = await lockUnheld(tx, batchMax)
+  const verdict = { kind: 'unknown', why: 'timed_out' } as const
+  const changes = rows.map((row) => ({
+    before: row,
+    after: { ...row, reason: restored, needsAttention: true, updatedAt: new Date() },
+    events: [{ type: 'held', data: { reason: restored, ...attention } }],
+    answer: unknownAnswer(row.id, verdict, 'a person decides what becomes of it'),
+  }))
+  // Nobody is told: no status is another.
+  await changeTransactions(tx, changes, undefined)
   return rows.length
 }
 

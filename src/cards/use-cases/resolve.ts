@@ -10,7 +10,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { originalMtiOf } from '../networks/messages.ts'
+import { advisedCode, originalMtiOf } from '../networks/messages.ts'
 import {
   dropAdvices,
   type EndedReversal,
@@ -22,9 +22,9 @@ import {
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { isKnownApproved } from '../transactions/card-events.ts'
-import { changed } from '../transactions/changes.ts'
+import { changed, type Fields } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
-import { isEndedAs, type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
+import { isEndedAs, isHeld, type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
 import { type CardChange, type CardTransaction, lockTransaction } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, capturesOf, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
@@ -109,7 +109,32 @@ const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardT
       { details: { field: 'outcome', value: outcome, status, operation: operation ?? null } },
     )
   }
-  return changed(before, event, { ...fieldsOf(before, outcome, at), needsAttention: false }, at)
+  const fields = { ...fieldsOf(before, outcome, at), ...heldFields(before, outcome, at) }
+  return changed(before, event, { ...fields, needsAttention: false }, at)
+}
+
+/** What was held in a restored copy ends as the network has it, or its reversal begins. */
+const heldFields = (before: CardTransaction, outcome: Resolution, at: Date): Fields => {
+  if (!isHeld(before)) return {}
+  const { operation, amountCents } = before
+  if (operation !== undefined) {
+    const isCapture = outcome === 'captured' && operation === 'capture'
+    return { reason: undefined, ...(isCapture ? capturedBy(before, at) : {}) }
+  }
+  switch (outcome) {
+    case 'voided':
+      return { reason: 'abandoned', voidedAt: undefined }
+    case 'declined':
+      return { reason: undefined }
+    case 'captured':
+      return {
+        reason: undefined,
+        responseCode: advisedCode,
+        ...capturedBy({ ...before, operationCents: amountCents }, at),
+      }
+    default:
+      return { reason: undefined, responseCode: advisedCode }
+  }
 }
 
 const fieldsOf = (

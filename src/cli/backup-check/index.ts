@@ -17,6 +17,7 @@ import {
   exitCodes,
   idleFeatures,
   print,
+  UsageError,
   withDatabase,
 } from '../command.ts'
 import { ofDatabase, settingOf } from '../doctor/database.ts'
@@ -36,14 +37,18 @@ import {
 export const backupCheckCommand: Command = {
   name: 'backup-check',
   summary: 'Checks a restored database before a gateway works on it, and says what to reconcile.',
-  usage: '[--quick] [--json]',
+  usage: '[--quick] [--hold] [--json]',
   description: `Works on the restored copy in DATABASE_DSN (and CARDGW_DATABASE_URL) with the settings of the gateway,
 while no gateway runs. Looks at the schema, indexes, constraints and sequences, reads every page, verifies the audit log,
 and opens everything that is sealed under TRILHO_MASTER_KEY. Then it lists what is open in the copy, and from which moment
-on it must be compared with the books of the counterparties, and which API keys count in it. Changes nothing; ends with 1 when something failed.`,
+on it must be compared with the books of the counterparties, and which API keys count in it. Changes nothing but with
+--hold; ends with 1 when something failed.`,
   options: {
     quick: { doc: 'Leaves out what reads all data: pages and the audit log.' },
-    json: { doc: 'One JSON object: checks, book, keys, last.' },
+    hold: {
+      doc: 'Holds card payments that the copy has open, so that a person decides on each; not where something failed.',
+    },
+    json: { doc: 'One JSON object: checks, book, keys, held, last.' },
   },
   examples: ['DATABASE_DSN=postgres://trilho@restored/trilho trilho backup-check'],
   run: async (args, io, program) => {
@@ -64,11 +69,19 @@ on it must be compared with the books of the counterparties, and which API keys 
     const last = lastMs > 0 ? new Date(lastMs) : null
     const keys = isWhole ? await activeKeys(databases[0], io) : []
     const failed = checks.some(({ status }) => status === 'failed')
-    print(args, io, { ok: !failed, last, checks, book, keys }, () =>
-      textOf({ checks, book, keys, last }),
+    const held = args.flag('hold') && !failed ? await holdAll(features) : null
+    print(args, io, { ok: !failed, last, checks, book, keys, held }, () =>
+      textOf({ checks, book, keys, held, last }),
     )
     return failed ? exitCodes.failed : exitCodes.ok
   },
+}
+
+const holdAll = async (features: readonly Feature[]): Promise<number> => {
+  const holding = features.flatMap(({ hold }) => hold ?? [])
+  if (holding.length === 0) throw new UsageError('--hold needs the settings of cards')
+  const held = await Promise.all(holding.map((hold) => hold()))
+  return held.reduce((sum, count) => sum + count, 0)
 }
 
 type Context = {
@@ -157,11 +170,13 @@ const textOf = ({
   checks,
   book,
   keys,
+  held,
   last,
 }: {
   readonly checks: readonly Check[]
   readonly book: readonly BookLine[]
   readonly keys: readonly ActiveKey[]
+  readonly held: number | null
   readonly last: Date | null
 }): string => {
   const open = book.filter((line) => line.open > 0)
@@ -170,6 +185,9 @@ const textOf = ({
     checkLines(checks),
     ...(book.length === 0 ? [] : ['', open.length === 0 ? 'nothing is open in the copy' : table]),
     ...(keys.length === 0 ? [] : ['', keysTable(keys), keysStep]),
+    ...(held === null
+      ? []
+      : ['', `${held} card payments are held: GET /v1/transactions?needs_attention=true`]),
     ...(last === null ? [] : ['', stepsFrom(last)]),
   ].join('\n')
 }
@@ -197,5 +215,5 @@ const stepsFrom = (last: Date): string => {
   digital currency         read from the chain again; what was sent after the copy is found there, and what
                            may have been waits for a decision: GET /v1/drex/held
 and start one process with TRILHO_ROLES=pull,worker SPI_ROLES=INBOUND_PULL,WORKER before any that sends.
-cards that are pending in the copy are reversed once a process with the role cards starts.`
+cards that are pending in the copy are reversed once a process with the role cards starts, unless --hold has held them.`
 }

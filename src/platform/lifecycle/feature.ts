@@ -101,6 +101,11 @@ export type Feature = {
   readonly sealed?: SealedStock
   /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */
   readonly book?: () => Promise<readonly BookLine[]>
+  /**
+   * Has a person decide on what a restored copy has open and may have gone on after it, for `trilho backup-check --hold`.
+   * Works without `start`; returns how many.
+   */
+  readonly hold?: () => Promise<number>
   /** Run by `trilho dev` once everything listens; a rejection is told in its place. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }

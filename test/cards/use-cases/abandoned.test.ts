@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { NewReversal } from '../../../src/cards/reversals/types.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
-import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
+import { createAbandonedSweep, holdOpen } from '../../../src/cards/use-cases/abandoned.ts'
 import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
-import { authorizationBody, cardsRigOfFile } from '../../support/cards-rig.ts'
+import { authorizationBody, type CardRecord, cardsRigOfFile } from '../../support/cards-rig.ts'
 import { collected } from '../../support/collector.ts'
 import { quietLogger } from '../../support/database.ts'
 import { storedKey } from '../../support/stored-key.ts'
@@ -280,5 +280,95 @@ describe('the end of a reversal', () => {
       capturedCents: 600n,
       captureStan: '000077',
     })
+  })
+})
+
+describe('what a restored copy has on the wire', () => {
+  const resolve = async (id: string, outcome: string): Promise<CardRecord> => {
+    const body = { outcome, reason: 'as in the file of the network' }
+    const given = { key: rig.adminKey, body }
+    const response = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, given)
+    return (await response.json()) as CardRecord
+  }
+  const held = async (status: string, operation: string | null): Promise<string> => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    if (operation === 'refund') await rig.post(`/v1/transactions/${id}/capture`)
+    await abandon(id, status, operation)
+    await holdOpen(rig.database.sql)
+    return id
+  }
+
+  test('is held once, for a person, and no sweep takes it back', async () => {
+    await sweeper(hourMs).sweep()
+    const id = await held('pending', null)
+    expect(await holdOpen(rig.database.sql)).toBe(0)
+    expect(await sweeper(hourMs).sweep()).toBe(0)
+    const record = (await (await rig.get(`/v1/transactions/${id}`)).json()) as CardRecord
+    expect(record).toMatchObject({
+      status: 'pending',
+      reason: 'restored',
+      needs_attention: true,
+      possible_outcomes: ['voided', 'authorized', 'captured', 'declined'],
+    })
+    const page = await (await rig.get('/v1/transactions?needs_attention=true')).json()
+    expect(JSON.stringify(page)).toContain(id)
+    await resolve(id, 'declined')
+  })
+
+  test('is answered under its key as unknown, and that a person decides', async () => {
+    const body = authorizationBody('tok_visa_approved', { amount: 778 })
+    const headers = { 'Idempotency-Key': 'copied' }
+    const first = await rig.post('/v1/transactions/authorize', body, headers)
+    const { id } = (await first.json()) as { id: string }
+    await rig.database
+      .sql`update idempotency_keys set status = null where key = ${storedKey('copied')}`
+    await abandon(id, 'pending', null)
+    await holdOpen(rig.database.sql)
+    const after = await rig.post('/v1/transactions/authorize', body, headers)
+    expect(after.status).toBe(504)
+    const { error } = (await after.json()) as { error: { message: string } }
+    expect(error.message).toEndWith('; a person decides what becomes of it.')
+    await resolve(id, 'declined')
+  })
+
+  test.each([
+    ['pending', null, 'authorized', { status: 'authorized', response_code: '00' }],
+    ['pending', null, 'captured', { status: 'captured', captured_amount: 10_000 }],
+    ['pending', null, 'declined', { status: 'declined' }],
+    ['authorized', 'capture', 'captured', { status: 'captured', captured_amount: 600 }],
+    [
+      'authorized',
+      'partial_capture',
+      'partially_captured',
+      { status: 'authorized', captured_amount: 600 },
+    ],
+    ['authorized', 'increment', 'incremented', { status: 'authorized', amount: 10_600 }],
+    ['captured', 'refund', 'refunded', { status: 'captured', refunded_amount: 600 }],
+  ] as const)('is settled as the network has it: %s %s %s', async (status, operation, as, ends) => {
+    const record = await resolve(await held(status, operation), as)
+    expect(record).toMatchObject(ends)
+    expect([record['operation'], record['reason'], record['needs_attention']]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  test.each([
+    ['pending', null, 'voided', 'voided'],
+    ['authorized', 'capture', 'authorized', 'authorized'],
+    ['authorized', 'increment', 'authorized', 'authorized'],
+    ['captured', 'refund', 'captured', 'captured'],
+  ] as const)('is reversed if a person says so: %s %s %s', async (status, operation, as, end) => {
+    const id = await held(status, operation)
+    const record = await resolve(id, as)
+    expect(record['operation']).toBe(`reversing_${operation ?? 'authorization'}`)
+    expect(await rig.settled(id)).toMatchObject({ status: end })
+  })
+
+  test('goes on if it is a void', async () => {
+    const id = await held('authorized', 'void')
+    expect(await stateOf(id)).toMatchObject({ needsAttention: false })
+    expect(await sweeper(hourMs).sweep()).toBe(1)
   })
 })
