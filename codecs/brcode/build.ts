@@ -148,7 +148,7 @@ const write = (
     const form = 'digits, a point and two decimals'
     throw broken('54', `amount must be ${form}, at most ${amountCharsMax} characters`)
   }
-  // EMV, table 3.5: what the payer chooses is left out, never zero.
+  // EMV, table 3.5: if the payer chooses the amount, the field is absent, never zero.
   if (amount !== undefined && zeros.test(amount)) throw broken('54', 'amount must be above zero')
   if (merchantCategoryCode !== undefined && !digits4.test(merchantCategoryCode)) {
     throw broken('52', 'merchant category code must be four digits')

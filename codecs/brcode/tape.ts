@@ -9,7 +9,7 @@ import { crc16 } from './crc16.ts'
 /** Longest payload, in bytes. Same source. */
 export const brcodeBytesMax = 512
 
-/** No payload of that size holds more objects: each takes four bytes beside the objects in it. */
+/** A payload of that size cannot hold more objects: each takes four bytes beside the objects in it. */
 const objectsMax = Math.floor(brcodeBytesMax / 4)
 /** Ids 26 to 51 and 80 to 99. */
 const accountsMax = 46

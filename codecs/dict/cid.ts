@@ -18,7 +18,7 @@ export type Account = {
 }
 
 /**
- * What an entry of the directory of Pix keys binds together, in the exact characters that the directory was given:
+ * The contents of an entry of the directory of Pix keys, in the exact characters that the directory was given:
  * another spelling of a name is another content.
  */
 export type DirectoryEntry = {

@@ -5,7 +5,7 @@ import { childrenOf, demandText, nodeAt, textAt } from './markup.ts'
 /** A page of a list of the directory. */
 export type DirectoryPage<T> = {
   readonly items: readonly T[]
-  /** Ids of items that cannot be read, empty where they have none; they stop no other. */
+  /** Ids of unreadable items, empty for an item without one; an unreadable item does not stop the others. */
   readonly unreadable: readonly string[]
   readonly hasMore: boolean
   /** The cursor of a list that has cursors. */

@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import type { XmlDocument } from '#codecs/xml'
 
-/** An element: its name, and its text or its children. One without either is left out. */
+/** An element: its name, and its text or its children. We leave out an element with neither. */
 export type Element = readonly [name: string, content: string | readonly Element[] | undefined]
 
 const encoder = new TextEncoder()
@@ -19,7 +19,7 @@ const written = ([name, content]: Element): string =>
     : `<${name}>${typeof content === 'string' ? escaped(content) : content.map(written).join('')}</${name}>`
 
 /**
- * A document of the directory, in UTF-8 without a declaration: what its canonical form is, too.
+ * A document of the directory, in UTF-8 without a declaration; its canonical form has none, either.
  *
  * @throws CodecError `dict_text` if a text holds half a character
  */

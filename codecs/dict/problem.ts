@@ -6,7 +6,7 @@ import { type Element, textAt } from './markup.ts'
 const typeForm = /\/error\/([A-Za-z]{1,64})$/
 const statusForm = /^[1-5]\d\d$/
 
-/** What a participant may learn from an answer: its details may quote personal data and are left out. */
+/** The part of an answer that a participant may learn: the details may quote personal data, so we leave them out. */
 export type DirectoryProblem = {
   /** Such as `NotFound`; empty if the problem names none. */
   readonly code: string

@@ -55,7 +55,7 @@ export const optional = <T>({ read, write }: Kind<T>): Kind<T | undefined> => ({
   write: (value) => (value === undefined ? undefined : write(value)),
 })
 
-/** One of a list whose words decide what happens. */
+/** A word of a closed list: it decides what happens. */
 export const oneOf = <W extends string>(words: readonly W[]): Kind<W> => ({
   read: (document, node, path) => {
     const found = demandText(document, node, path)
@@ -78,7 +78,7 @@ export const ispb: Kind<string> = {
   write: (value) => value,
 }
 
-/** One of a list that the directory may make longer. */
+/** A word of a list that the directory may make longer. */
 export const word = text(wordForm)
 
 /** A moment as it is written, of a day that there is: `Date.parse` takes the 31st of February for a day in March. */
@@ -115,7 +115,7 @@ export const proseAt = (document: XmlDocument, node: number, path: string): stri
     ?.replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
   if (found === undefined || found === '') return undefined
-  // Half a character, which nobody could store, is none.
+  // Half a character is none, and nobody could store it.
   return found.slice(0, detailsCharsMax).replace(/[\ud800-\udbff]$/, '')
 }
 

@@ -1,6 +1,6 @@
 import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 
-/** Where a plain object names the namespace of its element, unless it is that of the element around it. */
+/** The member that names an element's namespace in a plain object, if it differs from that of the element around it. */
 export const namespaceMember = '@xmlns'
 
 /** Attributes as JSON members; namespace declarations and attributes of other namespaces have no place in it. */
@@ -15,7 +15,7 @@ export const attributesAsJson = (document: XmlDocument, node: number): Record<st
   return value
 }
 
-/** As an own member, whatever its name. */
+/** Defines an own member, whatever its name. */
 const define = (value: Record<string, unknown>, name: string, inner: unknown): void => {
   Object.defineProperty(value, name, {
     value: inner,

@@ -46,7 +46,7 @@ export type FromJson =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly problems: readonly GenericProblem[] }
   | { readonly ok: false; readonly violations: readonly SchemaViolation[] }
-  /** What came of it is no document that we read: too much of something, or not well-formed. */
+  /** The result would be no document that we read: it holds too much of something, or is not well-formed. */
   | { readonly ok: false; readonly error: CodecError }
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
@@ -64,8 +64,8 @@ const violationsOf = (schema: CompiledSchema, document: XmlDocument): readonly S
   )
 
 /**
- * A message as JSON, with the violations of its schema. An element that the schema does not know, or not at its place, is
- * in the JSON, too: in the order of the document, as an array where it stands more than once.
+ * A message as JSON, with the violations of its schema. The JSON also holds elements that the schema does not know, or
+ * not in their place: in the order of the document, and as an array if one stands there more than once.
  *
  * @example const { message, violations } = messageToJson(schema, document)
  */

@@ -9,12 +9,12 @@ export type Layout = {
   readonly names: readonly string[]
   readonly nameIds: Int32Array
   readonly required: Uint8Array
-  /** By item: 1 if it may repeat. Only the first is found; another layout reads each of them. */
+  /** By item: 1 if it may repeat. This layout finds only the first; another one reads each of them. */
   readonly repeated: Uint8Array
   /** By item: the first of the items beneath it, and the one after the last. */
   readonly first: Int32Array
   readonly end: Int32Array
-  /** By item: the names from it down to the end of the chain that it begins, to report its absence. */
+  /** By item: the names down to the end of the chain that it begins, to report its absence. */
   readonly chains: readonly string[]
   /** The initial result: -1 for each item. */
   readonly nothing: readonly number[]

@@ -38,7 +38,7 @@ export class MessageReader {
   private leftOut = 0
   private isInItem = false
 
-  /** @param leavesOut true to leave out items that have a problem, of those that stand in no other item */
+  /** @param leavesOut true to leave out items with a problem, if they stand in no other item */
   constructor(document: XmlDocument, leavesOut = false) {
     this.document = document
     this.leavesOut = leavesOut
@@ -58,12 +58,12 @@ export class MessageReader {
     const slots = expected.nothing.slice()
     slots[0] = node
     this.descend(node, expected, 0, slots)
-    // What was reported must be reported again.
+    // Keep nothing that had a problem, so that the next reading reports it again.
     if (this.problems.length === 0) known?.set(node, slots)
     return slots
   }
 
-  /** What was found beneath each node of a document of this shape: the markup alone tells where each item stands. */
+  /** The slots beneath each node of a document of this shape: the markup alone tells where each item stands. */
   private knownOf(expected: Layout): Map<number, Slots> | undefined {
     const notes = this.document.shape?.notes
     if (notes === undefined) return undefined

@@ -70,7 +70,7 @@ export type ReadEntry = {
 /** Gives the text of a value; undefined leaves its entry out. */
 type ValueOf<Facts> = (facts: Facts) => string | undefined
 
-/** Each character of the result is a byte; undefined: nothing is there. */
+/** Each character of the result is a byte; undefined if there is nothing to write. */
 type Write<Facts> = (facts: Facts) => string | undefined
 
 /**
@@ -175,7 +175,7 @@ const fixedWriter = <Facts>(
   }
 }
 
-/** What stands in a fixed place when there is no value. */
+/** The text that fills a fixed place without a value. */
 const emptyOf = (entry: CompositeEntry<unknown>): string => {
   const { encoding, length = 0, pad } = entry
   const isBytes = encoding === 'hex' || encoding === 'base64'

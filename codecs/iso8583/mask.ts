@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts'
 import { secretFields } from './layout.ts'
 import { isTemplate, parseTlv, templatesMax } from './tlv.ts'
 
-/** For what is hidden as a whole. */
+/** Stands for a value that is hidden as a whole. */
 export const hidden = '***'
 export const panDigitsMin = 13
 const panDigitsMax = 19
@@ -40,7 +40,7 @@ const mayHoldNumber = (text: string): boolean => {
 
 type Version = Dialect['version']
 
-/** With at most twelve digits behind zeros, where there are sixteen. */
+/** Matches amounts with at most twelve digits behind zeros, in a field of sixteen. */
 const amount = /^([CD]?0{4}\d{12})$/
 const amounts = (...fields: number[]): Record<number, RegExp> =>
   Object.fromEntries(fields.map((de) => [de, amount]))
@@ -61,7 +61,7 @@ const numbers: Readonly<Record<Version, Readonly<Record<number, RegExp>>>> = {
   },
 }
 
-/** A field that is not secret as it may be printed: in its parts where it has some, else without digits that may be a card number. */
+/** A field that is not secret, fit to print: in its parts, or else without digits that may be a card number. */
 export const maskNumbers = (de: number, value: string, version: Version): string =>
   numbers[version][de]?.exec(value)?.slice(1).join(' ') ?? maskRuns(value)
 

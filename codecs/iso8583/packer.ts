@@ -38,7 +38,7 @@ export class Iso8583Packer {
    *   `iso8583_length`, `iso8583_character`; offset is the place in `out`, whose content is then undefined
    */
   pack(mti: string, values: FieldValues, out: Uint8Array, start = 0): number {
-    // In ascending order. Asking for each number that a field can have costs more where most are absent.
+    // The names are in ascending order. To ask for each possible number costs more, as most are absent.
     const names = Object.keys(values)
     let highest = 64
     for (let i = names.length - 1; i >= 0; i--) {
@@ -95,7 +95,7 @@ export class Iso8583Packer {
     return at + length
   }
 
-  /** As `put`, for any value. */
+  /** Does the same as `put`, for any value. */
   private putAny(de: number, value: FieldValue, out: Uint8Array, at: number): number {
     const field = this.fields[de]
     if (field === undefined) {
@@ -175,7 +175,7 @@ export class Iso8583Packer {
 /** The number of a data element, from 2 on; 0 for any other name. */
 const numberOf = (name: string): number => {
   const { length } = name
-  // What begins with a zero is another member than the number.
+  // A name that begins with a zero is another member than the number.
   if (length > 3 || name.charCodeAt(0) === 0x30) return 0
   let de = 0
   for (let i = 0; i < length; i++) {
@@ -336,8 +336,8 @@ const tooSmall = (offset: number): never => {
 }
 
 /**
- * @param checked the fields whose characters are checked, all when not given: what a parser has read that checks the
- *   same ones, is written as it came
+ * @param checked the fields whose characters are checked, all when not given; a message from a parser that checks the
+ *   same fields is written as it came
  */
 export const createPacker = (dialect: Dialect, checked?: ReadonlySet<number>): Iso8583Packer =>
   new Iso8583Packer(compileLayout(dialect, checked))

@@ -81,7 +81,7 @@ export class Iso8583Parser {
    * Indexes one message, `bytes` from `start` to `end`, to its last byte.
    *
    * @throws CodecError `iso8583_truncated`, `iso8583_trailing_bytes`, `iso8583_mti`, `iso8583_bitmap`,
-   *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`, `iso8583_padding`; what was read before stays
+   *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`, `iso8583_padding`; fields read before it stay
    *   readable
    */
   parse(bytes: Uint8Array, start = 0, end = bytes.length): this {
@@ -313,7 +313,7 @@ export class Iso8583Parser {
     }
     if (field.kind !== 'packed' || !countsBytes) return counted
     const start = at + prefixBytes
-    // One digit fewer if there is a filling nibble that is not a digit.
+    // The count has one digit fewer if a filling nibble is not a digit.
     if (padNibble <= 9 || counted === 0 || start + counted > this.end) return counted * 2
     const edge = field.padsRight ? bytes[start + counted - 1]! & 15 : bytes[start]! >> 4
     return counted * 2 - (edge === padNibble ? 1 : 0)

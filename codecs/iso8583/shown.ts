@@ -25,7 +25,7 @@ export const shownFields = (
   secret?: ReadonlySet<number>,
 ): Readonly<Record<string, string>> => {
   const shown: Record<string, string> = {}
-  // By index: an iterator over so many pairs would take as long as all else.
+  // By index: an iterator over so many pairs would take as long as everything else together.
   for (let at = 0; at < texts.length; at++) {
     const [de, name, member] = texts[at] as (typeof texts)[number]
     const value = message[member]

@@ -4,7 +4,7 @@ import { toHex } from './characters.ts'
 /** One BER-TLV data object of ICC data: the tag as upper-case hexadecimal digits. No copy of the value. */
 type Tlv = { readonly tag: string; readonly value: Uint8Array }
 
-/** It may stand before, between and after data objects, and means nothing. */
+/** This byte may stand before, between and after data objects, and means nothing. */
 const filler = 0
 const tagBytesMax = 3
 const lengthBytesMax = 2
@@ -50,7 +50,7 @@ export const isTemplate = (tag: string): boolean =>
   (Number.parseInt(tag.slice(0, 2), 16) & 0x20) !== 0
 
 /**
- * Data objects that are no templates, in their order, those inside of templates too.
+ * The data objects that are not templates, in their order, with those inside templates.
  *
  * @throws CodecError as {@link parseTlv}, and `tlv_depth`
  */

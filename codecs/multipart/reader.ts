@@ -8,7 +8,7 @@ import { checkBoundary } from './boundary.ts'
 
 /**
  * @property headers - names in lower case; the values of a repeated name are joined by `, `
- * @property body - the caller's own; those of {@link decodeMultipart} lie in one buffer
+ * @property body - the caller's own; the bodies of {@link decodeMultipart} lie in one buffer
  */
 export type MultipartPart = {
   readonly headers: ReadonlyMap<string, string>
@@ -66,12 +66,12 @@ export class MultipartReader {
   #end = 2
   /** Offset in the body of `buffer[0]`. */
   #base = -2
-  /** Where the search goes on when more bytes come. */
+  /** Where the search goes on when more bytes arrive. */
   #scanned = 0
   #state: State = 'preamble'
   #headers: ReadonlyMap<string, string> = new Map()
   #parts = 0
-  /** No more bytes come. */
+  /** True once no more bytes can arrive. */
   #isOver = false
 
   /**
@@ -178,7 +178,7 @@ export class MultipartReader {
     const end = this.#end
     if (end - start < 2) return false
     const isEmpty = this.#buffer[start] === cr && this.#buffer[start + 1] === lf
-    // Without headers the blank line shares its first break with the delimiter, which may be gone: below zero.
+    // Without headers, the blank line and the delimiter share a break. It may be gone, so the place may be below zero.
     const searched = Math.min(end, start + this.#limits.headerBytesMax + blankLine.length)
     const at = isEmpty ? start - 2 : indexOf(this.#buffer, blankLine, this.#scanned, searched)
     const isMissing = at < 0 && !isEmpty

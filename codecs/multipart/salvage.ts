@@ -2,15 +2,15 @@ import { CodecError, trimmed } from '#codecs/bytes'
 import { boundaryOf } from './boundary.ts'
 import { type MultipartLimits, type MultipartPart, multipartLimits } from './reader.ts'
 
-/** What can be taken out of a body that {@link decodeMultipart} refuses. */
+/** The parts that we can take out of a body that {@link decodeMultipart} refuses. */
 export type Salvage = {
   readonly parts: readonly MultipartPart[]
   /**
-   * Why not all of it is in `parts`, as a code of the reader; undefined when nothing is lost, because the body deviates
-   * from the form alone: line ends, a boundary that is not named, header lines that are none.
+   * Why `parts` lacks something, as a code of the reader; undefined when nothing is lost, because the body deviates
+   * only in form: line ends, a boundary that is not named, header lines that are none.
    */
   readonly lost: string | undefined
-  /** What stands behind the last delimiter where none closes the body: a part, whole or cut. */
+  /** What follows the last delimiter if no closing one ends the body: a part, whole or cut. */
   readonly rest: MultipartPart | undefined
 }
 
@@ -89,7 +89,7 @@ const endOfLine = (body: Uint8Array, from: number): number => {
 }
 
 type Delimiter = {
-  /** Where the content before it ends, without the line break between. */
+  /** Where the content before it ends; the line break between is left out. */
   readonly lineEnd: number
   readonly end: number
   readonly isClosing: boolean
@@ -99,7 +99,7 @@ type Delimiter = {
 const next = (body: Uint8Array, delimiter: Uint8Array, from: number): Delimiter | undefined => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const line = Buffer.concat([lineBreak, delimiter])
-  // Only at the start of a line: within one it may stand a million times.
+  // Searches only at the start of a line: within lines the delimiter may stand a million times.
   const lineFrom = (start: number): number => {
     const found = bytes.indexOf(line, Math.max(0, start - 1))
     return found === -1 ? -1 : found + 1
@@ -119,7 +119,7 @@ const next = (body: Uint8Array, delimiter: Uint8Array, from: number): Delimiter 
   return undefined
 }
 
-/** Undefined where no blank line and no document tells where its body begins, or where it is too large. */
+/** Undefined if no blank line and no document tells where its body begins, or if it is too large. */
 const partOf = (content: Uint8Array, limits: MultipartLimits): MultipartPart | undefined => {
   const head = decoder.decode(content.subarray(0, limits.headerBytesMax))
   const isBare = /^[ \t\r\n]*</.test(head)

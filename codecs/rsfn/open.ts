@@ -66,7 +66,7 @@ const refuse = (code: RsfnFailureCode): RsfnRefused => ({
   isReport: false,
 })
 
-/** The reason why the octets of C03 and C05 make the message none to open; undefined if they are zero. */
+/** Why the octets of C03 and C05 keep us from opening the message; undefined if they are zero. */
 const refuseMarked = (header: RsfnHeader): RsfnRefused | undefined => {
   if (header.error !== 0) {
     const code = (header.error in rsfnErrors ? header.error : 0xff) as RsfnFailureCode
@@ -78,7 +78,7 @@ const refuseMarked = (header: RsfnHeader): RsfnRefused | undefined => {
 }
 
 /**
- * The code of the first rule that a signed header breaks, in the order of its fields; 0 if it breaks none. Does not
+ * The code of the first rule that a signed header breaks, in the order of its fields; 0 if it breaks none. It does not
  * look at keys and certificates.
  */
 const checkRsfnHeader = (header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailureCode | 0 => {

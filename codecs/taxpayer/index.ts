@@ -26,7 +26,7 @@ const checkDigit = (values: ArrayLike<number>, count: number, weightMax: number)
   return rest < 2 ? 0 : 11 - rest
 }
 
-/** Those of one digit repeated have right check digits and are given to nobody. */
+/** Numbers of one repeated digit have right check digits, but nobody is given one. */
 const isRepeated = (values: ArrayLike<number>): boolean => {
   for (let i = 1; i < values.length; i++) if (values[i] !== values[0]) return false
   return true

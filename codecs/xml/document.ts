@@ -39,7 +39,7 @@ export type XmlShape = {
   /** The text nodes and the attributes whose values vary; all other values are the same in every document. */
   readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
-  /** What readers know of the shape; each reader has its own key. */
+  /** The notes of readers on the shape; each reader has its own key. */
   readonly notes: Map<unknown, unknown>
 }
 
@@ -82,7 +82,7 @@ export class XmlDocument {
   readonly isAscii: boolean
   /** Undefined if the scanner has not learned this shape. */
   readonly shape: XmlShape | undefined
-  /** None where the document itself has a shape. */
+  /** Empty if the document itself has a shape. */
   readonly parts: XmlParts
   private readonly nodes: Int32Array
   private readonly attributes: Int32Array
@@ -260,7 +260,7 @@ export class XmlDocument {
     return at + 1
   }
 
-  /** As written. */
+  /** The name as written. */
   attributeName(attribute: number): string {
     return this.raw(this.attributeStart(attribute), this.ofAttribute(attribute, attributeNameEnd))
   }

@@ -78,7 +78,7 @@ export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplan
 const saxesReason = (bytes: Uint8Array): string | undefined => {
   const parser = new SaxesParser({ xmlns: true, position: true })
   try {
-    // It stops at its first fault, which may lie a little behind ours.
+    // The parser stops at its first fault, which may lie a little behind ours.
     parser.write(decoder.decode(bytes.subarray(0, 2 * explainedBytesMax)))
     if (bytes.length <= 2 * explainedBytesMax) parser.close()
     return undefined

@@ -11,7 +11,7 @@ export const absent = -1
 
 /** Ints of a node's record. */
 export const nodeStride = 6
-/** The kind, and above it the flags below; those of an element are the number of its attributes and its namespace. */
+/** The kind, and above it the flags below. An element's flags are the number of its attributes and its namespace. */
 export const nodeFlags = 0
 /** Element: id of the local name. */
 export const nodeName = 1

@@ -33,7 +33,7 @@ export class Namespaces {
   private readonly bindings: Binding[] = []
   /** The innermost binding of each prefix: elements within elements may bind thousands. */
   private readonly bound = new Map<string, Binding>()
-  /** Where the prefix stands that was looked for last, its bytes, and its namespace; none if bindings have changed. */
+  /** Where the prefix of the last look-up stands, its bytes, and its namespace; none once bindings have changed. */
   lastAt = 0
   lastBytes = 0
   lastId = noNamespaceId

@@ -57,7 +57,7 @@ export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner =>
   return { scan: (bytes) => scanner.scan(bytes) }
 }
 
-/** One document after the other; what is kept between them are buffers and what was learned. */
+/** Scans one document after the other; between them it keeps buffers and what it has learned. */
 class Scanner {
   private readonly source: Source
   private readonly tape: Tape

@@ -14,7 +14,7 @@ import {
   type Scanned,
 } from './layout.ts'
 
-/** What may differ between documents whose markup is the same. */
+/** A value that may differ between documents with the same markup. */
 export type Value = {
   /** False for the value of an attribute. */
   readonly isText: boolean
@@ -27,7 +27,7 @@ export type Value = {
 /** A document, or a part of one with offsets, nodes and attributes counted from its own first. */
 export type Sample = { readonly bytes: Uint8Array; readonly scanned: Scanned }
 
-/** For each stretch between two values: the ints of a tape that point into it. */
+/** For each stretch between two values: the ints of a tape that point into the stretch. */
 type Offsets = {
   /** Two numbers for each: the index of the int, and how far behind the start of the stretch it points. */
   readonly places: Int32Array
@@ -41,7 +41,7 @@ type Offsets = {
 const noPlace = -1
 
 /**
- * What documents, or parts of them, share if they differ only in their values; with a tape. Each offset in a tape moves
+ * The common part of documents, or parts, that differ only in their values, with a tape. Each offset in a tape moves
  * with the stretch between two values that it points into; the rest is the same for all.
  */
 export class Shape implements XmlShape {

@@ -32,21 +32,21 @@ export const shapesBytesMax = 1 << 20
 
 /** Learning a new structure costs this many documents of known shape: where shapes do not recur, few are learned. */
 export const learningCosts = 16
-/** At most so many new structures are learned in a row while no shape recurs. */
+/** How many new structures we learn in a row, at most, while no shape recurs. */
 export const learningsMax = 64
 /** A structure that came again is worth more: it costs this many. */
 export const relearningCosts = 8
-/** At most so many of those are learned in a row while no shape recurs. */
+/** How many of those we learn in a row, at most, while no shape recurs. */
 export const relearningsInRowMax = 256
-/** One in so many documents earns credit, whatever its shape. */
+/** One document in this many earns credit, whatever its shape. */
 const creditEvery = 64
 const relearningCredit = relearningsInRowMax * relearningCosts
 const creditMax = learningsMax * learningCosts + relearningCredit
-/** After so many documents without a known shape, only some are compared. */
+/** After this many documents without a known shape, we compare only some. */
 export const missesMax = 64
-/** One of known shape makes up for so many without: comparing all costs more where fewer are known. */
+/** One document of known shape makes up for this many without: comparing all costs more where fewer are known. */
 export const missesPerHit = 8
-/** Then one in so many is compared, as shapes may have begun to recur. */
+/** Then we compare one document in this many, as shapes may have begun to recur. */
 export const probeEvery = 16
 
 /**
@@ -164,7 +164,7 @@ export class Shapes {
       if (known === undefined) break
       const start = at + known.stretch.length
       const value = candidates.find((candidate) => candidate.start === start)
-      // At the end, or before a value that is not plain, there is nothing new.
+      // Nothing is new at the end, or before a value that is not plain.
       if (value === undefined) return
       values.push(value)
       at = value.end
@@ -239,7 +239,7 @@ const varying = (
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, i) => byte === other[i])
 
-/** The literals around values, each the only branch of the one before it; none if they are not all ASCII. */
+/** The literals around values, each the only branch of the one before; none if some are not ASCII. */
 const literalsOf = (
   bytes: Uint8Array,
   from: number,

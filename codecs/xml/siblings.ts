@@ -47,7 +47,7 @@ type Begin = {
  * Elements in a row, such as the transactions of a message, often differ only in their values. Such an element is
  * recognised in the same way as a whole document of known shape, and its part of the tape is copied.
  *
- * What is known of one holds for every document: it has only names of the vocabulary, no prefix, and declares no
+ * The notes on one element hold for every document: it has only names of the vocabulary, no prefix, and declares no
  * namespace. So its elements have the default namespace of the place where it stands.
  */
 export class Siblings {

@@ -293,7 +293,7 @@ export class Source {
     return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : 'markup_invalid', at)
   }
 
-  /** At the end of the document, the fault is always that it ends. */
+  /** A fault at the end of the document is always that it is truncated. */
   error(code: XmlErrorCode, at: number, context?: Readonly<Record<string, number>>): CodecError {
     const isTruncated = at >= this.length && code !== 'root_missing'
     return xmlError(isTruncated ? 'document_truncated' : code, Math.min(at, this.length), context)

@@ -5,7 +5,7 @@ const structuresMax = 2048
 /** A structure is learned so often because it came again: each time one more of its values may be seen to vary. */
 export const relearningsMax = 8
 
-/** Which structures came lately. Those that come again are worth learning, and most that do not are never learned. */
+/** Remembers recent structures. A structure that recurs is worth learning; most others are never learned. */
 export class Structures {
   private readonly hashes = new Int32Array(structuresMax)
   private readonly learnings = new Uint8Array(structuresMax)
@@ -34,7 +34,7 @@ export class Structures {
     learnings[first] = 0
   }
 
-  /** What was learned is forgotten, and may be learned again. */
+  /** Forgets that structures were learned, so that they may be learned again. */
   forgetLearnings(): void {
     this.learnings.fill(0)
   }

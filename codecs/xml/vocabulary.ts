@@ -19,12 +19,12 @@ export const createXmlVocabulary = (names: readonly string[]): XmlVocabulary => 
 /** Zero bytes behind the names, so that words may be read beyond the last. */
 const padding = 8
 
-/** Names beyond ASCII are looked for as strings, and what is no name is never found. */
+/** Names beyond ASCII are looked up as strings; a text that is not a name is never found. */
 const asciiName = /^[A-Za-z_][\w.-]*$/
 
 /** A vocabulary by the bytes of its names, which finds a name without making a string of it. */
 class NameIndex {
-  /** By slot: the id + 1; 0 where there is none. A name is in the slot of its hash or in the next free one. */
+  /** By slot: the id + 1; 0 if the slot is free. A name is in the slot of its hash or in the next free one. */
   private readonly slots: Int32Array
   /** By id: where the name begins among the bytes of all; it ends where the next begins. */
   private readonly starts: Int32Array
@@ -72,7 +72,7 @@ class NameIndex {
     return i === bytes || restOf(names, own + i, bytes - i) === restOf(view, start + i, bytes - i)
   }
 
-  /** By the first and the last bytes, which tell most names apart. */
+  /** Hashes the first and the last bytes, which tell most names apart. */
   private slotOf(view: DataView, start: number, bytes: number): number {
     const first = bytes < 4 ? restOf(view, start, bytes) : view.getInt32(start, true)
     const last = bytes < 4 ? 0 : view.getInt32(start + bytes - 4, true)
@@ -81,7 +81,7 @@ class NameIndex {
   }
 }
 
-/** So many bytes as a number, at most three. */
+/** The given bytes, at most three, as a number. */
 const restOf = (view: DataView, at: number, bytes: number): number =>
   view.getInt32(at, true) & ((1 << (bytes * 8)) - 1)
 
@@ -96,7 +96,7 @@ const indexOf = (vocabulary: XmlVocabulary): NameIndex => {
 /** The names of one document: first those of the vocabulary, then those that only this document has. */
 export class NameTable {
   readonly vocabulary: XmlVocabulary
-  /** Those of the vocabulary, by their bytes. */
+  /** The names of the vocabulary, by their bytes. */
   readonly index: NameIndex
   private readonly own = new Map<string, number>()
 

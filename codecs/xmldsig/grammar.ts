@@ -22,7 +22,7 @@ import {
 //   third       no URI               Transform(exc-c14n)
 // KeyInfo       = X509Data   Id attribute
 // X509Data      = X509IssuerSerial = X509IssuerName X509SerialNumber
-// Nothing else: no attribute, no element, no text but white space between elements.
+// Nothing else may stand there: no attribute, no element, no text but white space between elements.
 
 /** XML has four white space characters; `trim` and `\s` accept more, which no digest would cover here. */
 const noWhiteSpace = /[^\t\n\r ]/
@@ -35,10 +35,10 @@ const encoder = new TextEncoder()
 type EnvelopeDigests = readonly [keyInfo: Uint8Array, appHdr: Uint8Array, document: Uint8Array]
 type WholeDigests = readonly [keyInfo: Uint8Array, root: Uint8Array]
 
-/** A reference: its URI, none if undefined, and its transforms. */
+/** A reference: its URI, undefined if it has none, and its transforms. */
 type ReferenceForm = readonly [uri: string | undefined, transforms: readonly string[]]
 
-/** What follows the reference to KeyInfo. */
+/** The references that follow the one to KeyInfo. */
 const envelopeReferences: readonly ReferenceForm[] = [
   ['', [enveloped, excC14n]],
   [undefined, [excC14n]],

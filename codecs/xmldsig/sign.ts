@@ -72,7 +72,7 @@ const signatureClose = ascii('</ds:Signature>')
  * the message's two digests. Made once per certificate.
  */
 export type PreparedKeyInfo = {
-  /** As in the message, where the prefix `ds` is declared outside. */
+  /** As the message has it, where the prefix `ds` is declared outside. */
   readonly keyInfo: Uint8Array
   /** Canonical, with blanks where the two digests go. */
   readonly signedInfo: Uint8Array
@@ -252,8 +252,8 @@ export const signEnvelope = async (
 }
 
 /**
- * Where the content of a canonical element begins: after the first ">" outside an attribute's value, in which the
- * canonical form leaves it as it is.
+ * Where the content of a canonical element begins: after the first ">" outside attribute values, where the canonical
+ * form leaves ">" as it is.
  */
 const contentAt = (canonical: Uint8Array): number => {
   let isQuoted = false
@@ -264,7 +264,7 @@ const contentAt = (canonical: Uint8Array): number => {
   return canonical.length
 }
 
-/** What signs for one certificate: see `prepareKeyInfo` for issuer, serial and id. */
+/** Everything that signs for one certificate; see `prepareKeyInfo` for issuer, serial and id. */
 export type Signer = {
   readonly issuer: string
   readonly serial: string
@@ -277,7 +277,7 @@ export type Signer = {
  * Signs a document whole, as the directory of Pix keys has it: two references, KeyInfo and the document, and the
  * signature as the first child of the root.
  *
- * @param document - without a signature; what its canonical form leaves out (comments, layout of tags) is not sent
+ * @param document - without a signature; we do not send what its canonical form leaves out (comments, tag layout)
  * @returns the canonical document with `ds:Signature` in its root, in UTF-8 without an XML declaration
  * @throws CodecError `key_info`; `signature_present` if the document holds a signature already; whatever `sign`
  *   rejects with

@@ -12,7 +12,7 @@ export type BuildContext = {
   readonly random: RandomText
 }
 
-/** What a builder is given: the context, and the message's own id, version and date-time. */
+/** Everything that a builder gets: the context, and the message's own id, version and date-time. */
 export type Draft = Pick<BuildContext, 'ispb' | 'random'> & {
   readonly version: string
   readonly messageId: string
@@ -37,7 +37,7 @@ export const groupHeader = ({ messageId, created }: Draft, more?: Content): Piec
 
 const instructing = template('<InstgAgt/FinInstnId/ClrSysMmbId/MmbId>{ispb}</>')
 
-/** `GrpHdr` of the answers to, and ends of, mandates: who sends it. */
+/** `GrpHdr` of messages that answer or end mandates; it names the sender. */
 export const mandateHeader = (draft: Draft): Piece =>
   groupHeader(draft, instructing({ ispb: draft.ispb }))
 
@@ -48,6 +48,6 @@ const assignmentTemplate = template(`
     <CreDtTm>{created}</>
   </>`)
 
-/** `Assgnmt` of the messages about cancellations: who writes to whom. */
+/** `Assgnmt` of the messages about cancellations; it names sender and addressee. */
 export const assignment = ({ ispb, messageId, created }: Draft, to: string): Piece =>
   assignmentTemplate({ id: messageId, from: ispb, to, created })

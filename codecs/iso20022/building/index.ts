@@ -83,7 +83,7 @@ export type Build =
         /** `BizMsgIdr`, and `MsgId` where the document has one. */
         readonly businessMessageId: string
         readonly creationDateTime: string
-        /** Those of its transactions, in order; an answer has those of the payments it answers. */
+        /** The EndToEndIds of its transactions, in order; an answer has those of the payments it answers. */
         readonly endToEndIds: readonly string[]
       }
     }
@@ -128,7 +128,7 @@ export const buildMessage = (
 ): Build => buildAs(buildableOf(name), params, context)
 
 /**
- * Builds a camt.060, which asks for a report on our own account. No one else's message is sent this way, so it is not
+ * Builds a camt.060, which asks for a report on our own account. We never send another's this way, so it is not
  * one of {@link buildableMessages}.
  */
 export const buildReportRequest = (

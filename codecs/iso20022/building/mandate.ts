@@ -26,7 +26,7 @@ const mandate = template(`
   <MndtRef>{reference}</><RfrdDoc><Nb>{contract}</><CdtrRef>{description}</></>`)
 const step = template('<MndtPrcgDtls><MndtPrcgTp>{type}</><PrcgDtTm>{at}</></>')
 
-/** What tells the messages about mandates apart, beyond the terms that all repeat. */
+/** The parts in which the messages about mandates differ; all of them repeat the terms. */
 type MandateParts = {
   readonly request: string
   /** The least that a payer's own limit may be; pain.009 alone has it. */
@@ -82,7 +82,7 @@ export const floorIn = (params: Params): Piece | undefined => {
   return cents === undefined ? undefined : floorOf({ floor: formatCents(cents) })
 }
 
-/** Where the payer lives, by which his working days are counted. */
+/** The payer's town, which decides on his working days. */
 export const townIn = (params: Params): Piece | undefined => {
   const code = params.optional('debtor_town', town)
   return code === undefined ? undefined : located({ town: code })

@@ -90,7 +90,7 @@ export class Params {
     const value = this.read(name)
     if (value !== undefined) return new Params(value, this.problems, this, name)
     this.refuse(name, 'required', 'is missing')
-    // One problem is enough: further problems of a missing object are not reported.
+    // One problem is enough: we do not report further problems of a missing object.
     return new Params(noFields, [], this, name)
   }
 
@@ -115,7 +115,7 @@ export class Params {
     return value === undefined || value === null ? undefined : this.items(name, value, max)
   }
 
-  /** What each of a list of objects says or, where there is no list, what these parameters say themselves. */
+  /** Reads each object of a list or, without a list, these parameters themselves. */
   each<T>(name: string, max: number, readOne: (params: Params) => T): readonly T[] {
     const items = this.optionalList(name, max)
     if (items === undefined) return [readOne(this)]

@@ -3,7 +3,7 @@ import { patternForm } from './forms.ts'
 import type { Params } from './params.ts'
 import { type Piece, template } from './template.ts'
 
-/** What a tax split has to agree with. */
+/** The facts that a tax split must agree with. */
 export type TaxedPayment = {
   readonly amountCents: number
   /** Empty if it is missing or wrong, like the documents. */

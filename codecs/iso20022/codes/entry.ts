@@ -14,8 +14,8 @@ export type CodeEntry = {
   /** Undefined if it is not known. */
   readonly meaning: { readonly en: string; readonly pt: string } | undefined
   /**
-   * What the institution that is told of it does: our own advice, drawn from the meaning, which no source has;
-   * undefined where we have none.
+   * What an institution does when it receives the code: our own advice, which we draw from the meaning, as no source
+   * gives any; undefined where we have none.
    */
   readonly remedy?: { readonly en: string; readonly pt: string } | undefined
   /** Empty if the sources do not say. */

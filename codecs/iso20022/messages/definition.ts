@@ -24,15 +24,15 @@ export type MessageDefinition<Known extends string = string> = {
   readonly schemas: Readonly<Record<string, string>>
   /** Reads a scanned message; problems are left in `reader`. */
   readonly read: (reader: MessageReader, xml: XmlDocument, version: string) => TypedHeader
-  /** Builds it for a participant; null if participants do not send it, or we do not build it. */
+  /** Builds the message for a participant; null if participants do not send it, or we do not build it. */
   readonly builder: Builder | null
-  /** Its business view; null if it has none. */
+  /** The business view of the message; null if it has none. */
   readonly projection: Projection | null
   readonly facts: MessageFacts<Known>
   readonly exchange: MessageExchange<Known>
 }
 
-/** What is known of the versions of a type that has had one alone. */
+/** The facts about the versions of a type that has had only one. */
 export const ofOneVersion = <const Type extends string>(
   type: Type,
   version: string,
@@ -47,7 +47,7 @@ export const ofOneVersion = <const Type extends string>(
 /** We look for nothing in it beyond what every message has. */
 export const noFacts = { transaction: null, checks: [], rules: null, answers: null } as const
 
-/** Participants do not send it through us, and it has no business view. */
+/** For messages that participants do not send through us, and that have no business view. */
 export const onlyRead = { builder: null, projection: null, facts: noFacts } as const
 
 type TypedHeader = {
@@ -64,7 +64,7 @@ type MessageFacts<Known extends string = string> = {
   readonly checks: readonly Check[]
   /** Conditional rules that no schema holds; they take the result of `read`. */
   readonly rules: ((message: never) => readonly Breach[]) | null
-  /** What it says about messages that were sent before; null if it is not an answer. */
+  /** What the message says about earlier messages; null if it is not an answer. */
   readonly answers: Answers<Known> | null
 }
 
@@ -78,7 +78,7 @@ export type Check =
   /** NbOfTxs is the number of transactions. */
   | 'count'
   | 'end_to_end_id'
-  /** As the one before, but transactions of the type may lack it. */
+  /** The same as `end_to_end_id`, but transactions of the type may lack it. */
   | 'given_end_to_end_id'
   /** EndToEndId of a payment, or the id that the SPI gave to what is none. */
   | 'booked_id'
@@ -102,7 +102,7 @@ export type StatusCheck = {
 
 /** How an answer names what it is about. */
 type Answers<Known extends string = string> =
-  /** Each transaction names one that was sent, by a message of one of these types. */
+  /** Each transaction names a sent transaction, from a message of one of these types. */
   | { readonly about: 'transaction'; readonly to: readonly Known[] }
   /** The same, naming a payment by its EndToEndId and a return by its RtrId. */
   | {
@@ -110,9 +110,9 @@ type Answers<Known extends string = string> =
       readonly to: readonly Known[]
       readonly toReturn: readonly Known[]
     }
-  /** Each transaction names part of a sent message, which is refused when all its parts are. */
+  /** Each transaction names part of a sent message; the message is refused when all its parts are. */
   | { readonly about: 'receipts' }
-  /** It names a sent message and says what became of it, or its very type is a refusal. */
+  /** The answer names a sent message and says what became of it, or its very type is a refusal. */
   | { readonly about: 'message'; readonly isRefusal: boolean }
 
 /** How the interface of the SPI treats a message that a participant sends. */

@@ -7,16 +7,16 @@ export const entityCharsMax = 256
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** What may stand before it, one at a time: tried in one pattern, they would be tried in every combination. */
+/** Matches one thing that may stand before it; a pattern for all of them would try every combination. */
 const before = /\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->/y
 const opening = /<!DOCTYPE\b/y
-/** What an internal subset consists of: texts that hide brackets, and all else. */
+/** The pieces of an internal subset: texts that may hide brackets, and everything else. */
 const part = /"[^"]*"|'[^']*'|<!--(?:[\s\S]*?-->)?|[[\]>]|[^"'[\]><]+|</g
 const declaration = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>/g
 
 /**
  * A schema document without its document type declaration, which the schema of W3C for signatures has: in its place
- * are spaces, and its own general entities stand for their texts. Nothing else of it counts, and nothing is fetched.
+ * are spaces, and its own general entities stand for their texts. We ignore the rest of it, and fetch nothing.
  * Messages never have one.
  *
  * @throws SchemaError for a declaration without end, or with more or longer entities than we take
@@ -43,7 +43,7 @@ export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
   return encoder.encode(text.slice(0, from) + blank + rest)
 }
 
-/** Where the declaration begins; undefined where none stands before the first element. */
+/** Where the declaration begins; undefined if there is none before the first element. */
 const beginningOf = (text: string): number | undefined => {
   for (let at = 0; ; at = before.lastIndex) {
     opening.lastIndex = at

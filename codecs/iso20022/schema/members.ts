@@ -6,7 +6,7 @@ type Members = ReadonlyMap<string, Member>
 
 /**
  * The children in an order that the schema admits. An element that may stand in two places at once is one repeated
- * member; one that two options of a choice hold is not.
+ * member; an element that two options of a choice hold is not repeated.
  */
 export const membersOf = (particle: ResolvedParticle): readonly Member[] => [
   ...within(particle).values(),
@@ -47,7 +47,7 @@ const oneAfterTheOther = (before: Members, behind: Members): Members => {
   return all
 }
 
-/** What only the other has stands before the member that follows it there. */
+/** A member that only the other has stands before the member that follows it there. */
 const oneOrTheOther = (one: Members, other: Members): Members => {
   const all = new Map<string, Member>()
   const add = (key: string, member: Member, twin: Member | undefined): void => {

@@ -13,7 +13,7 @@ export type JudgedAttribute = {
   readonly validator: SimpleValidator
 }
 
-/** What is left to check in a document or part after another of its shape was found valid: its own values. */
+/** The checks that remain for a document or part once another of its shape was valid: those of its own values. */
 export type QuickPlan = {
   /** The schema's element for the first element of the shape. */
   readonly root: number
@@ -24,7 +24,7 @@ export type QuickPlan = {
   readonly attributes: readonly JudgedAttribute[]
 }
 
-/** What was checked in a document or a part of it, besides its structure. */
+/** Notes what was checked in a document or a part of it, besides its structure. */
 export class QuickNotes {
   private readonly root: number
   private readonly firstNode: number

@@ -30,25 +30,25 @@ export class QuickPass {
   private readonly schema: CompiledSchema
   /** By element: the first state of its content; {@link unsure} if that is text. */
   private readonly states: Int32Array
-  /** By element. */
+  /** By element: the validator of its text. */
   private readonly validators: readonly (SimpleValidator | undefined)[]
   private readonly checks: readonly (ByteCheck | undefined)[]
   private readonly attributes: readonly QuickAttributes[]
-  /** By element: whether there is more to check than its content, even without attributes. */
+  /** By element: whether it needs more checks than that of its content, even without attributes. */
   private readonly demands: Uint8Array
-  /** By the schema's namespace index: the document's. */
+  /** By the schema's namespace index: the document's index. */
   private readonly namespaces: Int32Array
   /** By wildcard, and within it by namespace of the schema. */
   private readonly admitted: Uint8Array
   /** The edges of the schema, and behind them one that no element takes. */
   private readonly edges: Int32Array
-  /** By state: its first edge where an element's name alone decides it; else the one that none takes. */
+  /** By state: its first edge if an element's name alone decides it; else the edge that no element takes. */
   private readonly firstEdges: Int32Array
   private readonly openStates = new Int32Array(quickDepthMax - 1)
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
   /** The notes for a plan, if the document has a shape. */
   private notes: QuickNotes | undefined
-  /** What is left to check in documents or parts of a shape, once one was found valid. Kept here, as shapes may outlive schemas, and schemas shapes: a sender may name any number of versions. */
+  /** Remaining checks by shape. Kept here, as either may outlive the other: a sender may name versions without end. */
   private readonly plans = new WeakMap<XmlShape, QuickPlan>()
 
   constructor(schema: CompiledSchema) {
@@ -348,7 +348,7 @@ const edgesAndNone = ({ edges }: CompiledSchema): Int32Array => {
   return all
 }
 
-/** By state: its first edge where an element's name alone decides it; else the one that none takes. */
+/** By state: its first edge if an element's name alone decides it; else the edge that no element takes. */
 const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): Int32Array =>
   stateEdges.map((first, state) => {
     const edge = first * edgeStride

@@ -55,7 +55,7 @@ export const validateDocument = (schema: CompiledSchema, document: XmlDocument):
   }
 }
 
-/** Thrown when there is more to report than anybody is told: what follows need not be read. */
+/** Thrown when we have found more than we report, so that nobody reads on. */
 const enough = Symbol('enough')
 
 const valid: Verdict = { valid: true, violations: [], truncated: false }

@@ -13,7 +13,7 @@ import { type InstrumentRules, instrumentRules, isMisplaced } from './instrument
 export const priorityTransactionsMax = 10
 export const scheduledTransactionsMax = 500
 
-/** What a version's schema admits, where versions differ. */
+/** What the schema of a version admits, where versions differ. */
 type Edition = {
   readonly instrument: Form
   readonly account: Form

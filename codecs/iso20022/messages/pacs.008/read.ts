@@ -190,7 +190,7 @@ const readTransaction = (reader: MessageReader, found: Slots) => ({
   debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
   creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
   creditor: {
-    /** Null: the message gives none. The SPI's `Cdtr` never has one. */
+    /** Null if the message gives none. The SPI's `Cdtr` never has one. */
     name: reader.optionalText(found[inTransaction.creditorName]),
     document: reader.text(found[inTransaction.creditorDocument]),
   },

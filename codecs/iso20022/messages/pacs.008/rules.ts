@@ -59,7 +59,7 @@ const transfer = (one: CreditTransfer, serviceLevel: string, path: string): read
   ]
 }
 
-/** What the instrument asks for and what it has none of. */
+/** Checks that the transfer has what its instrument requires, and nothing that it forbids. */
 const ofInstrument = (one: CreditTransfer, path: string): readonly Breach[] => {
   const { localInstrument: instrument, creditorAccount, transactionId } = one
   const its = instrumentRules.get(instrument)

@@ -15,7 +15,7 @@ const firstState = 2
  * deterministic states are made when first met. Fields without `#`: JavaScriptCore is slow with those.
  */
 export class PatternAutomaton {
-  /** By place: the set it reads, or -1 for an empty step; and where it leads. */
+  /** By place: the set that it reads, or -1 for an empty step; and the places where it leads. */
   private readonly sets: number[] = []
   private readonly next: number[] = []
   private readonly other: number[] = []
