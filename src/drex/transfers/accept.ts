@@ -1,4 +1,3 @@
-import { newUuid } from '#src/platform/runtime/index.ts'
 /**
  * Writes accepted transfers. Requests that arrive together share one statement, which also writes their audit entries
  * and their idempotency keys with their answers: a key exists if and only if its transfer does.
@@ -20,6 +19,7 @@ import {
   refuseWhenBusy,
   repetitionOf,
 } from '#src/platform/http/index.ts'
+import { newUuid } from '#src/platform/runtime/index.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { NewTransfer } from './store.ts'
