@@ -41,7 +41,7 @@ const query = z.strictObject({
   code: code.optional().meta({ description: 'Only those with this error code.' }),
   ...pageQuery(/^\d{1,18}$/, 500, 50),
 })
-/** What the list gives; anything else is not there. */
+/** The form of ids in the list; no letter has another. */
 const idForm = /^\d{1,19}$/
 const retryBody = z
   .strictObject({
@@ -134,7 +134,7 @@ const documents = {
 } as const satisfies Readonly<Record<string, RouteContract>>
 
 export type DeadLettersDeps = {
-  /** Undefined: no database, and so no place where they are kept. */
+  /** Undefined without a database, which is the only place where we keep letters. */
   readonly sql: Client | undefined
   /** The broker is outside of the database. */
   readonly isRelayed: boolean
@@ -255,7 +255,7 @@ const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
 
 const noLetter = (): ApiError => new ApiError(httpErrors.not_found, 'No such dead letter.')
 
-/** What the database's ids can be. */
+/** The largest id that the database can give. */
 const idMax = 2n ** 63n - 1n
 
 const idOf = (given: string): bigint => {

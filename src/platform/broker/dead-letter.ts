@@ -15,7 +15,7 @@ export const deadLetterHeaders = {
   retried: 'dlq-retried',
 } as const
 
-/** Why a batch of Kafka whose records nobody can read is in `dlq`: its letter holds the batch, and no message. */
+/** Code of a batch of Kafka whose records nobody can read; its letter holds the batch, and no message. */
 export const unreadableBatch = 'unreadable_batch'
 
 /** Why an answer of a counterparty is in `dlq` that nobody can cut into messages; a colon and what is wrong may follow. */
@@ -25,8 +25,8 @@ export const unreadableAnswer = 'answer_unreadable'
 export const codesOfNoMessage: readonly string[] = [unreadableBatch, unreadableAnswer]
 
 /**
- * Bytes that a letter holds at most. Each is tried when the broker has refused a letter with more: what we publish at
- * all, what fits a topic with Kafka's own limit, and what fits any.
+ * The most bytes that a letter may hold. When the broker refuses one size, we try the next: all that we publish,
+ * then a size for topics with Kafka's own limit, and then one that fits any topic.
  */
 export const letterBytesMax = [valueBytesMax, 512 * 1024, 8 * 1024] as const
 

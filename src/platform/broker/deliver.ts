@@ -9,7 +9,7 @@ export type DeliverDeps<M extends Delivery = Delivery> = {
   readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
   /** Puts a letter in `dlq`; may settle its message with it. */
   readonly bury: (letter: OutgoingMessage, message: M) => Promise<void>
-  /** After a failure: which of them nobody has settled since. */
+  /** After a failure: the messages that nobody has settled since. */
   readonly remaining: (messages: readonly M[]) => Promise<readonly M[]>
   /** Keeps the number of an attempt that begins, in case that it ends the process. */
   readonly keepAttempt?: ((message: M, attempt: number) => Promise<void>) | undefined
@@ -138,8 +138,8 @@ const firstTime = (): { readonly note: () => void; readonly at: () => Date } => 
 type Story = { readonly errorCode: string; readonly attempt: number; readonly firstFailure: Date }
 
 /**
- * We must not skip a message because `dlq` is away: tries until it is there. What `dlq` refuses goes there cut; what it
- * refuses even so stays where it is, for it would hold up its partition for good.
+ * We must not skip a message because `dlq` is away, so we try until it is there. If `dlq` refuses the letter, we cut
+ * it; if `dlq` refuses even that, we step over the message, which would hold up its partition for good.
  */
 const buryUntilDone = async <M extends Delivery>(
   message: M,

@@ -15,7 +15,7 @@ export type FetchedBatch<Lease, M extends Delivery> = {
 /** `lost`: aborted when another member may have the partition. */
 export type PartitionLease = { readonly partition: number; readonly lost?: AbortSignal }
 
-/** What a log of partitions offers one member of a group. */
+/** A log of partitions, as one member of a group sees it. */
 export type PartitionSource<Lease extends PartitionLease, M extends Delivery> = {
   /** Claims and gives back partitions so that members share evenly. Never gives back a busy one. */
   rebalance(busy: ReadonlySet<number>): Promise<void>
@@ -27,7 +27,7 @@ export type PartitionSource<Lease extends PartitionLease, M extends Delivery> = 
   ): Promise<readonly FetchedBatch<Lease, M>[]>
   /** Ends a batch: these of it are settled, in order. Resolves when the partition may be read on. */
   settle(lease: Lease, settled: readonly M[]): Promise<void>
-  /** After a failure: which of them nobody has settled since. Absent: all. */
+  /** After a failure: the messages that nobody has settled since. Absent: all. */
   remaining?(lease: Lease, messages: readonly M[]): Promise<readonly M[]>
   /** Keeps the number of an attempt that begins. Absent: it is forgotten with the process. */
   keepAttempt?(message: M, attempt: number): Promise<void>
@@ -73,7 +73,7 @@ export const startEngine = <Lease extends PartitionLease, M extends Delivery>(
   const watched = createLoop(`consumer of ${topic} (${group})`)
   const { keepAttempt, bury } = source
 
-  /** One for each lease: the source signals would keep every batch's in memory. */
+  /** One signal for each lease: the source signals would keep every batch's signal in memory. */
   const signals = new WeakMap<AbortSignal, AbortSignal>()
   const signalOf = ({ lost }: Lease): AbortSignal => {
     if (lost === undefined) return draining.signal

@@ -34,7 +34,7 @@ const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
   age_seconds: Math.round(ageSeconds),
 })
 
-/** What waits in the queues of the database, by topic, and what could not be handled. */
+/** The messages that wait in the database's queues, by topic, and the dead letters. */
 const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
   const queues = await sql<Omit<BookLine, 'last'>[]>`
     select 'messages of ' || topic as what, least(count(*), ${bookCountedMax})::int as open,

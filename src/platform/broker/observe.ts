@@ -11,7 +11,7 @@ export const shownOffset = (offset: bigint): string => offset.toLocaleString('en
 const labels = ['topic', 'group'] as const
 const groups: Readonly<Record<string, string | undefined>> = readers
 
-/** The broker's metrics: what waits in each queue, and what the broker gave up. Every process tells of every queue. */
+/** The broker's metrics: the depth of each queue, and the messages it gave up. Every process tells of every queue. */
 export const observeBroker = (
   metrics: Metrics | undefined,
   queues: () => Promise<readonly QueueState[]>,

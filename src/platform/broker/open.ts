@@ -33,7 +33,7 @@ export type OpenedBroker = {
   readonly broker: Broker
   /** The same broker, if there is a database whose transactions can publish. */
   readonly transactional: TransactionalBroker | undefined
-  /** What it connects with. */
+  /** The certificates that it connects with. */
   readonly certificates?: readonly CertificateUse[]
 }
 

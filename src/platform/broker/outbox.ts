@@ -34,7 +34,7 @@ export type OutboxDeps = {
 }
 
 export type Refusals = {
-  /** That of the log. */
+  /** The client of the log's database. */
   readonly sql: Client
   /** Ends what a message was to do that goes to `dlq` from the outbox, in the transaction that writes its letter. */
   readonly end: (tx: Transaction, message: OutgoingMessage, errorCode: string) => Promise<void>

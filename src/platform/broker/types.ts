@@ -63,7 +63,7 @@ export type ConsumeOptions = {
    */
   readonly bury?: (letter: OutgoingMessage, message: Delivery, errorCode: string) => Promise<void>
   readonly retry?: RetryPolicy
-  /** The rests after such an error, which counts as any other; undefined: those of {@link retry}. */
+  /** The pauses after such an error, which counts as any other; undefined: those of {@link retry}. */
   readonly backoffAfter?: (error: unknown) => Backoff | undefined
 }
 
@@ -83,7 +83,7 @@ export type Backlog = {
 }
 
 export const backlogCountMax = 100_000
-/** To count further would read a page for every message or two. */
+/** Counting further would read a page for every message or two. */
 export const laneDepthMax = 100
 
 /** A queue as any process sees it, however many read it. */
@@ -105,7 +105,7 @@ export type Broker = {
   ping(): Promise<boolean>
   /** The findings for `trilho doctor`. Works without `start`; changes nothing. */
   checks?(): Promise<readonly Check[]>
-  /** One for each consumer. */
+  /** One loop for each consumer. */
   loops(): readonly Loop[]
   start(): Promise<void>
   /** Stops all consumers, then closes. */
@@ -120,7 +120,7 @@ export const topics = {
   deadLetters: 'dlq',
 } as const
 
-/** Who reads each topic. */
+/** The reader of each topic. */
 export const readers = {
   [topics.inboundPrimary]: 'spi-worker',
   [topics.inboundSecondary]: 'spi-worker',
@@ -130,5 +130,5 @@ export const readers = {
   [topics.deadLetters]: 'dlq-keeper',
 } as const
 
-/** One message may be this large: ten signed ISO 20022 documents of the largest size we accept fit. */
+/** The most bytes of one message: ten signed ISO 20022 documents of the largest size we accept fit. */
 export const valueBytesMax = 5 * 1024 * 1024

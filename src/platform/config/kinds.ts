@@ -79,7 +79,7 @@ export const list = <T>(item: Kind<T>, itemsMax = 64): Kind<readonly T[]> => ({
   from: 'value',
   mask: (value) => {
     const shown = value.split(',').map(item.mask)
-    // Where one item is none, the comma may have been a part of a secret.
+    // If an item is not valid, the comma may have been a part of a secret.
     return shown.includes(hide()) ? hide() : shown.join(',')
   },
   parse: (value) => {
@@ -126,7 +126,7 @@ const urlParts = (value: string) => {
   return { scheme, user: authority.slice(0, hostsAt), hosts: authority.slice(hostsAt), rest }
 }
 
-/** Without user part and query, and without all behind the scheme where a password with `/` or `?` may end there. */
+/** Hides user part and query, and everything behind the scheme if a password with `/` or `?` may end there. */
 const maskedUrl = (value: string, shownPath = show): string => {
   const { scheme, user, hosts, rest } = urlParts(value)
   if (scheme === '' || rest.includes('@')) return scheme + hide()
@@ -135,7 +135,7 @@ const maskedUrl = (value: string, shownPath = show): string => {
   return scheme + place + (query === undefined ? '' : `?${hide()}`)
 }
 
-/** A kind of URL whose mask shows nothing of what does not parse: nobody knows what is the secret in it. */
+/** A kind of URL whose mask shows nothing of an unreadable one: nobody knows which part of it is the secret. */
 const secretUrlOf = (
   kind: Pick<Kind<string>, 'expected' | 'parse'>,
   shownPath: (path: string) => string,
@@ -199,13 +199,13 @@ const schemes = ['postgres://', 'postgresql://']
 const hostForm = /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:,\s]*)(?::(\d{1,5}))?$/
 const hostsMax = 16
 const targetParameter = 'target_session_attrs'
-/** What writes payments is no use on a standby, so the others that libpq knows are refused. */
+/** A process that writes payments has no use for a standby, so we refuse the other targets that libpq knows. */
 const targets: readonly string[] = ['any', 'read-write', 'primary']
 
 export type DatabaseUrl = {
   /** The same connection string for each host. */
   readonly servers: readonly [string, ...string[]]
-  /** Only a server that takes writes will do, as `target_session_attrs` says; the default with several hosts. */
+  /** True if only a server that takes writes will do, per `target_session_attrs`; the default with several hosts. */
   readonly isPrimary: boolean
   /** Paths of the files that its TLS goes by, where the string names them. */
   readonly tlsFiles?: TlsFiles

@@ -27,7 +27,7 @@ export type EffectiveSetting = {
   readonly source: 'environment' | 'file' | 'default' | 'unset'
 }
 
-/** Others have variables of these prefixes too: a name that is near to one of ours is a misspelling of it. */
+/** Other programs use these prefixes too: only a name that is near to one of ours is a misspelling of it. */
 const sharedPrefixes: ReadonlySet<string> = new Set([
   'API',
   'BROKER',
@@ -191,7 +191,7 @@ const readText = (name: string, path: string): string => {
     bytes = readFileSync(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    // Without its path: now and then a key itself is put where its path belongs.
+    // The message leaves out the path: now and then an operator puts the key itself in its place.
     throw new SettingError(
       name,
       `names a file that cannot be read: ${code}`,
@@ -201,7 +201,7 @@ const readText = (name: string, path: string): string => {
   if (bytes.length > fileBytesMax) {
     throw new SettingError(name, 'names a file above 1 MiB', `check that ${path} is the right file`)
   }
-  // Without the mark that some editors begin a text with: it would be a part of the secret.
+  // Drops the mark that some editors put before a text: it would be a part of the secret.
   return new TextDecoder().decode(bytes)
 }
 

@@ -4,7 +4,7 @@ import { masterKey } from '../security/sealing/master-key.ts'
 import * as kind from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
 
-/** What a process may do: everything, unless it is told. */
+/** The roles that a process may have; it has all unless a setting names some. */
 export const processRoles = [
   'api',
   'grpc',

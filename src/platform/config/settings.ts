@@ -4,11 +4,11 @@ export type Setting<T> = {
   /** The environment variable. */
   readonly env: string
   readonly kind: Kind<unknown>
-  /** As the operator would write it; undefined when the setting has no default. */
+  /** The text that the operator would write; undefined when the setting has no default. */
   readonly default: string | undefined
   /** One sentence for the documentation. */
   readonly doc: string
-  /** Exists only in the type: what {@link SettingValues} gives for this setting. */
+  /** Exists only in the type: the value that {@link SettingValues} gives for this setting. */
   readonly value?: T
 }
 

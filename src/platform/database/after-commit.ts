@@ -4,12 +4,12 @@ import type { Client, Queryable, Transaction } from './database.ts'
 type Act = (client: Client | undefined) => void
 type Work = (tx: Transaction) => unknown
 
-/** On the transaction itself, where wrappers of it are seen through. */
+/** Kept on the transaction itself, which we find behind its wrappers. */
 const due = Symbol('after the commit')
 
 /**
- * Acts once the transaction has committed, or never; at once where there is no transaction. The process may end in
- * between: for hints, and for what is counted.
+ * Acts once the transaction has committed, or never; at once without a transaction. The process may end in
+ * between, so this serves only hints and counts.
  *
  * @param act never throws
  */
@@ -32,7 +32,7 @@ export const tellingOfCommits = (sql: Client): Client => {
   return Object.assign(sql, { begin: telling as Client['begin'] })
 }
 
-/** Its savepoints commit with it, but for those that were rolled back. */
+/** Notes the acts of its savepoints, too; those of a savepoint that was rolled back are dropped. */
 const noting = (tx: Transaction, acts: Act[]): Transaction => {
   const savepoint = tx.savepoint.bind(tx) as (...args: unknown[]) => Promise<unknown>
   const within = async (...args: unknown[]): Promise<unknown> => {

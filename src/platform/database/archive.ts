@@ -11,7 +11,7 @@ import type { Lasting } from './batches.ts'
 import type { Client, Transaction } from './database.ts'
 import { inSnapshot, limitSilence } from './transactions.ts'
 
-/** What one statement reads: few rows, which are in memory at once, and far from the limit of time of statements. */
+/** The blocks that one statement reads: few rows at once in memory, and far from the time limit of statements. */
 const blocksMax = 8
 /** How long the disk may take between two statements: the transaction changes nothing that others wait for. */
 const diskWaitMaxMs = 600_000
@@ -22,7 +22,7 @@ type Archived = { readonly name: string; readonly directory: string; readonly fi
 
 /**
  * Writes all rows of a table to `<directory>/<file>.jsonl.gz`: a line for each, columns as PostgreSQL's `row_to_json`
- * tells them. What takes long is told of every ten seconds.
+ * writes them. Logs every ten seconds how far a long one is.
  */
 export const archiveTable = async (
   { sql, logger }: { readonly sql: Client; readonly logger: Logger },
@@ -41,7 +41,7 @@ export const archiveTable = async (
  * at once, since one has lost its lease and does not know, the later has it, and the earlier fails.
  *
  * @param round goes on with each piece that is written
- * @throws Error where the round ends before the file does: what was to be archived must stay
+ * @throws Error if the round ends before the file does: the rows to be archived must stay
  */
 export const archiveLines = async (
   lines: AsyncIterable<string>,
@@ -66,7 +66,7 @@ export const archiveLines = async (
 const suffix = '.jsonl.gz'
 const partialSuffix = '.partial'
 
-/** Whoever still writes to one that is removed fails at its end, and drops nothing. */
+/** A process that still writes to a removed file fails at its end, and drops nothing. */
 const removeAbandoned = async (directory: string, file: string): Promise<void> => {
   const oldMs = Date.now() - abandonedMs
   for (const name of await readdir(directory)) {
@@ -122,8 +122,8 @@ async function* toldOf(
 }
 
 /**
- * As one snapshot sees them, block by block, so that none is missing or told twice, however long it takes and whatever
- * is written meanwhile. A single statement would meet the limit of time of statements.
+ * Lines as one snapshot sees them, block by block, so that none is missing or told twice, however long it takes and
+ * whatever is written meanwhile. A single statement would meet the time limit of statements.
  */
 async function* linesOf(tx: Transaction, name: string): AsyncGenerator<readonly string[]> {
   const [size] = await tx<{ blocks: number }[]>`

@@ -13,7 +13,7 @@ import { withIdleLimit } from './transactions.ts'
 export type Client = Sql<{ bigint: bigint }>
 /** Inside `sql.begin`. */
 export type Transaction = TransactionSql<{ bigint: bigint }>
-/** Either: for a statement that may run in the caller's transaction. */
+/** A client or a transaction, for a statement that may run in the caller's transaction. */
 export type Queryable = Client | Transaction
 
 export type Database = {

@@ -24,15 +24,15 @@ export type DatabaseFeatureOptions = {
 }
 
 const retryFirstMs = 500
-/** What is done again this often costs the server one connection; all else waits for it. */
+/** A retry this often costs the server one connection; everything else waits for it. */
 const retryMaxMs = 2_000
 
 /**
- * Starts and stops the database with the process. If the server cannot be reached at the start, or the schema is behind,
- * the process goes on: it reports not ready and tries again, as it does when the server goes away later. Until the schema
- * is this program's, the database is away for everything in the process: a statement on another schema would blame the
- * payment that it is about. A schema that this program does not know ends the start, and so does a
- * database that another setting names; one that becomes such later, while it waits, may become another again.
+ * Starts and stops the database with the process. If the server cannot be reached at the start, or the schema is
+ * behind, the process goes on: it reports not ready and tries again, as it does when the server goes away later. Until
+ * the schema is this program's, the database is away for everything in the process: a statement on another schema would
+ * blame the payment that it is about. A schema that this program does not know ends the start, and so does a database
+ * that another setting names; if either appears later, while it waits, it waits on, as that may change again.
  */
 export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {
   const { database, logger } = options
@@ -122,7 +122,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   }
 }
 
-/** Why the database is none that this program may start on; undefined: it may be one later. */
+/** Why this program may not start on the database; undefined if it may later. */
 const refusalOf = (error: unknown): string | undefined => {
   if (error instanceof SameDatabaseError) return error.message
   return error instanceof SchemaMismatchError ? 'the schema is not one of this program' : undefined

@@ -15,8 +15,8 @@ export const textArray = (values: readonly Item[]): string =>
     .join(',')}}`
 
 /**
- * For `id = any(${listed(sql, ids, 'uuid')})`. As a cast of its text alone the list would be read again for each row of a
- * table that is small enough to be passed through: a thousand ids and rows are seconds.
+ * For `id = any(${listed(sql, ids, 'uuid')})`. If we only cast the text, PostgreSQL would read the list again for each
+ * row of a table small enough for a full scan: a thousand ids and rows are seconds.
  */
 export const listed = (sql: Queryable, values: readonly Item[], type: 'uuid' | 'text') => {
   const array = sql.unsafe(`${type}[]`)
@@ -29,7 +29,7 @@ export const listed = (sql: Queryable, values: readonly Item[], type: 'uuid' | '
  * @param texts JSON, or words of ours that need no escape
  */
 export const jsonArray = (texts: readonly (string | undefined)[]): string =>
-  // What is undefined is null in an array of JSON, too.
+  // In an array of JSON, too, undefined becomes null.
   `{${JSON.stringify(texts).slice(1, -1)}}`
 
 /**
@@ -53,9 +53,9 @@ export const joinedBytes = (documents: readonly Uint8Array[]) => {
 }
 
 /**
- * Words of ours as they stand in `in (…)`: of those that come as values the planner knows nothing.
+ * Words of ours, written out in `in (…)`: if they came as values, the planner would know nothing of them.
  *
- * @throws Error if one is no word: what comes from outside is never a part of a statement
+ * @throws Error if one is no word: outside text must never become a part of a statement
  */
 export const constants = (sql: Queryable, words: Iterable<string>) =>
   sql.unsafe([...words].map(quoted).join(', '))
@@ -73,15 +73,15 @@ const quoted = (word: string): string => {
 export const looksLikeOne = (sql: Queryable) => sql`nothing is null`
 
 /**
- * For a `limit`: a number of rows that the server learns when it runs the statement. It plans one that it knows anew for
- * each request, which takes longer than the answer, and where it has known the table as an empty one, it sorts all of it
- * for many rows.
+ * For a `limit`: a number of rows that the server learns only when it runs the statement. It plans a known number anew
+ * for each request, which takes longer than the answer, and if it has known the table as an empty one, it sorts all of
+ * it for many rows.
  */
 export const rowCount = (sql: Queryable, count: number) => sql`(select ${count}::int)`
 
 /**
- * For a `from`: texts as rows of one column. Of an array that it knows the planner counts the members, and takes ten for
- * those of any: where there are fewer it would plan for them anew at each request.
+ * For a `from`: texts as rows of one column. The planner counts the members of an array that it knows, and assumes ten
+ * for any other: with fewer than ten, it would plan anew for them at each request.
  */
 export const textRows = (sql: Queryable, texts: readonly string[]) =>
   sql`unnest((select ${textArray(texts)}::text::text[]))`

@@ -1,7 +1,7 @@
 import type { Client } from './database.ts'
 import { failedSocket, type HostOptions } from './primary.ts'
 
-/** Nobody has reached the database yet, or its schema is not this program's: for whoever asks, it is away. */
+/** Nobody has reached the database yet, or its schema is not this program's: to its users, it is away. */
 class DatabaseNotReadyError extends Error {
   override readonly name = 'DatabaseNotReadyError'
   readonly code = 'DATABASE_NOT_READY'

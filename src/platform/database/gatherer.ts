@@ -27,11 +27,11 @@ export type GathererOptions<Row, Result> = {
    * most; 0 when absent.
    */
   readonly spacingMs?: number
-  /** So many fill a statement well enough to wait for no more of them; `rowsMax` when absent. */
+  /** From so many rows on, a statement waits for no more; `rowsMax` when absent. */
   readonly rowsEnough?: number
   /**
-   * A statement of fewer rows tells of few callers: the next one may start as soon as it has ended. They would wait for
-   * nobody, and what a statement saves is not worth their time. 1 when absent.
+   * A statement of fewer rows tells of few callers, so the next may start as soon as it has ended. Callers would wait
+   * for nobody, and the saved statement is not worth their time. 1 when absent.
    */
   readonly crowdMin?: number
   /**
@@ -47,7 +47,7 @@ export const besideAfterMs = 200
 /** Counts the statements that are running, for gatherers that take turns. */
 export class Writers {
   running = 0
-  /** Those that found no room, in the order in which they came. */
+  /** The gatherers that found no room, in the order in which they came. */
   private readonly waiting = new Set<() => void>()
 
   wait(start: () => void): void {
@@ -92,8 +92,8 @@ const settle = async <Row, Result>(
 }
 
 /**
- * Gathers the rows that callers write at the same time into one statement, so that they share its commit: those of
- * one event-loop turn, and those that come while every writer is busy. A lone row does not wait.
+ * Gathers the rows that callers write at the same time into one statement, so that they share its commit: the rows of
+ * one event-loop turn, and rows that come while every writer is busy. A lone row does not wait.
  */
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
@@ -128,7 +128,7 @@ export const createGatherer = <Row, Result>(
       if (areFew && queue.length > 0) patience ??= setTimeout(startAnyway, besideAfterMs)
       return
     }
-    // They went before the statement ended that they waited for.
+    // The rows left before the statement that they waited for had ended.
     if (queue.length === 0) return
     const leftMs = nextMs - performance.now()
     if (leftMs > 0 && queue.length < rowsEnough) {

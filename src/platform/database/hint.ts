@@ -1,8 +1,8 @@
 import type { Client } from './database.ts'
 
 /**
- * NOTIFY, in a transaction of its own: it makes the commits of a server wait for each other, so none that has work to
- * do may hold it. Its own commit waits for neither disk nor standby, as a hint may be lost. Never throws.
+ * NOTIFY, in a transaction of its own: it makes the commits of a server wait for each other, so no transaction with
+ * work to do may hold it. Its own commit waits for neither disk nor standby, as a hint may be lost. Never throws.
  */
 export const hint = async (sql: Client, channel: string, payload: string): Promise<void> => {
   await sql`
@@ -15,13 +15,13 @@ const gatherMs = 2
 
 export type Hints = {
   readonly tell: () => void
-  /** Nothing is told from now on. */
+  /** No hint is sent after it. */
   readonly close: () => void
 }
 
 /**
- * Hints of what is committed: what comes within some milliseconds, or while a hint is under way, shares one. Who misses it
- * finds it a little later.
+ * Hints at commits: those within some milliseconds, or while a hint is under way, share one. A reader that misses it
+ * finds the news a little later.
  *
  * @param take what is told of all that came since the last one
  */

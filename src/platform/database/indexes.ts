@@ -11,7 +11,7 @@ export type TableIndex = {
 
 const statementForm = /^CREATE (UNIQUE )?INDEX "(\w+)" ON "(\w+)" (USING [^;]+)$/
 
-/** The indexes of a migration that does nothing but index tables that are there; undefined for any other. */
+/** The indexes of a migration that only indexes tables that are there; undefined for any other. */
 export const indexesOf = (migration: string): readonly TableIndex[] | undefined => {
   const statements = migration
     .split('\n')
@@ -34,8 +34,8 @@ type Locking = (statements: string) => Promise<unknown>
 
 /**
  * Builds an index while others write to its table. PostgreSQL can do so outside a transaction only, and not for a
- * partitioned table: there each partition is indexed by itself, and the whole is valid when the last one is. Whatever an
- * earlier attempt has finished stays; what it left half built is built anew.
+ * partitioned table: there each partition is indexed by itself, and the whole is valid when the last one is. It keeps
+ * the indexes that an earlier attempt has finished, and builds the half-built ones anew.
  */
 export const buildIndex = async (
   sql: Sql,
@@ -72,7 +72,7 @@ const buildOnTable = async (
   if (state === 'valid') return
   if (state === 'invalid') await sql.unsafe(`drop index concurrently "${name}"`)
   logger.info({ index: name, table }, 'an index is built; writes go on')
-  // At its end it waits for every transaction that is older, a backup's too: giving up would throw away all its work.
+  // At its end it waits for every older transaction, even a backup's: giving up would throw away all its work.
   await sql`set lock_timeout = 0`
   await sql.unsafe(
     `create ${isUnique ? 'unique ' : ''}index concurrently "${name}" on "${table}" ${definition}`,

@@ -18,7 +18,7 @@ const lockTimeoutMs = 120_000
 const tableLockTimeoutMs = 1_000
 const giveWayMs = 1_000
 const tableInUse = '55P03'
-/** What builds an index waits for transactions, and one of an older version for the lock that we hold meanwhile. */
+/** Building an index waits for transactions, and one of an older version for the lock that we hold meanwhile. */
 const deadlock = '40P01'
 const inUse: readonly unknown[] = [tableInUse, deadlock]
 const lockPollMs = 100
@@ -38,9 +38,9 @@ export class SchemaMismatchError extends Error {
 }
 
 /**
- * Brings the schema up to date. Instances that miss a migration wait for one another (advisory lock); one that misses
- * none waits for nobody. Each migration is one transaction, recorded with its digest and its kind, but for those that
- * only index tables: such an index is built while others write, and one that was interrupted goes on with what is
+ * Brings the schema up to date. Instances that lack a migration wait for one another (advisory lock); an instance that
+ * lacks none waits for nobody. Each migration is one transaction, recorded with its digest and its kind, except those
+ * that only index tables: such an index is built while others write, and an interrupted one goes on with what is
  * missing. A newer schema is left as it is if all that is newer only adds to it, and refused otherwise: an old program
  * must not write into it.
  *
@@ -181,7 +181,7 @@ const apply = async (
   })
 }
 
-/** Adds the column that older versions of the program did not have. Takes no lock where it is there. */
+/** Adds the column that older versions of the program did not have. If it is there, it takes no lock. */
 const addKind = async (sql: postgres.Sql): Promise<void> => {
   const found = await sql`
     select from pg_attribute where attrelid = 'schema_migrations'::regclass and attname = 'kind'`

@@ -10,7 +10,7 @@ const askTimeoutMs = 2 * askTimeoutSeconds * 1_000
 /** Connections of a pool are opened together, and ask once. */
 const freshMs = 1_000
 
-/** What the driver is told besides: nothing, or how it gets its socket and what its TLS goes by. */
+/** Further options of the driver: none, or its way to a socket and the files of its TLS. */
 export type HostOptions = {
   readonly socket?: () => Promise<Socket>
   readonly ssl?: Partial<Record<keyof TlsFiles, Buffer>>
@@ -19,9 +19,9 @@ export type HostOptions = {
 /**
  * A connection string may have several hosts: every new connection goes to the one that takes writes now. A host that
  * took them before disconnects its clients when it restarts as a standby, and they come back here. While there is none,
- * connections fail: one to a standby would stay there, whichever host is promoted. The driver has a search of its own,
- * which we do not use: it takes a standby for a host that is `read-write`, and while there is no such host it asks all of
- * them again and again without a pause.
+ * connections fail: one to a standby would stay there, whichever host is promoted. We do not use the driver's own
+ * search: it takes a standby for a host that is `read-write`, and while there is no such host it asks all of them again
+ * and again without a pause.
  */
 export const hostOptions = (dsn: string): HostOptions => {
   const url = parseDatabaseUrl(dsn)
@@ -38,7 +38,7 @@ const tlsOf = ({ tlsFiles }: DatabaseUrl): Pick<HostOptions, 'ssl'> => {
 /** The hosts answer, and none takes writes now. */
 class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError'
-  /** As a standby says it. */
+  /** The code that a standby answers with. */
   readonly code = '25006'
   constructor() {
     super('none of the hosts takes writes')
@@ -60,7 +60,7 @@ const createFinder = (url: DatabaseUrl): Finder => {
   const { servers } = url
   let asked: { readonly atMs: number; readonly found: Promise<string> } | undefined
   let turn = 0
-  // Where none will do, the error of each is told in turn.
+  // If no host will do, says that none takes writes, or else reports the hosts' errors in turn.
   const find = (): Promise<string> =>
     Promise.any(servers.map((server) => demand(server, url))).catch(
       ({ errors }: AggregateError) => {
@@ -112,7 +112,7 @@ const socketOf = (find: Finder) => async (): Promise<Socket> => {
   return Object.assign(socket, { host })
 }
 
-/** The driver takes errors from sockets alone: one that it gets otherwise costs the pool a connection for ever. */
+/** The driver takes errors only from sockets: an error on another way costs the pool a connection for ever. */
 export const failedSocket = (reason: unknown): Socket => {
   const socket = new Socket()
   // The driver notes on an error which statement met it.

@@ -12,7 +12,7 @@ type Retained = {
   readonly tables: readonly [PartitionedTable, ...PartitionedTable[]]
   /** The column of each table's key. */
   readonly keys: Readonly<Record<string, string>>
-  /** For a `where` on the first table: what must not go, however old. */
+  /** For a `where` on the first table: selects rows that must not go, however old. */
   readonly isOpen: (sql: Queryable) => ReturnType<Client>
   /** Called with keys of the first table before their rows go. */
   readonly beforeGone?: (sql: Queryable, keys: readonly string[]) => Promise<void>
@@ -20,14 +20,14 @@ type Retained = {
 
 type DropDeps = {
   readonly sql: Client
-  /** Where partitions are written to before they go; undefined: nowhere. */
+  /** Where partitions are written before they go; undefined: nowhere. */
   readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }
 
 export type RetentionDeps = DropDeps & { readonly days: number }
 
-/** By the clock of the database: what a process with a wrong one of its own deleted would be gone for good. */
+/** By the clock of the database: a process whose own clock is wrong would delete rows for good. */
 export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
   const [{ now } = { now: new Date(0) }] = await sql<{ now: Date }[]>`
     select clock_timestamp() as now`
@@ -70,8 +70,8 @@ const mayGo = async (
 }
 
 /**
- * The first table's partition goes last: what a failure leaves is found again by it. The archive may take hours, in which
- * somebody may have a message sent again: we ask anew after each step.
+ * The first table's partition goes last: after a failure, it leads us to what is left. The archive may take hours, in
+ * which somebody may have a message sent again: we ask anew after each step.
  */
 const dropTogether = async (
   deps: DropDeps,
@@ -107,7 +107,9 @@ const dropTogether = async (
   return parts
 }
 
-/** Holds no connection between the parts, as a cursor would. What has become open meanwhile keeps its month, and is left out. */
+/**
+ * Unlike a cursor, it holds no connection between the parts. A row that became open keeps its month, and is left out.
+ */
 const closedInKeyOrder = async (
   { tables, keys, isOpen }: Retained,
   sql: Client,
@@ -166,7 +168,7 @@ const emptyDefaults = async (
   logger.info({ table: first.name, rows: gone }, 'past their retention')
 }
 
-/** What stays in the table comes again with the next file. */
+/** The next file holds again what stays in the table. */
 const archiveAgain = (
   deps: Pick<DropDeps, 'sql' | 'logger'>,
   name: string,
@@ -179,8 +181,8 @@ const archiveAgain = (
 
 /**
  * Partitions are made table by table: where that failed for some, rows of one range lie in a partition of one table and
- * in the default one of another, and do not go together. That may be so in the default partitions, and in those that the
- * first table has no like of.
+ * in the default one of another, and do not go together. That may be so in the default partitions, and in those that
+ * the first table has no like of.
  */
 const emptyOthers = async (
   deps: DropDeps,
@@ -217,7 +219,7 @@ type Searched = {
   readonly before: Date
 }
 
-/** Deletes the old rows of a part whose row of the first table is gone; those of an open one stay with it. */
+/** Deletes the old rows of a part whose row of the first table is gone; rows of an open one stay with it. */
 const deleteOrphans = async (
   { sql, archiveDirectory, logger }: DropDeps,
   { tables, keys }: Retained,

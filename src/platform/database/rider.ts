@@ -2,14 +2,14 @@ import postgres, { type PendingQuery, type Row } from 'postgres'
 import type { Queryable } from './database.ts'
 
 /**
- * What changes other rows within a statement that is on its way anyhow, so that a transaction takes one statement less.
- * PostgreSQL lets neither part see what the other changes: whoever adds one asks of it nothing that depends on the rest,
+ * Changes other rows within a statement that is on its way anyhow, so that a transaction takes one statement less.
+ * PostgreSQL lets neither part see what the other changes: a caller asks nothing of a rider that depends on the rest,
  * and ends the transaction if the whole is not as expected.
  */
 export type Rider = {
   /** Names its last CTE, which has the one column `told`, a text. */
   readonly name: string
-  /** Its CTEs, with commas between. */
+  /** The CTEs of the rider, with commas between. */
   readonly ctes: (sql: Queryable) => PendingQuery<Row[]>
   /** Takes its locks before the statement takes its own. */
   readonly isFirst?: boolean
@@ -36,7 +36,7 @@ export const ridersWith = (sql: Queryable, riders: readonly Rider[]) =>
     riders.filter((one) => !isFirst(one)).map(({ ctes }) => sql`, ${ctes(sql)}`),
   )
 
-/** Those of riders that are first, before the statement's own. */
+/** The CTEs of riders that come first, before the statement's own. */
 export const firstRidersWith = (sql: Queryable, riders: readonly Rider[]) =>
   joined(
     sql,
@@ -50,7 +50,7 @@ export const afterFirst = (sql: Queryable, riders: readonly Rider[]) =>
     riders.filter(isFirst).map(({ name }) => sql`and (select count(*) from ${sql(name)}) >= 0`),
   )
 
-/** What riders tell, as further rows of the statement's own: `columns` is `null` for each of its columns before. */
+/** The answers of riders, as further rows of the statement: `columns` is `null` for each of its columns before. */
 export const toldBy = (sql: Queryable, riders: readonly Rider[], columns: PendingQuery<Row[]>) =>
   joined(
     sql,

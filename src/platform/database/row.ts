@@ -1,6 +1,6 @@
 import postgres, { type Row } from 'postgres'
 
-/** By column; there are as many as our statements name. */
+/** By column; bounded by the columns that our statements name. */
 const names = new Map<string, string>()
 
 const nameOf = (column: string): string => {

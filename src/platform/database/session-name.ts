@@ -10,18 +10,18 @@ const baseCharactersMax = 40
 const parameter = 'application_name'
 
 export type NamedConnection = {
-  /** Without a name of its own, which the driver would prefer, and of several hosts the first. */
+  /** Without a name, which the driver would prefer, and with only the first of several hosts. */
   readonly dsn: string
   /** Begins with the name that the connection string asks for. */
   readonly name: string
-  /** For the driver: how it finds the right one of several hosts. */
+  /** Lets the driver find the right one of several hosts. */
   readonly hosts: HostOptions
 }
 
 const baseOf = (url: URL | null): string =>
   url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault
 
-/** What the names of all processes begin with that have this connection string. */
+/** The beginning that the names of all processes with this connection string share. */
 export const sessionBase = (given: string): string =>
   baseOf(URL.parse(parseDatabaseUrl(given).servers[0]))
 

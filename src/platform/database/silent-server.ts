@@ -4,16 +4,16 @@ import type { Logger } from '../observe/index.ts'
 import type { NamedConnection } from './session-name.ts'
 
 const everyMs = 1_000
-/** More than the limit of statements: what a server that is there needs to end one, and its answer to arrive. */
+/** How much longer than their limit statements may take: the time to end one, and for the answer to arrive. */
 const graceMs = 5_000
 /** A server that is there answers a new connection in this time. */
 const askTimeoutMs = 5_000
 
-/** What the patched driver tells of a connection, and does with it. */
+/** A connection, as the patched driver shows it. */
 type Connection = {
   /** A statement waits for its answer. */
   readonly waiting: boolean
-  /** Another number whenever something arrives, or a statement begins to wait. */
+  /** Changes whenever something arrives, or a statement begins to wait. */
   readonly heard: number
   /** The server's number for it. */
   readonly pid: number | null
@@ -23,7 +23,7 @@ type Connection = {
 
 type State = { heard: number; silentRounds: number }
 
-/** For the driver, which tells of connections as they open and close. */
+/** The driver calls it as connections open and close. */
 type Watch = {
   readonly add: (connection: Connection) => void
   readonly delete: (connection: Connection) => void
@@ -36,13 +36,13 @@ type SilenceOptions = NamedConnection & {
 }
 
 /**
- * Gives up connections to a server that has become silent: one that lost its power or its network closes nothing, and the
- * system would wait for it for a quarter of an hour, or for ever. A statement that got no byte for longer than the server
- * lets statements last will get none, unless the server itself says that it is busy with it: no limit ends a commit that
- * waits for a standby, and a session whose client goes keeps its place there. What is silent is given up with whatever
- * connection has heard nothing since, idle ones and the listening one too: they are opened anew, where the server is then.
- * Silence is counted in rounds, so that a process that was stopped itself takes nothing for silence that it had no time to
- * hear.
+ * Gives up connections to a silent server: a server that lost its power or its network closes nothing, and the system
+ * would wait for it for a quarter of an hour, or for ever. A statement that got no byte for longer than the server lets
+ * statements last will get none, unless the server itself says that it is busy with it: no limit ends a commit that
+ * waits for a standby, and a session whose client goes keeps its place there. With a silent connection we give up every
+ * other that has heard nothing since, even idle ones and the listening one: they open anew, to where the server is
+ * then. Silence is counted in rounds, so that a process that was stopped itself does not take for silence what it had
+ * no time to hear.
  */
 export const watchSilence = (options: SilenceOptions): { readonly watch?: Watch } => {
   const { statementTimeoutMs } = options
@@ -64,7 +64,7 @@ export const watchSilence = (options: SilenceOptions): { readonly watch?: Watch 
     isAsking = true
     const isBusy = await busyServer(options)
     isAsking = false
-    // Some may have heard something meanwhile.
+    // Some connections may have heard something meanwhile.
     judge(open, late.filter(isLate), isBusy, options.logger)
   }
   return {
@@ -83,7 +83,7 @@ export const watchSilence = (options: SilenceOptions): { readonly watch?: Watch 
   }
 }
 
-/** Those that the server is busy with are counted anew, the others given up, and with them what is silent as long. */
+/** Counts anew for connections that the server works for, and gives up the others and all that are silent as long. */
 const judge = (
   open: ReadonlyMap<Connection, State>,
   late: readonly Connection[],
@@ -113,8 +113,9 @@ const judge = (
 }
 
 /**
- * Asks where new connections lead now, on one of its own. A session that waits for its client is not busy: what we sent it,
- * or it sent us, was lost. A server that has no room for the question is there, and would have none for new connections.
+ * Asks where new connections lead now, on one of its own. A session that waits for its client is not busy: what we sent
+ * it, or it sent us, was lost. A server without room for the question is there, and would have no room for new
+ * connections.
  */
 const busyServer = async (options: NamedConnection): Promise<(pid: number | null) => boolean> => {
   const sql = postgres(options.dsn, {
@@ -143,5 +144,5 @@ const busyServer = async (options: NamedConnection): Promise<(pid: number | null
   }
 }
 
-/** A statement that has no limit of time: that it is silent says nothing. */
+/** Marks a statement without a time limit: its silence says nothing. */
 export const patient = <T extends object>(query: T): T => Object.assign(query, { patient: true })

@@ -4,7 +4,7 @@ import type { Client } from './database.ts'
 import { sessionBase } from './session-name.ts'
 
 const everyMsDefault = 10_000
-/** As long as a transaction may be silent between two statements. */
+/** How long a transaction may be silent between two statements. */
 const silenceMaxMs = 10_000
 
 /**

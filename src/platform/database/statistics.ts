@@ -4,7 +4,7 @@ import type { Client } from './database.ts'
 import { patient } from './silent-server.ts'
 
 const everyMs = 6 * 3_600_000
-/** From an almost empty table the planner would learn that it stays empty. */
+/** An almost empty table would teach the planner that it stays empty. */
 const analyzedBytesMin = 1_000_000
 
 /** Tells the planner of partitioned tables as wholes; the server analyzes their partitions by itself, and only those. */
@@ -29,7 +29,7 @@ export const createStatistics = ({
     },
   })
 
-/** Those that hold something. */
+/** The partitioned tables that hold something. */
 const partitionedTables = async (sql: Client): Promise<readonly string[]> => {
   const rows = await sql<{ name: string }[]>`
     select parent.relname as name

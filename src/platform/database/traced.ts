@@ -3,7 +3,7 @@ import type { Queryable } from './database.ts'
 
 const summaryCharactersMax = 120
 
-/** What a query of the driver has besides a promise: the first await sends it, these functions settle it. */
+/** A query of the driver is more than a promise: the first await sends it, these functions settle it. */
 type PendingQuery = {
   handle(): unknown
   resolve(value: unknown): void
@@ -11,9 +11,9 @@ type PendingQuery = {
 }
 
 /**
- * The same client, with a client span for every statement that is sent and one around every transaction, within a trace.
- * The statements that an idle process repeats belong to no trace. Only the text written in our code is shown, never a
- * parameter.
+ * The same client, with a client span for every statement that is sent and one around every transaction, within a
+ * trace. Statements that an idle process repeats belong to no trace. A span shows only the text written in our code,
+ * never a parameter.
  */
 export const traced = <T extends Queryable>(sql: T): T =>
   new Proxy(sql, {

@@ -31,9 +31,9 @@ export const withDeadlockRetries = async <T>(
 export const silenceMaxMs = 10_000
 
 /**
- * Has the transactions of a client end when their process says nothing for so long: one that was stopped within a
- * transaction holds its locks no longer, and its work is another's. When it goes on, the transaction fails there. The
- * limit is set in each transaction, because poolers refuse it at the start of a connection.
+ * Ends the transactions of a client when their process says nothing for so long: a process that was stopped within a
+ * transaction then no longer holds its locks, and its work is another's. When it goes on, the transaction fails there.
+ * The limit is set in each transaction, because poolers refuse it at the start of a connection.
  */
 export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client => {
   const begin = sql.begin.bind(sql) as (...args: unknown[]) => Promise<unknown>
@@ -49,6 +49,6 @@ export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client => {
   return Object.assign(sql, { begin: limited as Client['begin'] })
 }
 
-/** For a transaction that waits for something else than its database. */
+/** For a transaction that waits for something other than its database. */
 export const limitSilence = (tx: Transaction, idleMs: number) =>
   tx.unsafe(`set local idle_in_transaction_session_timeout = ${idleMs}`)

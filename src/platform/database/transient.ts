@@ -33,7 +33,7 @@ export const isRowFault = (error: unknown): boolean => {
   return code.length !== 5 || !(transientClasses.has(code.slice(0, 2)) || transientStates.has(code))
 }
 
-/** True if the same statements may succeed later: whoever asked for them may ask again, or lets them wait. */
+/** True if the same statements may succeed later: the caller may ask again, or let them wait. */
 export const isTransientDatabaseError = (error: unknown): boolean => {
   const code = codeOf(error)
   return code !== undefined && (schemaStates.has(code) || !isRowFault(error))
@@ -43,15 +43,15 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
 const awayStates = /^(?:08...|57P0[1-5]|53300)$/
 
 /**
- * True if there is no database of this program to ask now: it is away, or its schema is another. What fails though it is
- * there, such as a statement that takes too long, is not that.
+ * True if this program has no database to ask now: it is away, or its schema is another. A failure of a present
+ * database, such as a statement that takes too long, does not count.
  */
 export const isDatabaseAway = (error: unknown): boolean => {
   const code = codeOf(error) ?? ''
   return schemaStates.has(code) || transientCodes.has(code) || awayStates.test(code)
 }
 
-/** For checks: what the database tells, or `instead` while it is none to ask, which is said of the database itself. */
+/** For checks: the database's answer, or `instead` while there is none to ask; the database has its own check. */
 export const storedOr = async <T>(instead: T, ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask()

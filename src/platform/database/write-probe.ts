@@ -14,8 +14,8 @@ const everyMsDefault = 2_000
 const lateMs = 5_000
 const stuck = 'a write does not end'
 /**
- * Takes space for a row and takes the row back, in one statement, hence one transaction, which commits. The filler is more
- * than a page has room for, and not to be compressed: each row needs new space on the disk.
+ * Takes space for a row and takes the row back, in one statement, hence one transaction, which commits. The filler is
+ * more than a page has room for, and not to be compressed: each row needs new space on the disk.
  */
 const writeAndTakeBack = `
   do $probe$
@@ -36,7 +36,7 @@ const refusals: Readonly<Record<string, string>> = {
 /**
  * Writes at intervals, as payments do: a transaction that takes space for a row, takes the row back, and commits. A
  * server that answers queries may take no writes: it is a standby, its disk is full, its commits wait for another that
- * is away. A row that is rolled back leaves nothing that vacuum could not clear at once, whatever holds it up elsewhere.
+ * is away. A row that is rolled back leaves nothing that vacuum could not clear at once, even if something holds it up.
  */
 export const createWriteProbe = (options: {
   readonly name: string
@@ -70,7 +70,7 @@ export const createWriteProbe = (options: {
     } catch (error) {
       const isLate = performance.now() - sinceMs > lateMs
       const reason = refusalOf(error) ?? (isLate ? stuck : undefined)
-      // Without an answer, the ping tells; and what was refused before is refused until a write succeeds.
+      // If there is no answer, the ping tells so; and a refusal stands until a write succeeds.
       if (reason !== undefined) refused(error, reason)
     }
     isKnown = true
@@ -105,7 +105,7 @@ export const createWriteProbe = (options: {
   }
 }
 
-/** As a payment does; what is written is taken back. */
+/** Writes as a payment does, and takes it back. */
 export const writeOnce = async (sql: Client): Promise<void> => {
   await sql.unsafe(writeAndTakeBack)
 }

@@ -2,7 +2,7 @@ import { mediaType } from './body.ts'
 
 const weightForm = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** What a range of `Accept` weighs; what is no weight counts for nothing. */
+/** The weight of a range of `Accept`; an unreadable weight counts as nothing. */
 const weightOf = (range: string): number => {
   const [, ...parameters] = range.toLowerCase().split(';')
   const given = parameters.map((one) => one.trim()).find((one) => one.startsWith('q='))
@@ -13,7 +13,7 @@ const weightOf = (range: string): number => {
  * The type that `Accept` names with the greatest weight, of equal ones the first (RFC 9110, section 12.5.1).
  *
  * @param types that there are
- * @returns undefined: it names none, or those alone that it does not want; wildcards name none
+ * @returns undefined if it names none of them, or only ones that it does not want; wildcards name none
  */
 export const namedType = <T extends string>(accept: string, types: readonly T[]): T | undefined => {
   let best: { readonly type: T; readonly weight: number } | undefined

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { Client } from '../database/index.ts'
 import { whole } from './text.ts'
 
-/** What a rail did of late, for people and dashboards: a bounded part of it, whatever is stored. */
+/** A rail's recent work, for people and dashboards: a bounded part of it, however much is stored. */
 
 const minutesMax = 1_440
 const minutesDefault = 60
 const bucketsOfWindow = 60
-/** The newest that are looked at. What there is beside them is not told of, and `complete` says so. */
+/** Activity counts at most this many rows, the newest. If there are more, `complete` says so. */
 export const activityRowsMax = 5_000
 
 export const activityQuery = z.strictObject({
@@ -50,7 +50,8 @@ export const activitySchema = z
 export type Activity = z.infer<typeof activitySchema>
 
 /**
- * What a rail looks at: at most one row more than {@link activityRowsMax}, of the columns `at` (timestamptz), `status`,
+ * The rows that a rail looks at: at most one more than {@link activityRowsMax}, of the columns `at` (timestamptz),
+ * `status`,
  * `reason` (text, null where there is none) and `ms` (float8, from its beginning to its outcome; null before that).
  */
 export type ActivityRows = (window: {

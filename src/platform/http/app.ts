@@ -144,7 +144,7 @@ export const createApp = (options: AppOptions): App => {
   }
 }
 
-/** What the router finds; of paths without parameters that is always the same. */
+/** The router's matches; for a path without parameters, the match is always the same. */
 const matcherOf = (router: Hono<{ Bindings: Exchange }>['router'], routes: readonly Route[]) => {
   const literals = new Map<string, Map<string, ReturnType<typeof router.match>>>()
   for (const { method, path } of routes) {
@@ -212,7 +212,7 @@ const hostForm = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{0,5})?$/
 /**
  * The request with a whole URL: without a Host (HTTP/1.0, which load balancers check with) the listener gives a path.
  *
- * @throws ApiError for a Host that is none or two: who stands before us may have read another
+ * @throws ApiError for a missing or second Host: a proxy before us may have read another
  */
 const addressed = (request: Request): Request => {
   const host = request.headers.get('host')
@@ -257,7 +257,7 @@ const endServerSpan = (span: OpenSpan, method: string, route: string, status: nu
 /** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** Whoever was refused, and by what, is in the audit log. */
+/** Writes to the audit log who was refused, and by what. */
 const refused = (acts: Acts, error: unknown, { principal, route, requestId }: Exchange): void => {
   if (principal === undefined || route === undefined) return
   const outcome = restrictionOf(error) ?? 'forbidden'
@@ -360,7 +360,7 @@ const routeForStyle = (
   )
 }
 
-/** As proxies log it: who asked is gone before we could answer. Nobody gets it. */
+/** As proxies log it: the client was gone before we could answer. Nobody receives it. */
 const clientClosedRequest = 499
 
 const onError = (
@@ -373,7 +373,7 @@ const onError = (
     return new Response(null, { status: clientClosedRequest })
   }
   const error = internalError(thrown)
-  // An error that nobody threw on purpose deserves a line, even if the caller is at fault; what is shed is counted.
+  // An unexpected error deserves a line, even if the caller is at fault; shed requests are counted instead.
   const isShed = error.definition === httpErrors.overloaded
   if ((error.definition.status >= 500 && !isShed) || error !== thrown) {
     logger.error(

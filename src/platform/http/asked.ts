@@ -13,18 +13,20 @@ type BodyOf<D> = D extends { readonly body: { readonly 'application/json': infer
     : undefined
   : undefined
 
-/** What a request asks, read by the schemas that its route publishes: one schema is told, and judges. */
+/**
+ * The parts of a request, read by the schemas that its route publishes: the schema that we tell is the one that judges.
+ */
 export type Asked<D extends RouteDocument> = {
   /** Taken from the path. */
   readonly params: ParamsOf<D>
   readonly query: QueryOf<D>
-  /** Where nothing but JSON is taken. */
+  /** Only for routes that take nothing but JSON. */
   readonly body: BodyOf<D>
   readonly caller: Caller
   readonly c: RequestContext
 }
 
-/** Parts are read when the handler takes them, so that one that takes no query costs none. */
+/** Reads a part when the handler takes it, so that a handler without a query pays for none. */
 class Reader implements Asked<RouteDocument> {
   readonly c: RequestContext
   readonly body: undefined
@@ -84,7 +86,7 @@ const ruleNames = [
   'asksOthers',
 ] as const satisfies readonly (keyof RouteRules)[]
 
-/** Not all of the contract: a start makes no schema that nobody asks for. */
+/** Leaves out the rest of the contract, so that a start makes no schema that nobody asks for. */
 const rulesOf = (contract: RouteContract): RouteRules =>
   Object.fromEntries(
     ruleNames.flatMap((name) => (contract[name] === undefined ? [] : [[name, contract[name]]])),

@@ -4,7 +4,7 @@ import { ApiError, httpErrors } from './errors.ts'
 import type { Exchange, Route } from './route.ts'
 
 /**
- * Whether the caller may come in at all; what of it is his own is for the handler to say.
+ * Decides whether the caller may come in at all; the handler decides what of it is the caller's own.
  *
  * @throws ApiError `unauthorized`, `forbidden`, `not_found`
  */
@@ -24,13 +24,13 @@ export const authorize: (
   }
   const isInstitutions = ofInstitution ?? (scope !== 'public' && institutionScopes.has(scope))
   if (!isInstitutions || principal.isInstitution) return
-  // What is another's is not there; a path that names nothing of it may say why.
+  // To other accounts, the institution's things do not exist; a path that names none of them may say why.
   const definition = path.includes('{') ? httpErrors.not_found : httpErrors.forbidden
   const told = `This is the institution's, and ${principal.owner} is not an account of the institution.`
   throw new ApiError(definition, told)
 }
 
-/** A token that is bound to a certificate is worth nothing to whoever does not have the certificate. */
+/** A token that is bound to a certificate is worthless without the certificate. */
 export const requireCertificate = ({ certificate }: Principal, exchange: Exchange): void => {
   if (certificate === undefined || exchange.certificate() === certificate) return
   throw new ApiError(

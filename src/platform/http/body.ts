@@ -8,7 +8,7 @@ import { acceptedBy, type Exchange, type RequestContext, type Route } from './ro
 import { escapeStep } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
-/** The same where nothing but JSON is taken: what is read on the event loop, and holds no document. */
+/** The same for routes that take only JSON: they read it on the event loop, and it holds no document. */
 const jsonBytesMaxDefault = 65_536
 
 const jsonType = 'application/json'
@@ -32,7 +32,7 @@ export const createBodyHeadersCheck = (route: Route): ((request: Request) => voi
     | { readonly bytesMax: number; readonly accepted: readonly string[] | undefined }
     | undefined
   return (request) => {
-    // Not before the first request: a start makes no document that nobody asks for.
+    // Made at the first request, so that a start makes no document that nobody asks for.
     known ??= { bytesMax: bytesMaxOf(route), accepted: acceptedBy(route) }
     const { bytesMax, accepted } = known
     const declared = request.headers.get('content-length')
@@ -40,7 +40,7 @@ export const createBodyHeadersCheck = (route: Route): ((request: Request) => voi
     if (accepted === undefined) return
     const contentType = request.headers.get('content-type')
     if (contentType === null) {
-      // Without a body there is nothing to name: operations with an optional body consider it absent.
+      // Without a body there is no type to name: operations with an optional body consider it absent.
       if (declared === '0' || (declared === null && request.body === null)) return
       throw unsupported(route, accepted, 'none')
     }
@@ -54,7 +54,7 @@ export const createBodyHeadersCheck = (route: Route): ((request: Request) => voi
 const charsetForm = /;\s*charset\s*=\s*"?([^";]*)/i
 const utf8Names: readonly string[] = ['utf-8', 'utf8', 'us-ascii']
 
-/** RFC 8259 section 8.1: JSON is UTF-8. Whoever reads another charset before us has read another request. */
+/** RFC 8259 section 8.1: JSON is UTF-8. A proxy that reads another charset has read another request. */
 const checkCharset = (contentType: string): void => {
   const charset = charsetForm.exec(contentType)?.[1]?.trim()
   if (charset === undefined || utf8Names.includes(charset.toLowerCase())) return
@@ -107,7 +107,7 @@ export const readEncodedBytes = async (c: RequestContext): Promise<Uint8Array> =
   return bytes
 }
 
-/** Where a request needs no room. */
+/** For requests that need no room. */
 const otherCallers = createCallers()
 
 /**
@@ -143,7 +143,7 @@ const inTime = <T>(body: Promise<T>, exchange: Exchange): Promise<T> =>
     )
   })
 
-/** Where the body was cut short its rest is nobody's: the connection is of no more use. */
+/** After a body that was cut short, nobody can tell its rest, so the connection is of no more use. */
 const bodyTimeout = (): ApiError => {
   const told = `The body did not come whole within ${callerMsMax / 1_000} s, or others needed its room.`
   return new ApiError(httpErrors.body_timeout, told, { headers: { Connection: 'close' } })
@@ -169,7 +169,7 @@ export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promis
 
 /** Validates the query parameters; refuses one that is given twice. */
 export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
-  // Without a prototype: else a parameter `__proto__` is lost, and not refused.
+  // Has no prototype: with one, a parameter `__proto__` would be lost instead of refused.
   const values: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(c.req.url).searchParams) {
     if (name in values) {
@@ -197,14 +197,14 @@ export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string 
     : invalid(violations, prefix === undefined ? 'The query' : 'The body')
 }
 
-/** Validates `params`, which the document publishes as any object: what they must be is told elsewhere. */
+/** Validates `params`, which the document publishes as any object and describes elsewhere. */
 export const acceptable = <T>(schema: ZodType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   throw refusedValue(violationsOf(parsed.error, value, '/params'))
 }
 
-/** What a refinement finds stands in no published schema, unless its `meta` says the same there. */
+/** A published schema lacks what a refinement finds, unless its `meta` says the same there. */
 const isBeyondSchema = (issue: Issue): boolean =>
   issue.code === 'invalid_union'
     ? issue.errors.some((branch) => branch.length > 0 && branch.every(isBeyondSchema))
@@ -213,7 +213,7 @@ const isBeyondSchema = (issue: Issue): boolean =>
 type Issue = ZodError['issues'][number]
 
 const violationsMax = 100
-/** So many of one object are told: the schema says which there are. */
+/** We tell so many unknown members of one object: the schema says which ones there are. */
 const unknownMax = 10
 const messageCharactersMax = 500
 
@@ -236,7 +236,7 @@ const violationsOf = (
         : { rule: ruleOf(issue), message: cut(issue.message) }),
     }))
 
-/** What we call a rule wherever one is broken; the library has its own names, and one for sizes of every kind. */
+/** Our name for a rule, wherever one is broken; the library has its own names, and one for sizes of every kind. */
 const ruleOf = (issue: Issue): string => {
   switch (issue.code) {
     case 'custom':

@@ -12,7 +12,7 @@ export type Caller = {
   readonly keyId: string
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
-  /** What leaves of the scopes what it names. */
+  /** Narrows what the scopes allow, in the parts that it names. */
   readonly restrictions: Restrictions
   /** When the API key ends, or the former secret that was shown; undefined: never. */
   readonly expiresAt?: Date | undefined

@@ -33,8 +33,8 @@ type DeclaredError = Omit<ErrorDefinition, 'code' | 'pt' | 'retryable'> & {
 }
 
 /**
- * Declares a feature's errors: `defineErrors({ not_queued: { status: 503, title, … } })`. What each says in Portuguese
- * is a line of `portuguese/errors.tsv`.
+ * Declares a feature's errors: `defineErrors({ not_queued: { status: 503, title, … } })`. A line of
+ * `portuguese/errors.tsv` gives each its Portuguese text.
  */
 export const defineErrors = <const C extends string>(
   entries: Readonly<Record<C, DeclaredError>>,
@@ -46,9 +46,9 @@ export const defineErrors = <const C extends string>(
   return catalogue
 }
 
-/** One broken rule. Whoever builds it leaves out values that may hold personal or card data. */
+/** One broken rule. Its maker leaves out values that may hold personal or card data. */
 export type Violation = {
-  /** Where: a JSON Pointer, an XPath, or the name of a parameter or header. */
+  /** The place: a JSON Pointer, an XPath, or the name of a parameter or header. */
   readonly pointer: string
   readonly rule: string
   readonly message: string
@@ -57,8 +57,8 @@ export type Violation = {
 }
 
 /**
- * Handlers throw it for an outcome that the caller should see; any other error becomes a 500. Texts quote what was sent,
- * and a secret may have been sent in any field: so none of them, wherever it is made, shows what looks like one.
+ * Handlers throw it for an outcome that the caller should see; any other error becomes a 500. Texts quote what was
+ * sent, and a secret may have been sent in any field: so none of them, wherever it is made, shows what looks like one.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'

@@ -1,7 +1,7 @@
 /** Nobody may frame, sniff, cache or execute an answer of this API; pages set their own policy. */
 const policy = "default-src 'none'; frame-ancestors 'none'"
 
-/** Those every response has. What says "not to be sniffed" has been through here. */
+/** Sets the headers that every response has. A response that has `X-Content-Type-Options` has been through here. */
 export const setHeaders = (headers: Headers, requestId: string): void => {
   headers.set('X-Request-Id', requestId)
   if (headers.has('X-Content-Type-Options')) return

@@ -17,7 +17,7 @@ export const textOf = (bytes: Uint8Array): string => {
 /** Bytes from which on the values and members of a body are counted; fewer hold too few to matter. */
 export const countedBytesMin = 16_384
 /**
- * Values of a large body. What makes a body dear to read is the number of its values, not its bytes: a megabyte of the
+ * Values of a large body. The number of its values, not of its bytes, makes a body costly to read: a megabyte of the
  * shortest holds the event loop for a tenth of a second, and no thread could hand them over for less than that.
  */
 export const valuesMaxDefault = 20_000
@@ -26,12 +26,12 @@ export const valuesMaxDefault = 20_000
 export const membersMax = 1_000
 
 /**
- * What a text in JSON holds too much of, in words: values, an empty object or array counted twice, or members of one
- * object. Any other text may seem to.
+ * What a JSON text holds too much of, in words: values (an empty object or array counts twice), or members of one
+ * object. Any other text may seem to hold too much, too.
  */
 const excessIn = (bytes: Uint8Array, valuesMax: number): Violation | undefined => {
   let values = 1
-  /** Commas of each open object; an array, whose do not count, has fewer than none. */
+  /** The commas of each open object; an array has a negative number, as its commas do not count. */
   const open: number[] = []
   for (let at = 0; at < bytes.length; at++) {
     const code = bytes[at]
@@ -56,7 +56,7 @@ const excessIn = (bytes: Uint8Array, valuesMax: number): Violation | undefined =
   return undefined
 }
 
-/** Where a string ends that begins there; of one that does not end, the end of all. */
+/** The end of the string that begins there; if it does not end, the end of all bytes. */
 const closingQuote = (bytes: Uint8Array, from: number): number => {
   for (let at = from; at < bytes.length; at++) {
     const code = bytes[at]
@@ -88,7 +88,7 @@ export const parseJson = (bytes: Uint8Array, valuesMax = valuesMaxDefault): unkn
   // Neither JSON nor UTF-8 allows these characters literally, so they can only come as an escape.
   const found = violationIn(value, text.includes('\\u'))
   const violation = typeof found === 'number' ? lossIn(text, found) : found
-  // To us no JSON; the others are values that a schema may allow.
+  // These make the body no JSON to us; a schema may allow the other values.
   if (violation?.rule === 'unique' || violation?.rule === 'depth') {
     throw invalid([violation], 'The body')
   }
@@ -131,7 +131,7 @@ export const jsonOnce = (text: string): unknown => {
   return value
 }
 
-/** So many digits survive as a double, whatever the exponent between the smallest and the largest. */
+/** A double keeps so many digits, whatever the exponent between the smallest and the largest. */
 const exactCharactersMax = 15
 const [smallest, largest] = [1e-290, 1e290]
 
@@ -237,7 +237,7 @@ export type JsonValue =
   | { [key: string]: JsonValue }
 
 /**
- * Any JSON value: what a body holds is one that the database can store, see `parseJson`. The OpenAPI document says
+ * Any JSON value that the database can store, see `parseJson`. The OpenAPI document says
  * "anything", because generators of clients leave out whatever holds a type that refers to itself.
  */
 export const jsonValue = z.unknown().meta({

@@ -85,7 +85,7 @@ const plain = (app: App, at: ListenAt): Listener => {
 
 /**
  * Bun's server keeps the certificate that it was started with. So another one takes its place on the same port: new
- * connections get the new certificate, those that are open end with the server that they began with.
+ * connections get the new certificate, and open ones end with the server that they began with.
  */
 const secure = (app: App, at: ListenAt, tls: ListenTls): Listener => {
   const { address, isShared } = at

@@ -29,8 +29,8 @@ export type OpenApiDocument = {
 }
 
 /**
- * Moves each object and each choice of objects to the components: what is in a body by the name of its operation, what
- * is within another by the name of that and of the member.
+ * Moves each object and each choice of objects to the components. One in a body gets the name of its operation, and one
+ * within another gets that one's name and the member's.
  */
 export const nameSchemas = (document: OpenApiDocument): void => {
   const schemas = document.components?.schemas ?? {}
@@ -72,7 +72,7 @@ const createNaming = (schemas: Record<string, Schema>) => {
     // Without a format, generators give an integer 32 bits, which hold no amount.
     if (isInteger(schema) && (schema.maximum ?? Number.POSITIVE_INFINITY) > int32Max) {
       schema.format = 'int64'
-      // Larger ones are refused, since a number does not hold them exactly: Zod's documents do not tell.
+      // We refuse larger ones, since a number does not hold them exactly; Zod's documents do not tell so.
       schema.maximum ??= Number.MAX_SAFE_INTEGER
     }
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -114,7 +114,7 @@ const isComposite = (schema: Schema): boolean => {
 
 const isMember = (schema: Schema): boolean => schema.$ref !== undefined || isComposite(schema)
 
-/** What tells a choice from the others: the constant of its first member that has one. */
+/** Tells a choice from the others: the constant of its first member that has one. */
 const kindOf = ({ properties = {} }: Schema): string | undefined => {
   for (const { const: constant, enum: values } of Object.values(properties)) {
     const value = constant ?? (values?.length === 1 ? values[0] : undefined)

@@ -3,9 +3,9 @@ import type { Route } from './route.ts'
 
 type Group = {
   readonly about: string
-  /** Whose bound of concurrent requests holds; what is small or for operators has none. */
+  /** The rail whose bound of concurrent requests holds; small operations, and those for operators, have none. */
   readonly rail?: Rail
-  /** Where the paths of its operations begin. */
+  /** The beginnings of its operations' paths. */
   readonly under: readonly string[]
 }
 
@@ -107,7 +107,7 @@ export const documentTags = Object.entries<Group>(groups).map(([name, { about }]
   description: about,
 }))
 
-/** From the longest: an exception stands deeper than its rule. */
+/** The longest first: an exception stands deeper than its rule. */
 const beginnings = Object.entries<Group>(groups)
   .flatMap(([name, { under }]) => under.map((path) => ({ path, tag: name as DocumentTag })))
   .sort((left, right) => right.path.length - left.path.length)

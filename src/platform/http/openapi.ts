@@ -47,7 +47,7 @@ const accessError = z
   })
   .meta({ id: 'AccessError' })
 
-/** What subscribers are sent of a type of event. */
+/** The messages that subscribers get for a type of event. */
 export type EventDocument = {
   readonly type: string
   readonly summary: string
@@ -189,7 +189,7 @@ const successes = ({ document }: Route): Record<string, unknown> =>
     ]),
   )
 
-/** What may answer any route, beside what the route itself tells of. */
+/** The failures that any route may answer with, beside those that the route itself tells of. */
 const failuresOfAll = (route: Route): ErrorDefinition[] => {
   const { document } = route
   const definitions: ErrorDefinition[] = [httpErrors.bad_request, httpErrors.internal]

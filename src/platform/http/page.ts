@@ -86,7 +86,7 @@ export const nextCursor = z
   .nullable()
   .describe('`cursor` of the next page; null on the last')
 
-/** What the document says of such an answer. */
+/** The responses of such a page, for the document. */
 export const pageResponses = (name: string, item: z.ZodType, description = 'A page') => ({
   200: {
     description,

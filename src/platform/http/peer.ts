@@ -7,8 +7,8 @@ export type Peers = {
 }
 
 /**
- * Where a request comes from: the other end of the connection, or, where that is a trusted proxy, the last address of
- * X-Forwarded-For that is none. What stands further left anybody may have written.
+ * Where a request comes from: the other end of the connection or, if that is a trusted proxy, the last address of
+ * X-Forwarded-For that is not one. Anybody may have written the addresses further left.
  *
  * @param peer the other end; undefined where it is not known
  */

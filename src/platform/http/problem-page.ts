@@ -46,7 +46,7 @@ const page = (language: Language, title: string, within: string): Response =>
     },
   )
 
-/** What a person finds behind the `type` of a problem: cause, remedy, and how the answer looks. */
+/** The page behind the `type` of a problem, for people: cause, remedy, and how the answer looks. */
 export const problemPage = async (
   definition: ErrorDefinition,
   look: ErrorStyle,

@@ -17,7 +17,7 @@ export type ErrorStyle = 'problem' | 'envelope' | ErrorRenderer
 /** Renders every error of its routes, 401 and 403 too. */
 export type ErrorRenderer = (error: ApiError, requestId: string) => Response
 
-/** Where the catalogue is served: the `type` of a problem is this prefix and the code. */
+/** The path of the catalogue: the `type` of a problem is this prefix and the code. */
 export const errorTypePrefix = '/v1/errors/'
 
 export const problemContentType = 'application/problem+json'
@@ -62,7 +62,7 @@ const errorBody = (
   return { error: { code, message, details: envelopeDetails(error) } }
 }
 
-/** What an error says of itself to people: in Portuguese the meaning of its code, where its own words are not known. */
+/** An error's text for people: in Portuguese the meaning of its code, if the catalogue lacks its own words. */
 export const detailOf = (error: ApiError, language: Language, lookups = startLookups()): string => {
   if (language === 'en') return error.message
   const told = portugueseSummary(error, lookups) ?? portugueseOf(error.message, lookups)
@@ -81,7 +81,7 @@ const portugueseSummary = ({ message, errors }: ApiError, lookups: Lookups): str
   return `${portugueseOf(place, lookups) ?? place}: ${portugueseViolation(first, lookups)}${rest}`
 }
 
-/** What it expected is for people, too, where it is a text that is known. */
+/** The expected value is for people, too, if it is a known text. */
 const inPortuguese = (one: Violation, lookups: Lookups): Violation => ({
   ...one,
   message: portugueseViolation(one, lookups),

@@ -7,13 +7,13 @@ import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance, RateLimits } from './limits/rate.ts'
 import type { ErrorStyle } from './render.ts'
 
-/** What belongs to one request; a handler finds it in `c.env`. */
+/** The facts of one request; a handler finds them in `c.env`. */
 export type Exchange = {
   readonly requestId: string
   /** By the clock of `performance.now()`. */
   readonly startedMs: number
   route: Route | undefined
-  /** Where there is no route, that of its neighbours. */
+  /** Where no route matches, the style of its neighbours. */
   errorStyle?: ErrorStyle | undefined
   /** The body's bytes, once they have been read. */
   body: Uint8Array | undefined
@@ -23,9 +23,9 @@ export type Exchange = {
   logFields: Readonly<Record<string, string | number | boolean>> | undefined
   /** Undefined: no caller is limited. */
   readonly rates: RateLimits | undefined
-  /** What is left to the caller; undefined if it is not limited. */
+  /** The requests that the caller has left; undefined if it is not limited. */
   allowance: Allowance | undefined
-  /** To be left at the end, once entered. */
+  /** The rooms to leave at the end, once entered. */
   rooms: Rooms | undefined
   /** Where the request comes from; undefined if that is not known. */
   readonly address: () => string | undefined
@@ -39,7 +39,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The part of a route that the OpenAPI document shows. Zod schemas here cost nothing per request. */
 export type RouteDocument = {
-  /** What clients call it, a verb and its object; undefined: the route is not in the OpenAPI document. */
+  /** The operation's name for clients, a verb and its object; undefined: the route is not in the OpenAPI document. */
   readonly operation: string | undefined
   readonly summary: string
   readonly description?: string
@@ -54,9 +54,9 @@ export type RouteDocument = {
   /** Named bodies to choose from, for every media type. */
   readonly bodyExamples?: Readonly<Record<string, unknown>>
   /**
-   * Where "Try it out" takes values from that no document knows: by the name of a parameter, or the JSON Pointer of a
-   * member of the body, an operation, its query and the JSON Pointer into its answer, as in
-   * `{ id: 'listMessages?direction=INBOUND#/messages/0/id' }`. A GET is asked; any other operation must have been tried.
+   * Where "Try it out" takes values from that no document holds: by the name of a parameter, or the JSON Pointer of a
+   * member of the body, an operation, its query and the JSON Pointer into its answer, as in `{ id:
+   * 'listMessages?direction=INBOUND#/messages/0/id' }`. A GET is asked; any other operation must have been tried.
    */
   readonly exampleFrom?: Readonly<Record<string, string>>
   readonly responses: Readonly<Record<number, RouteResponse>>
@@ -73,12 +73,12 @@ type RouteResponse = {
   readonly example?: unknown
 }
 
-/** What the application holds requests to before their handler runs, besides what the document says. */
+/** The rules that the application enforces before the handler runs, besides those of the document. */
 export type RouteRules = {
   readonly scope: Scope | 'public'
   /**
-   * It shows, signs or moves what is the institution's, where its scope does not say so already: keys of other accounts
-   * find nothing there.
+   * The route shows, signs or moves what is the institution's, and its scope does not say so already: keys of other
+   * accounts find nothing there.
    */
   readonly ofInstitution?: boolean
   /**
@@ -92,8 +92,8 @@ export type RouteRules = {
   readonly bodyValuesMax?: number
   readonly errorStyle?: ErrorStyle
   /**
-   * An act that changes nothing in the database: the application records it. What changes something there records
-   * itself, in the same transaction.
+   * An act that changes nothing in the database, so the application records it. An act that changes something there
+   * records itself, in the same transaction.
    */
   readonly act?: AuditAction
   /** A POST that computes its answer from its body alone: a key that is read-only may use it. */
@@ -129,7 +129,7 @@ export type Route = RouteRules & {
 export const acceptedBy = ({ accepts, document }: Route): readonly string[] | undefined =>
   accepts ?? (document.body && Object.keys(document.body))
 
-/** Whether it changes, moves and signs nothing, and hands out no private key. */
+/** Whether the route changes, moves and signs nothing, and hands out no private key. */
 export const isReading = ({ method, act, isPure }: Route): boolean =>
   act === undefined && (method === 'GET' || isPure === true)
 
@@ -149,7 +149,7 @@ export const withMissingSettings = (
     },
   }))
 
-/** The routes of a service that cannot be made; no handler is ever reached, so that none needs it. */
+/** The routes of a service that cannot be made; no request reaches a handler, so no handler needs the service. */
 export const routesWithout = <Service>(
   missing: readonly string[],
   routesOf: (service: Service) => readonly Route[],

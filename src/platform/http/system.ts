@@ -23,7 +23,7 @@ export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */
   readonly ready: boolean
-  /** What is wrong, as `/ready` tells it: anyone may read it, so no personal data and no addresses. */
+  /** The fault, as `/ready` tells it: anyone may read it, so it holds no personal data and no addresses. */
   readonly reason?: string
   /** For callers with `ops:read`. */
   readonly detail?: Readonly<Record<string, unknown>>
@@ -143,7 +143,7 @@ const contracts = {
   },
 } as const satisfies Readonly<Record<string, RouteContract>>
 
-/** What operators and their tools ask for: health, readiness, metrics, documents. */
+/** Serves operators and their tools: health, readiness, metrics, documents. */
 export const systemRoutes = (options: SystemOptions): readonly Route[] => [
   healthRoute(options),
   readyRoute(options),
@@ -165,7 +165,7 @@ const healthRoute = ({ version, authenticator, health: report }: SystemOptions):
     })
   })
 
-/** As long as each part has that is asked for its health. */
+/** The same time that each part has to answer for its health. */
 const verifyMsMax = 500
 
 const mayReadDetails = async (

@@ -9,7 +9,7 @@ import { invalid, type Violation } from './errors.ts'
  */
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is refused
-/** No control characters (C0, DEL, C1), nor the two of the first plane that XML does not have. */
+/** Has no control characters (C0, DEL, C1), and neither of the two in the first plane that XML lacks. */
 export const line = /^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$/
 /** The same, but allows tabs and ends of lines. */
 const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]*$/
@@ -93,8 +93,8 @@ export const escapeStep = (step: string): string =>
   firstCharacters(step, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
- * Looks for what no JSON body may hold: values nested without end, U+0000 and lone surrogates, and a member `__proto__`,
- * which whoever copies members one by one takes for something else, and loses.
+ * Looks for what no JSON body may hold: endless nesting, U+0000, lone surrogates, and a member `__proto__`, which code
+ * that copies members one by one mistakes for something else, and loses.
  *
  * @param hasEscapes whether the strings are worth a look
  * @returns how many members all objects have together, where there is no violation

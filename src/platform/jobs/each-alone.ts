@@ -2,14 +2,14 @@ import { isRowFault } from '../database/transient.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Round } from './job.ts'
 
-/** So many in a row that fail since the database is away, or so it seems, end the round. */
+/** So many failures in a row that blame the database, or seem to, end the round. */
 const awayMax = 3
 
 /**
- * Works through what a round has found, each item by itself: what fails of one is logged, and those behind it are done
- * all the same. Ends early with the round.
+ * Works through the items that a round has found, each by itself: it logs an item's failure, and still does the items
+ * behind it. Ends early with the round.
  *
- * @throws what says that the database is away or chose another's transaction, once the others are done or
+ * @throws the error that blames the database or another's transaction, once the others are done or
  * {@link awayMax} fail in a row, and what `setAside` throws: no item is to blame, and the round comes again
  */
 export const eachAlone = async <T>(
@@ -23,7 +23,7 @@ export const eachAlone = async <T>(
   }: {
     readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
     readonly logger: Pick<Logger, 'error'>
-    /** By which the log names an item. */
+    /** The ids by which the log names an item. */
     readonly idsOf: (item: T) => Readonly<Record<string, string>>
     /** Puts an item that failed behind the others: the next round would else begin with it, and might reach no other. */
     readonly setAside?: ((item: T) => Promise<unknown>) | undefined

@@ -7,9 +7,9 @@ import { createLoop, type Loop, type WatchedLoop, type Work } from './loop.ts'
 export type Round = Work & { readonly signal: AbortSignal }
 
 export type JobOptions = {
-  /** One of a fixed set, because it stands in the log, in a metric's label, and in `job_leases`. */
+  /** One of a fixed set of names, because it stands in the log, in a metric's label, and in `job_leases`. */
   readonly name: string
-  /** From the start of one round to the start of the next. */
+  /** The time from the start of one round to the start of the next. */
   readonly everyMs: number
   /** Set: the pause doubles up to this while rounds return {@link nothingFound}, and is `everyMs` again after any other. */
   readonly restMs?: number
@@ -19,8 +19,8 @@ export type JobOptions = {
   /** Set: one process of the fleet does each round for all. Undefined: every process does its own. */
   readonly fleet?: FleetOptions | undefined
   /**
-   * True: while its rounds fail for long the process is not ready. False: we only log failures, but a round that does
-   * not end still makes the process not ready.
+   * True: while its rounds keep failing, the process is not ready. False: we only log failures, but a round that never
+   * ends still makes the process not ready.
    */
   readonly isVital?: boolean
   /** `start` resolves when the first round has ended, successful or not. */
@@ -30,7 +30,7 @@ export type JobOptions = {
   readonly clock?: Clock
 }
 
-/** What a round returns that found no work. */
+/** The result of a round that found no work. */
 export const nothingFound = Symbol('nothing found')
 
 export type Job = {

@@ -28,7 +28,7 @@ export type FleetOptions = {
 }
 
 const leaseMsDefault = 60_000
-/** Its own next look, which is spread, finds the lease over. */
+/** Less than a period, so that the same process's next look, which is spread, finds the lease over. */
 const partOfPeriod = 0.9
 const processName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
 

@@ -1,6 +1,6 @@
-/** What others see of a loop or queue of the process. */
+/** A loop or queue of the process, as others see it. */
 export type Loop = {
-  /** One of a fixed set, because it stands in answers, in the log and in a metric's label. */
+  /** One of a fixed set of names, because it stands in answers, in the log and in a metric's label. */
   readonly name: string
   /** Since when its oldest work has made no progress, on `performance.now()`. Undefined: no work waits. */
   readonly stuckSinceMs: () => number | undefined
@@ -14,7 +14,7 @@ export type Work = {
 }
 
 export type WatchedLoop = Loop & {
-  /** From now on work waits; whoever calls this ends it. */
+  /** From now on work waits; the caller ends it. */
   readonly begin: () => Work
   /**
    * One round of a loop that repeats by itself. A round that fails leaves its work undone: the time runs on

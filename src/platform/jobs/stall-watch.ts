@@ -14,7 +14,7 @@ export type StallWatch = {
 
 const lookEveryMsMax = 5_000
 
-/** Finds loops with work but no progress. A loop that goes on is no longer stalled: nobody needs to reset it. */
+/** Finds loops with work but no progress. A loop that goes on is no longer stalled, without any reset. */
 export const createStallWatch = (options: {
   /** Called each time, because consumers come and go. */
   readonly loops: () => readonly Loop[]

@@ -1,4 +1,4 @@
-/** What a feature's demonstration may use: the running gateway, seen from outside. */
+/** The running gateway, seen from outside, for the demonstration of a feature. */
 export type DemoGateway = {
   readonly httpUrl: string
   readonly cardsUrl: string
@@ -12,7 +12,7 @@ export type Demo = {
   readonly title: string
   /** The command that does the same when pasted in a shell. */
   readonly command: string
-  /** What it answered. */
+  /** The command's answer. */
   readonly output: string
 }
 
@@ -52,7 +52,7 @@ export const callGateway = async (
   if (wanted === undefined ? !response.ok : response.status !== wanted) {
     throw new Error(`${method} ${url} was answered ${response.status}: ${output}`)
   }
-  // With a body curl posts unless it is told otherwise.
+  // With a body, curl posts unless an option tells otherwise.
   const isTold = method === 'PUT' || (method === 'POST' && text === undefined)
   const data = text === undefined ? '' : ` -H 'Content-Type: application/json' -d '${text}'`
   const told = isTold ? ` -X ${method}` : ''

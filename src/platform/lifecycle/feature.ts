@@ -33,11 +33,11 @@ export const checkOf = (name: string) => ({
   failed: (detail: string, fix: string): Check => ({ name, status: 'failed', detail, fix }),
 })
 
-/** What a feature's tables hold of one kind, by the database's clock. */
+/** How many things of one kind a feature's tables hold, and since when, by the database's clock. */
 export type BookLine = {
   /** As an operator says it: `instant payments QUEUED`. */
   readonly what: string
-  /** Those that have not ended, up to {@link bookCountedMax}. */
+  /** The number that has not ended, up to {@link bookCountedMax}. */
   readonly open: number
   /** When the oldest open one was made; null: none is open. */
   readonly oldestOpen: Date | null
@@ -45,7 +45,7 @@ export type BookLine = {
   readonly last: Date | null
 }
 
-/** More are not counted: looking must cost little on a database of any size. */
+/** We count no further: looking must cost little on a database of any size. */
 export const bookCountedMax = 10_000
 
 /** Every endpoint of the process, whichever listener serves it, and who knows its callers. */
@@ -102,8 +102,8 @@ export type Feature = {
   /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */
   readonly book?: () => Promise<readonly BookLine[]>
   /**
-   * Has a person decide on what a restored copy has open and may have gone on after it, for `trilho backup-check --hold`.
-   * Works without `start`; returns how many.
+   * Has a person decide on what a restored copy has open and may have gone on after it, for `trilho backup-check
+   * --hold`. Works without `start`; returns how many.
    */
   readonly hold?: () => Promise<number>
   /** Run by `trilho dev` once everything listens; a rejection is told in its place. */

@@ -67,7 +67,9 @@ export type GatewayUrls = {
 }
 
 export type Gateway = {
-  /** Starts the features, then listens. Where one fails, throws at once: what has started stops, as `stop` waits for. */
+  /**
+   * Starts the features, then listens. If one fails, it throws at once; the started ones stop, which `stop` waits for.
+   */
   start(): Promise<GatewayUrls>
   /**
    * Serves on for `drainMs` unless nobody is to be waited for; then ends.
@@ -92,7 +94,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     logger,
     stopTimeoutMs: options.stopTimeoutMs,
     parts: [
-      // First here, so last to close: whoever watches the process is told to the end that it is not ready.
+      // First here, so last to close: it tells those who watch the process to the end that it is not ready.
       { name: 'admin listener', stop: () => close(listeners.admin) },
       { name: 'certificates', start: options.tls?.watch, stop: options.tls?.stop },
       ...features,
@@ -100,7 +102,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       {
         name: 'listeners',
         start: () => openListeners(options, () => lifecycle.isDraining(), listeners, stalls),
-        // Not behind what drains for long: running requests need the time, too.
+        // Closes with the first, not behind slow drains: running requests need the time, too.
         drain: () => close([...listeners.payments, ...listeners.pix]),
       },
     ],
@@ -205,7 +207,7 @@ const openListeners = (
 }
 
 /**
- * Which listeners serve what operators need. The console takes payments, so it is on none that asks for less than those
+ * The listeners that serve operators. The console takes payments, so it is on no listener that asks for less than those
  * of payments do: probes come without a certificate, and people may not.
  */
 const placesOf = (

@@ -12,7 +12,7 @@ export type ExplainedField = {
 }
 
 export type Explanation = {
-  /** What the input is, in one line. */
+  /** One line about the input. */
   readonly title: string
   readonly fields: readonly ExplainedField[]
   /** The typed value, for `--json`; bigint is written as a decimal string. */
@@ -27,7 +27,7 @@ export type Explanation = {
 export type InspectOptions = {
   /** A name, or what a JSON file holds. */
   readonly dialect?: unknown
-  /** What a JSON file holds of one card network. */
+  /** The JSON file of one card network. */
   readonly network?: unknown
   readonly frame?: string | undefined
   readonly unmasked?: boolean

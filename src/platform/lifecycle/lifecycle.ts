@@ -10,13 +10,13 @@ export type Part = {
   readonly stop?: (() => void | Promise<void>) | undefined
 }
 
-/** What draining may take of the time that is left, and then each that stops: some is left to all behind it. */
+/** The part of the remaining time that draining, and then each stop, may take: the rest is for those behind it. */
 const partOfRest = 0.6
 
 export type Lifecycle = {
   /**
    * Starts the parts in order; when one fails, throws the error at once while those that have started stop, which
-   * {@link Lifecycle.stop} waits for. Whoever stops it meanwhile does not wait for the part that is starting, and no
+   * {@link Lifecycle.stop} waits for. A stop meanwhile does not wait for the part that is starting, and no
    * other is started.
    */
   start(): Promise<void>

@@ -2,7 +2,7 @@
 export const sameWishMs = 1_000
 
 /**
- * What a signal means: `end` in order, nothing new (`repeated`), or `atOnce`.
+ * The meaning of a signal: `end` in order, nothing new (`repeated`), or `atOnce`.
  *
  * @param firstMs when the first one came, undefined for the first itself
  */
@@ -15,7 +15,7 @@ export const meaningOfSignal = (
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT. One that comes a second later ends the process at once with 130, after
+ * Resolves at the first SIGTERM or SIGINT. Another one a second later ends the process at once with 130, after
  * `atOnce`, which may flush what must not be lost.
  */
 export const untilSignal = (atOnce: () => void): Promise<NodeJS.Signals> =>

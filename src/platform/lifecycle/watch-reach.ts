@@ -17,7 +17,7 @@ const lookEveryMsDefault = 15_000
 export const watchReach = (options: {
   readonly name: string
   readonly url: string
-  /** What calls to it go by at this moment. */
+  /** The TLS options that calls to it use at this moment. */
   readonly tls?: (() => TlsOptions) | undefined
   readonly logger: Logger
   readonly lookEveryMs?: number

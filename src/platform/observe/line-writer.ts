@@ -7,8 +7,8 @@ const retryMs = 10
 const spacingMs = 5
 
 /**
- * Writes log lines to a file descriptor. A line that comes alone is written in its turn of the event loop, those of
- * five milliseconds share one system call. A reader that is too slow costs lines, but never memory without bound, and
+ * Writes log lines to a file descriptor. A lone line goes out in its turn of the event loop; the lines of five
+ * milliseconds share one system call. A reader that is too slow costs lines, but never memory without bound, and
  * it never blocks the process.
  */
 export class LineWriter {

@@ -9,7 +9,7 @@ export type LogLevel = (typeof logLevels)[number]
 export const logFormats = ['json', 'text'] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/** What features see: a line is an object of fields and a short fixed message. */
+/** The logger that features get: a line is an object of fields and a short fixed message. */
 export type Logger = {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void
@@ -30,7 +30,7 @@ export type LineSink = { write(line: string): void }
 /**
  * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed field by field; none steers
  * the terminal that shows it.
- * Errors under the key `err` are written with type, message and stack; of what {@link isToldAlready} there is no line.
+ * Errors under the key `err` are written with type, message and stack; {@link isToldAlready} errors get no line.
  * A line of a traced request or message has its `trace_id`.
  */
 export const createLogger = (options: {
@@ -70,7 +70,7 @@ export const createLogger = (options: {
   return Object.assign(logger, { request }) as unknown as Logger
 }
 
-/** A new object for each line: what it returns is written to. */
+/** Makes a new object for each line, because the logger writes to it. */
 const traceFields = (): { trace_id?: string } => {
   const traceId = currentTraceId()
   return traceId === undefined ? {} : { trace_id: traceId }
@@ -86,7 +86,7 @@ const textLine = (line: string): string => {
 
 /** One handled request, for its log line. */
 type RequestFields = {
-  /** As `requestIdOf` gives it: nothing in it must be escaped or hidden. */
+  /** The form that `requestIdOf` gives: nothing in it must be escaped or hidden. */
   readonly requestId: string
   readonly method: string
   /** The route's pattern. */

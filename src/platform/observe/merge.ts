@@ -9,7 +9,7 @@ export type WorkerMetrics = {
   readonly values: MetricValues
 }
 
-/** Counts and histograms go on from where a process ended; what it measured of itself has ended with it. */
+/** Counts and histograms go on after their process has ended; its other values end with it. */
 const isAdded = (type: unknown): boolean =>
   String(type) === 'counter' || String(type) === 'histogram'
 

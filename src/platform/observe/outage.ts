@@ -3,8 +3,8 @@ import type { LogFields, Logger } from './logger.ts'
 /** Logs something that fails again and again without filling the log with it. */
 export type OutageLog = {
   /**
-   * Logs the first failure, then one line once in a while with the number of failures; nothing of what
-   * {@link isToldAlready}. What fails again soon after it was told to work is logged once that has lasted.
+   * Logs the first failure, then one line once in a while with the number of failures, but never an error that
+   * {@link isToldAlready}. A failure soon after a recovery is logged only once it has lasted.
    */
   readonly failed: (error: unknown, fields?: LogFields) => void
   /** Call it on success: after failures it logs once. */
@@ -20,10 +20,10 @@ export type OutageWords = {
 }
 
 export const remindEveryMs = 30_000
-/** What comes and goes, as while a server starts, would else be two lines for each change. */
+/** Failures that come and go, as while a server starts, would otherwise make two lines for each change. */
 const lastsMs = 5_000
 
-/** True: who made the error tells of it in the log, and the lines of all whom it stops would only hide that one. */
+/** True if the maker of the error logs it: the lines of all that it stops would only hide that one. */
 export const isToldAlready = (error: unknown): boolean =>
   error instanceof Error && 'isToldAlready' in error && error.isToldAlready === true
 

@@ -1,11 +1,11 @@
-/** What was read of a body: all of it, or its first bytes where it is longer than it may be. */
+/** The bytes that were read of a body: all, or the first ones if it is longer than it may be. */
 export type BoundedBody = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
-/** So much of a long body is read before others have their turn: what is there already comes without a pause. */
+/** After so much of a long body, others have their turn: bytes that are there already come without a pause. */
 const bytesPerTurn = 1024 * 1024
 
 /**
- * Reads a body no further than `bytesMax`, whatever length its headers claim; what is left of a longer one is cancelled.
+ * Reads a body no further than `bytesMax`, whatever length its headers claim, and cancels the rest of a longer one.
  *
  * @example
  * const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)

@@ -4,7 +4,7 @@ const bytesMin = 16_384
 export type WriteBytes = (bytes: Uint8Array) => number
 
 /**
- * What waits to be written to one socket, in one buffer that is used again and again. Bun's `socket.write`
+ * The bytes that wait to be written to one socket, in one buffer that is used again and again. Bun's `socket.write`
  * keeps nothing that the kernel did not take, so the rest stays here until `drain`. Every byte is
  * overwritten with zero once the kernel has it.
  */

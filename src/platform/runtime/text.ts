@@ -18,8 +18,9 @@ export const nativeText = {
 }
 
 /**
- * The same well-formed text, alone in memory: one that was cut from a larger text keeps all of that as long as it
- * lives. For what is read from messages and stays longer than they do.
+ * The same well-formed text, alone in memory: a text that was cut from a larger one keeps all of that one in memory.
+ * For
+ * texts that are read from messages and outlive them.
  */
 export const ownText = (text: string): string => Buffer.from(text).toString()
 

@@ -1,13 +1,16 @@
-/** What a thread posts back for one request. */
+/** A thread's answer to one request. */
 type FromThread<Answer> = { readonly answer: Answer } | { readonly failed: string }
 
 /** A thread that answers one request after the other. */
 type Thread<Request, Answer> = {
-  /** @throws Error when the thread failed; what it had not answered fails with it, the next request begins another */
+  /**
+   * @throws Error when the thread failed; all its unanswered requests fail with it, and the next one begins another
+   * thread
+   */
   readonly ask: (request: Request) => Promise<Answer>
   /** Requests that are not answered yet. */
   readonly waiting: () => number
-  /** Ends it; what it has not answered fails. */
+  /** Ends the thread; its unanswered requests fail. */
   readonly close: () => void
 }
 
@@ -57,7 +60,7 @@ export const createThread = <Setup, Request, Answer>(
       else first?.resolve(data.answer)
       rest()
     }
-    // One that was ended on purpose has been replaced by then.
+    // A thread that was ended on purpose has been replaced by then.
     const onEnd = (message: string): void => {
       if (worker === begun) end(new Error(message))
     }

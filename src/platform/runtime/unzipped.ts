@@ -1,10 +1,10 @@
 import { type BoundedBody, readBounded } from './bounded-body.ts'
 
-/** By its beginning: what says that it is compressed need not be. */
+/** Told by the first bytes: a header that says "compressed" may be wrong. */
 export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
 /**
- * What gzip holds, no further than `bytesMax`; anything else as it is.
+ * The content of gzip, no further than `bytesMax`; anything else as it is.
  *
  * @throws Error where it is cut, or has bytes behind it
  */

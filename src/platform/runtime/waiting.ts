@@ -1,4 +1,4 @@
-/** What the bound of the first pause is, and to what it doubles. */
+/** The bound of the first pause, and the bound to which it doubles. */
 export type Backoff = { readonly backoffFirstMs: number; readonly backoffMaxMs: number }
 
 /**

@@ -1,7 +1,7 @@
 /** Faster than gzip's lowest level, and smaller. */
 const level = 1
 
-/** What was compressed or decompressed before, by the array that held it: a message is kept in more places than one. */
+/** The compressed form of arrays that were packed or unpacked before: a message is kept in more places than one. */
 const known = new WeakMap<Uint8Array, Uint8Array>()
 
 /**

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { KeyMaterial } from './key-material.ts'
 
-/** What we tell of a certificate, and know it by. */
+/** The facts that we tell of a certificate, and know it by. */
 export type DescribedCertificate = {
   /** SHA-256, lower case hex. */
   readonly fingerprint: string
@@ -23,20 +23,20 @@ export const describeCertificate = ({
   notAfter: new Date(validTo),
 })
 
-/** What a process uses a certificate for, wherever it comes from. */
+/** One use of a certificate by a process, wherever it comes from. */
 export type CertificateUse = {
   /** The institution that it speaks for; empty for what is of this process alone, as a listener's. */
   readonly ispb: string
-  /** By the national network's name (`PIA`), or what it is for: `grpc`, `card_network_visa`. */
+  /** The national network's name for it (`PIA`), or its purpose: `grpc`, `card_network_visa`. */
   readonly type: string
   readonly source: 'files' | 'store'
-  /** Undefined: whoever uses it reads the store each time, and takes the latest with a key that holds now. */
+  /** Undefined: its user reads the store each time, and takes the latest with a key that holds now. */
   readonly material: KeyMaterial | undefined
-  /** It is no fault if the store has none. */
+  /** True if the store may lack it. */
   readonly isOptional?: boolean
 }
 
-/** The use of files by this process; none without them. */
+/** This process's use of files; none without them. */
 export const usedFiles = (
   type: string,
   material: KeyMaterial | undefined,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Pem, SettingProblem } from '../config/index.ts'
 import { createJob } from '../jobs/index.ts'
 
-/** What `fetch`, `node:tls` and `node:http2` take as TLS options. */
+/** The TLS options that `fetch`, `node:tls` and `node:http2` take. */
 export type TlsOptions = { readonly cert?: string; readonly key?: string; readonly ca?: string }
 
 /** Where the material comes from; we read a part with a path again when its file changes. */
@@ -15,9 +15,9 @@ export type KeyFiles = {
 
 /**
  * A certificate with its key, and the authorities of the other side, exchanged while the process runs: from files
- * ({@link createFileMaterial}) or from the certificate store ({@link createStoreMaterial}). Whoever connects asks for `current()` at
- * every request (Bun's `fetch` keeps separate pools per client certificate, so new connections use
- * the new one and the old ones end with their requests); whoever listens follows `onChange`.
+ * ({@link createFileMaterial}) or from the certificate store ({@link createStoreMaterial}). Clients ask for `current()`
+ * at every request (Bun's `fetch` keeps separate pools per client certificate, so new connections use the new one and
+ * the old ones end with their requests); listeners follow `onChange`.
  */
 export type KeyMaterial = {
   readonly current: () => TlsOptions
@@ -79,7 +79,7 @@ const optionsOf = (
   ...(ca === undefined ? {} : { ca }),
 })
 
-/** What is in the files now, for a connection that is made once. */
+/** The present contents of the files, for a connection that is made once. */
 export const tlsOptionsOf = ({ certificate, key, ca }: KeyFiles): TlsOptions =>
   optionsOf(certificate?.text, key?.text, ca?.text)
 
@@ -100,10 +100,10 @@ const follow = ({ first, read, onProblem, pollMs, check }: Follow): KeyMaterial 
   let current = first
   let seen = digestOf(current)
   const listeners = new Set<(options: TlsOptions) => void>()
-  /** Those that could not take the current material yet. */
+  /** The listeners that could not take the current material yet. */
   const behind = new Set<(options: TlsOptions) => void>()
 
-  /** Each by itself: what one cannot take now, for want of a descriptor say, is not kept from the others. */
+  /** Tells each by itself: if one cannot take it now, for want of a descriptor, say, the others still get it. */
   const tell = (those: ReadonlySet<(options: TlsOptions) => void>): readonly unknown[] => {
     const faults: unknown[] = []
     for (const listener of [...those]) {
@@ -182,7 +182,7 @@ export const createFileMaterial = (
   return follow({ first, read, onProblem, pollMs, check })
 }
 
-/** What is wrong with the files, told of the setting that is to blame. */
+/** The problems of the files, told of the setting that is to blame. */
 export const keyFileProblems = (
   files: KeyFiles,
   blamed: Pick<SettingProblem, 'name' | 'value'>,
@@ -224,6 +224,6 @@ export const createStoreMaterial = (
 /** A `tls.Server` or `http2` secure server: `Bun.serve` has no such method and keeps its first one. */
 export type SecureListener = { readonly setSecureContext: (options: TlsOptions) => void }
 
-/** New connections of the listener get the new material; those that are open stay as they are. */
+/** New connections of the listener get the new material; open ones stay as they are. */
 export const followMaterial = (listener: SecureListener, material: KeyMaterial): (() => void) =>
   material.onChange((options) => listener.setSecureContext(options))

@@ -1,7 +1,7 @@
 import type { Pem, SettingProblem } from '../config/index.ts'
 import { createFileMaterial, type KeyMaterial, keyFileProblems } from './key-material.ts'
 
-/** What a listener serves TLS with; with `clientCa`, clients must have a certificate from one of its authorities. */
+/** The TLS files of a listener; with `clientCa`, clients must have a certificate from one of its authorities. */
 type ListenerTls = {
   readonly certificate: Pem | undefined
   readonly key: Pem | undefined

@@ -1,4 +1,4 @@
-/** A member of a group, and the partitions it says it reads: those first that it would rather keep. */
+/** A member of a group, and the partitions that it says it reads; it would rather keep the first ones. */
 export type GroupMember = { readonly id: string; readonly owned: readonly number[] }
 
 /**

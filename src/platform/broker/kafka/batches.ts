@@ -6,7 +6,7 @@ import { batchBytesMax, demandSound, inflated } from './inflate.ts'
 /** A batch whose records cannot be read. */
 export type UnreadBatch = {
   readonly failure: PoisonMessageError
-  /** As it is in Kafka, with its head, which says how it is compressed. */
+  /** The batch as it is in Kafka, with its head, which names its compression. */
   readonly bytes: Uint8Array
   readonly lastOffset: bigint
   readonly publishedAt: Date
@@ -16,9 +16,9 @@ export type UnreadBatch = {
 const lengthAt = 8
 const beginBytes = 12
 const magicAt = 16
-/** Where message sets, which came before batches, have the time of their message: since magic 1. */
+/** Where the time of the message is in message sets, which came before batches; they have it since magic 1. */
 const setTimestampAt = 18
-/** What we read. Fields behind the length stand elsewhere in every other format. */
+/** The format that we read. In every other, the fields behind the length stand elsewhere. */
 const magicRead = 2
 const attributesAt = 21
 const lastOffsetDeltaAt = 23
@@ -26,18 +26,18 @@ const firstTimestampAt = 27
 const countAt = 57
 const headBytes = 61
 const codecBits = 0b111
-/** Each costs far more in memory than on the wire. */
+/** Each record costs far more in memory than on the wire. */
 const recordsMax = 100_000
-/** All records of a batch have so many together. */
+/** The most headers that all records of a batch may have together. */
 const headersMax = 100_000
-/** What a record takes of the room besides its bytes, and so does a header. */
+/** The room that a record, and each header, takes besides its bytes. */
 const itemBytes = 128
 
 /**
- * The whole batches of one partition's answer. One that cannot be read stands alone: those behind it are read.
+ * The whole batches of one partition's answer. An unreadable batch stands alone: we still read those behind it.
  *
- * @param room bytes that may still be taken; what is beyond is left for the next answer, once any was read
- * @throws Error where batches cannot be read now, whatever is in them
+ * @param room bytes that may still be taken; once a batch was read, the next answer brings the batches beyond the room
+ * @throws Error if batches cannot be read now, whatever they hold
  */
 export const readBatches = (
   bytes: Buffer,
@@ -67,7 +67,7 @@ const readOne = (
   } catch (cause) {
     const codec = codecOf(batch)
     if (sound.has(codec)) return unread(batch, cause)
-    // Nobody reads it again once it is in `dlq`: it goes there only where it fails and the codec does not.
+    // Nobody reads a batch again once it is in `dlq`, so it goes there only if it fails and its codec does not.
     demandSound(codec)
     sound.add(codec)
     return readOne(batch, room, sound)
@@ -108,7 +108,7 @@ const headOf = (batch: Buffer): RecordsBatch => {
 const recordsOf = (batch: Buffer, room: { left: number }): KafkaRecord[] => {
   const count = batch.readInt32BE(countAt)
   if (count > recordsMax) throw new RangeError(`the batch has ${count} records`)
-  // Compaction leaves batches with nothing in them, not even what a codec begins with.
+  // Compaction leaves batches without records, and even without the first bytes that a codec needs.
   if (count === 0) return []
   const reader = Reader.from(plainOf(batch, room))
   let headers = 0
@@ -139,7 +139,7 @@ const readBytes = (reader: Reader): Buffer | null => {
   return reader.readVarIntBytes()
 }
 
-/** The records of a batch, not compressed. What fails may have inflated all it may, so it costs as much. */
+/** The records of a batch, uncompressed. A failed batch costs as much as a whole one: it may have inflated so far. */
 const plainOf = (batch: Buffer, room: { left: number }): Buffer => {
   const packed = batch.subarray(headBytes)
   const codec = codecOf(batch)

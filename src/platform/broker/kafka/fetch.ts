@@ -12,7 +12,7 @@ import { recordBytesOf } from './sizes.ts'
 /** A partition that this member reads, with the messages that it has read and not yet handed out. */
 export type Lease = {
   readonly partition: number
-  /** Where the group goes on: past the last message settled. */
+  /** Where the group goes on: behind the last settled message. */
   position: bigint
   /** Next offset to ask for. */
   fetchFrom: bigint
@@ -33,7 +33,7 @@ export const newLease = (partition: number, position: bigint): Lease => ({
 
 /** We read no further from a partition with so much waiting to be handed out. A larger message is read alone. */
 const partitionBytesMax = 1024 * 1024
-/** One answer of a broker, for all partitions it leads. */
+/** The bytes of one answer of a broker, for all partitions that it leads. */
 const responseBytesMax = 4 * 1024 * 1024
 /** How long a broker with nothing new keeps the request. */
 const longPollMs = 250
@@ -81,7 +81,7 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
     isStale = false
     answered(anyBroker)
     if (known === undefined) throw new Error(`topic ${topic} is not there`)
-    // Who brought something stands behind the others: batches that cannot be read may take all that an answer holds.
+    // The leases that brought messages last go last: unreadable batches may take all the room of an answer.
     const withRoom = deps
       .leases()
       .filter(({ readyBytes }) => readyBytes < partitionBytesMax)
@@ -219,7 +219,7 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
   return isNews
 }
 
-/** What cannot be read is one message: its bytes go to `dlq`, and what is behind it goes on. */
+/** Treats an unreadable batch as one message: its bytes go to `dlq`, and the messages behind it go on. */
 const appendUnread = (
   lease: Lease,
   { failure, bytes, lastOffset, publishedAt }: UnreadBatch,

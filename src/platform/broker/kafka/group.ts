@@ -25,7 +25,7 @@ type Position = { readonly partition: number; readonly position: bigint }
 
 export type MembershipDeps = {
   readonly cluster: ClusterOptions
-  /** No request waits on this connection, so the goodbye gets through. */
+  /** Carries no other requests, so the goodbye gets through. */
   readonly control: Admin
   readonly groupId: string
   readonly topic: string
@@ -33,7 +33,7 @@ export type MembershipDeps = {
   readonly ensureTopic: () => Promise<void>
   /** Partitions that this member reads or must still give back; first those that it would rather keep. */
   readonly owned: () => readonly number[]
-  /** What the member may read from now on, while `isCurrent`; it must give back whatever else it owns. */
+  /** The partitions that the member may read from now on, while `isCurrent`; it must give back all others. */
   readonly onAssigned: (partitions: readonly number[], isCurrent: () => boolean) => Promise<void>
   /** The group has given the member up: it owns nothing any more. */
   readonly onLost: () => void
@@ -43,7 +43,7 @@ export type MembershipDeps = {
 export type Membership = {
   /** Writes positions. The generation shuts out a member that the group has given up. */
   readonly commit: (positions: readonly Position[]) => Promise<void>
-  /** What this member owns has changed: the group must share again. */
+  /** Asks the group to share again, because this member owns other partitions now. */
   readonly rejoin: () => void
   readonly leave: () => Promise<void>
 }
@@ -145,7 +145,7 @@ const step = async (state: State): Promise<void> => {
     !state.isJoining &&
     performance.now() - state.heardMs > sessionTimeoutMs
   ) {
-    // Others have its partitions by now: it begins again, and we drop what its client still waits for.
+    // Others have its partitions by now: the member begins again, and we drop what its client still waits for.
     const old = state.consumer
     state.consumer = undefined
     state.onLost()
@@ -224,7 +224,7 @@ const claim = (state: State): Buffer => {
   state.isJoining = true
   state.isJoinDue = false
   state.round++
-  // Without an id the group has given the member up.
+  // If there is no id, the group has given the member up.
   if (!state.consumer?.memberId) state.onLost()
   return Buffer.from(state.owned().join(','))
 }

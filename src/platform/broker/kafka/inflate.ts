@@ -41,10 +41,10 @@ export const inflated = (codec: number, packed: Buffer): Buffer => {
   }
 }
 
-/** What a codec that works, with memory to work in, makes again of what it packed. */
+/** The bytes that a sound codec packs and inflates again, unless it lacks memory. */
 const provenBytes = batchBytesMax / 2
 
-/** @throws Error where it is not the batch that kept a batch of this codec from being inflated: no memory, say */
+/** @throws Error if the codec, not the batch, is why it could not be inflated: no memory, say */
 export const demandSound = (codec: number): void => {
   const pack = (compressionsAlgorithmsByBitmask as Readonly<Record<number, Codec>>)[codec]
   if (codec === 0 || pack === undefined) return
@@ -64,7 +64,7 @@ const demandRoom = (bytes: number): void => {
 const snappyPieces = Buffer.of(0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0)
 const snappyHeadBytes = 16
 
-/** What the beginning of each piece says. */
+/** Adds up the sizes that the pieces state at their beginning. */
 const snappyBytes = (packed: Buffer): number => {
   if (!packed.subarray(0, snappyPieces.length).equals(snappyPieces)) return snappyPieceBytes(packed)
   let bytes = 0
@@ -86,12 +86,12 @@ const snappyPieceBytes = (piece: Buffer): number => {
 }
 
 const lz4Magic = 0x184d2204
-/** By the number in the frame's head; those before have no meaning. */
+/** By the number in the frame's head; the lower numbers have no meaning. */
 const lz4BlockBytesMax = [0, 0, 0, 0, 65_536, 262_144, 1_048_576, 4_194_304] as const
 const lz4RatioMax = 255
 const isStored = 0x80000000
 
-/** At most: the blocks of a frame say only how long they are while compressed. */
+/** The most bytes there can be: the blocks of a frame state only their compressed length. */
 const lz4Bytes = (packed: Buffer): number => {
   let bytes = 0
   for (let at = 0; at < packed.length; ) {

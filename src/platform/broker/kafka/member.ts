@@ -35,7 +35,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
   const fetcher = createFetcher({ cluster, control, topic, isOwned, onNews, logger, leases: kept })
   const membership = keepMembership({
     ...deps,
-    // The partitions that are easiest to part with come last: those the group wants; before them, those that are idle.
+    // The partitions that we can best do without come last: surplus ones; before them, idle ones.
     owned: () => {
       const cost = (partition: number): number =>
         surplus.has(partition) ? 0 : atWork.has(partition) ? 2 : 1
@@ -109,7 +109,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
 const lastWritesMax = 10
 const lastWriteEveryMs = 100
 
-/** Writes positions while the work goes on: those settled while one request runs go with the next. */
+/** Writes positions while the work goes on: positions settled during one request go with the next. */
 const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) => boolean) => {
   const dirty = new Set<Lease>()
   let writing: Promise<void> | undefined
@@ -140,7 +140,7 @@ const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) =>
       // If this fails, the position goes with the next one, or before we give the partition back.
       written().catch(() => {})
     },
-    /** Tries for a second. What is not written by then is handled twice, nothing worse. */
+    /** Tries for a second. A message whose position we could not write is handled twice, nothing worse. */
     writtenAtLast: async (): Promise<void> => {
       for (let attempt = 1; attempt <= lastWritesMax; attempt++) {
         try {

@@ -110,7 +110,7 @@ export const openProducer = (cluster: ClusterOptions, timeoutMs: number): Produc
     }
     const left = batches?.flatMap(({ places }) => places) ?? messages.keys()
     for (const place of left) outcomes[place] = last
-    // No number may follow one that was not used, or that we do not know to be used.
+    // No number may follow one that may be unused.
     if (outcomes.some((outcome) => outcome !== undefined)) identity = undefined
     return outcomes
   }

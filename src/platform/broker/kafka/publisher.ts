@@ -9,7 +9,7 @@ import { type Outcomes, openProducer } from './producer.ts'
 import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
 import type { Topics } from './topics.ts'
 
-/** What may wait to be sent; we refuse any more at once. */
+/** The most bytes that may wait to be sent; we refuse any more at once. */
 export const waitingBytesMax = 64 * 1024 * 1024
 /** After this we tell a publisher that Kafka does not answer. Messages sent by then may still arrive. */
 const publishTimeoutMs = 15_000

@@ -17,7 +17,7 @@ export type KeptLetter = {
   readonly id: bigint
   readonly key: string | null
   readonly value: Uint8Array
-  /** Its own headers and those of {@link deadLetterHeaders}. */
+  /** The message's own headers and those of {@link deadLetterHeaders}. */
   readonly headers: Readonly<Record<string, string>>
   readonly publishedAt: Date
   /** Why nothing can be published of it; null: it can be retried. */
@@ -26,9 +26,9 @@ export type KeptLetter = {
 
 export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
 
-/** What people do with dead letters; what they retry and drop is in the audit log, in the same transaction. */
+/** The acts of people on dead letters; the audit log tells, in the same transaction, of retries and drops. */
 export type DeadLetterBox = {
-  /** The newest first, or the oldest; those older than `before`; with a code, only those that have it. */
+  /** The newest first, or the oldest; letters older than `before`; with a code, only letters with that code. */
   list(
     limit: number,
     search?: {
@@ -41,7 +41,7 @@ export type DeadLetterBox = {
   count(limit: number): Promise<number>
   /** How many of each error code and topic are among the newest `limit`; the most first. */
   classes(limit: number): Promise<readonly LetterClass[]>
-  /** Those that can be retried now, the oldest first; of these error codes and topics, where they are given. */
+  /** The letters that can be retried now, the oldest first; of these error codes and topics, if given. */
   ids(limit: number, of?: LettersOf): Promise<readonly bigint[]>
   /**
    * The same for a transaction that retries them all, in the order in which all writers lock subjects: by their keys.
@@ -51,7 +51,7 @@ export type DeadLetterBox = {
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Why those cannot be retried that cannot, the most first, counted up to `limit`. */
   staying(limit: number, of?: LettersOf): Promise<readonly StayingLetters[]>
-  /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
+  /** Publishes the letter to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint, actor: Actor): Promise<boolean>
   /** The same within a transaction of the caller. @throws LetterStaysError */
   retryIn(tx: Transaction, id: bigint, actor: Actor): Promise<boolean>
@@ -66,13 +66,13 @@ export type DeadLetterBox = {
 
 type LettersOf = { readonly errorCode?: string | undefined; readonly topic?: string | undefined }
 
-/** What letters were kept for. The broker does not know it. */
+/** Acts on the subjects of letters, which the broker does not know. */
 export type LetterSubjects = {
   /** Takes it up again, in the transaction that publishes the letter's message. */
   readonly reopen: (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
   /** Ends it, in the transaction that throws the letter away. */
   readonly end: (tx: Transaction, letter: Pick<KeptLetter, 'headers'>) => Promise<void>
-  /** Those of the letters that `end` would end something of: no clock throws them away. */
+  /** The letters for which `end` would end something: no clock throws them away. */
   readonly held: <L extends Pick<KeptLetter, 'headers'>>(
     sql: Queryable,
     letters: readonly L[],
@@ -115,7 +115,7 @@ const stays = (sql: Queryable) => sql`
       = any(${textArray(codesOfNoMessage)}::text::text[]) then 'no_message'
   end`
 
-/** Nothing can be published of the letter: it can be looked at, and thrown away. */
+/** The letter holds nothing to publish: people can only look at it, and throw it away. */
 export class LetterStaysError extends Error {
   override readonly name = 'LetterStaysError'
 }
@@ -214,7 +214,7 @@ const ageing = (
 
 type OldLetter = Pick<KeptLetter, 'id' | 'headers'> & { readonly at: string }
 
-/** The oldest of those that are so old, behind `last`: what stays must not hide the others. */
+/** The oldest letters of that age behind `last`: letters that stay must not hide the others. */
 const pageOfOld = (sql: Client, days: number, last?: OldLetter): Promise<readonly OldLetter[]> =>
   sql<OldLetter[]>`
     select id, ${headersOf(sql)}, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at
@@ -267,7 +267,7 @@ const reading = (
   },
 })
 
-/** Those that can be retried, the oldest first. */
+/** The letters that can be retried, the oldest first. */
 const oldest = (sql: Queryable, limit: number, of?: LettersOf) => sql`
   select id, key from broker_dead_letters
   where ${stays(sql)} is null ${searched(sql, of)}

@@ -24,7 +24,7 @@ import { createReading } from './reading.ts'
 export type PostgresBrokerDeps = {
   readonly logger: Logger
   readonly sql: Client
-  /** The same database: what consumes opens two connections of its own. */
+  /** Names the same database, because consuming opens two connections of its own. */
   readonly dsn: string
   /** Their connections are made only while it is open. */
   readonly gate?: Pick<Gate, 'demandOpen'>
@@ -52,8 +52,8 @@ export type TransactionalBroker = Broker & {
   /** The same within a statement of that transaction, for messages none of which is a dead letter. */
   publishing(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<Rider>
   /**
-   * Settles messages with the transaction in which their effects are. Its row is the fence of a message: of two processes
-   * that handle the same one, only one commits.
+   * Settles messages with the transaction in which their effects are. Its row is the fence of a message: of two
+   * processes that handle the same one, only one commits.
    *
    * @throws DeliveryLostError when one is settled already: let it end the transaction
    */
@@ -61,8 +61,8 @@ export type TransactionalBroker = Broker & {
   /** The same within a statement of that transaction; undefined where there is no row to settle. */
   settling(deliveries: readonly Delivery[]): Rider | undefined
   /**
-   * How long no other process may handle the message, by a clock that never stands still with the process: ask before an
-   * effect outside of the database.
+   * How long no other process may handle the message, by a clock that runs on even while the process stands still; ask
+   * before an effect outside of the database.
    */
   leaseLeftMs(delivery: Delivery): number
 }
@@ -76,13 +76,13 @@ const timesDefault: BrokerTimes = {
 }
 
 /**
- * Queues in PostgreSQL, for installations without Kafka, and the outbox of those with it. A message is a row until it is
- * settled; a lane of a topic has one reader at a time, by a lease, and is read in its order. No transaction id, session
- * lock or statistic is relied on: those do not survive a dump, a frozen process or a pooler.
+ * Queues in PostgreSQL, for installations without Kafka, and the outbox of those with it. A message is a row until it
+ * is settled; a lane of a topic has one reader at a time, by a lease, and is read in its order. We rely on no
+ * transaction id, session lock or statistic: none of them survives a dump, a frozen process or a pooler.
  *
- * Why not a kept library: pg-boss and graphile-worker are job queues. They hand out single jobs by `SKIP LOCKED`, so two
- * messages of one key run at once or in either order unless each key is a queue of its own, and each costs an update and
- * a delete of its own.
+ * Why not a kept library: pg-boss and graphile-worker are job queues. They hand out single jobs by `SKIP LOCKED`, so
+ * two messages of one key run at once or in either order unless each key is a queue of its own, and each costs an
+ * update and a delete of its own.
  */
 export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBroker => {
   const { sql } = deps
@@ -105,7 +105,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     ping: async () => (await sql`select 1`).length === 1,
     checks: () => storedOr([], () => checkOrder(sql)),
     start: async () => {
-      // Whose transaction named a topic first would keep others that name it waiting until its end.
+      // Otherwise the first transaction that names a topic keeps all others that name it waiting until its end.
       await lanes.of(Object.values(topics), sql).catch((err: unknown) => {
         deps.logger.warn({ err }, 'lanes are made when messages come: the database is away')
       })
@@ -121,7 +121,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
 
 /** Publications that share a statement, those that wait, and how large one may be to share: larger ones go alone. */
 const publicationsMax = 32
-/** So many are worth a statement beside one that runs. */
+/** From so many on, publications are worth a statement beside one that runs. */
 const besideMin = 8
 const waitingMax = 5_000
 const sharedBytesMax = 131_072
@@ -130,7 +130,7 @@ const isShared = (messages: readonly OutgoingMessage[]): boolean =>
   !messages.some(isLetter) &&
   messages.reduce((sum, { value }) => sum + value.length, 0) <= sharedBytesMax
 
-/** How messages get in. What is published while a statement runs shares the next; what cannot be stored fails alone. */
+/** Publishes messages. During a statement, new messages gather for the next; an unstorable message fails alone. */
 const createPublication = (
   sql: Client,
   lanes: Lanes,

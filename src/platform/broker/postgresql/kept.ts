@@ -16,7 +16,7 @@ export const keptOf = (message: OutgoingMessage): OutgoingMessage => ({
 })
 
 /**
- * Value and headers as they were published. What somebody damaged is given as it is, and its reader buries it: to fail
+ * Value and headers as they were published. We hand out damaged ones as they are, and the reader buries them: to fail
  * here would hold up its lane.
  */
 export const publishedOf = (

@@ -26,9 +26,9 @@ export type Lanes = {
 }
 
 /**
- * Knows the lanes of the topics, which never change once they are made. Lanes of another topic are made when it is first
- * named: in a transaction by the transaction itself, as it may hold the only connection. What that has made it may roll
- * back, so lanes that we find there are remembered only if it made none.
+ * Knows the lanes of the topics, which never change once they are made. Lanes of another topic are made when it is
+ * first named: in a transaction by the transaction itself, as it may hold the only connection. It may roll back lanes
+ * that it has made, so we remember lanes that we find there only if it made none.
  */
 export const createLanes = (): Lanes => {
   const known = new Map<string, readonly number[]>()

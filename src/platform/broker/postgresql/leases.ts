@@ -4,7 +4,7 @@ import { type Claimed, lowWaterOf, newLane, type OwnedLane } from './owned-lane.
 import type { Session } from './session.ts'
 
 export type Leases = {
-  /** Those of a topic. */
+  /** The lanes of a topic that this process has. */
   readonly of: (topic: string) => readonly OwnedLane[]
   readonly find: (lane: number) => OwnedLane | undefined
   /** Renews, shares with other processes, claims: one statement while nothing changes. */
@@ -29,9 +29,9 @@ type Sharing = {
 const forgetSeconds = 60
 
 /**
- * The lanes that this process reads. Each is leased by a row with an expiry: a process that dies or stands
- * still keeps its lanes no longer than that, and the database's clock alone decides. A lease that lies further ahead than
- * one can be was written by another clock, or came with a dump: it counts as over.
+ * The lanes that this process reads. Each is leased by a row with an expiry: a process that dies or stands still keeps
+ * its lanes no longer than that, and the database's clock alone decides. A lease that lies further ahead than one can
+ * be was written by another clock, or came with a dump: it counts as over.
  */
 export const createLeases = (deps: {
   readonly session: Session
@@ -44,7 +44,7 @@ export const createLeases = (deps: {
   const joined = new Set<string>()
   const owned = new Map<number, OwnedLane>()
   const seconds = leaseMs / 1000
-  /** One after the other: a claim must not follow the leaving of its topic. */
+  /** Asks run one after the other: a claim must not follow the leaving of its topic. */
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (work: (sql: Client) => Promise<void>): Promise<void> => {
     const turn = last.then(() => session.ask(work))
@@ -128,7 +128,7 @@ export const createLeases = (deps: {
 
 type Wanted = { readonly topic: string; readonly count: number }
 
-/** What this process must give back, and what it may take, for all to have the same. */
+/** The lanes that this process must give back, or may take, so that all processes have equally many. */
 const shareOf = (
   sharing: readonly Sharing[],
   of: (topic: string) => readonly OwnedLane[],
@@ -138,7 +138,7 @@ const shareOf = (
   for (const { topic, lanes, free, others } of sharing) {
     const mine = of(topic)
     const due = Math.ceil(lanes / (others + 1))
-    // Those at work are kept rather than idle ones, which can be given back at once.
+    // We keep lanes at work rather than idle ones, which we can give back at once.
     const busyFirst = [...mine].sort((a, b) => Number(isIdle(a)) - Number(isIdle(b)))
     for (const [place, lane] of busyFirst.entries()) lane.isSurplus = place >= due
     surplus.push(...mine.filter((lane) => lane.isSurplus && isIdle(lane)))
@@ -150,7 +150,7 @@ const shareOf = (
 
 const isIdle = ({ inHand }: OwnedLane): boolean => inHand === undefined
 
-/** For a `from`: lanes, and the order that each has come to now. */
+/** For a `from`: lanes, and the order that each has reached. */
 const reachedIn = (sql: Client, lanes: readonly OwnedLane[]) => sql`
   unnest(${textArray(lanes.map(({ lane }) => lane))}::text::int[],
     ${textArray(lanes.map((one) => lowWaterOf(one) - lowOf(one.lane)))}::text::bigint[],

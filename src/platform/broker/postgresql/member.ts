@@ -31,7 +31,7 @@ export type MemberDeps = {
   readonly settledWithin: Set<bigint>
 }
 
-/** Rows that were in hand when this many processes ended are handed out alone, and no other is unpacked beside them. */
+/** If this many processes ended with rows in hand, we hand the rows out alone, and unpack no others beside them. */
 const suspectAfter = 2
 const settleAgainMs = 200
 
@@ -47,7 +47,7 @@ export const joinTopic = (
       .of(topic)
       .filter((lane) => lane.hasNews && !lane.isSurplus && lane.untilMs > performance.now())
 
-  /** Until it is done, or the lane is another's: whoever has it then finds out. */
+  /** Repeats until the work is done, or the lane is another's, whose process then sees what was left. */
   const persist = async <T>(lane: OwnedLane, work: () => Promise<T>): Promise<T | undefined> => {
     do {
       try {
@@ -112,8 +112,8 @@ export const joinTopic = (
 }
 
 /**
- * What to read of a lane now: from where something appeared late, if it did, and all above. Where that is far below, a
- * span of it alone, and what is above the cursor the next time.
+ * The range of a lane to read now: from the place of a late message, if there was one, and all above. If that place is
+ * far below, only a span from there; the messages above the cursor come the next time.
  * @returns with the floor that the lane had before
  */
 const takeRange = (lane: OwnedLane): Range & { readonly floor: bigint } => {
@@ -131,7 +131,7 @@ const takeRange = (lane: OwnedLane): Range & { readonly floor: bigint } => {
   return { low: lane.cursor, high: highOf(lane.lane), floor }
 }
 
-/** Above a far span that is empty, what was noticed besides may wait: goes on to the first, or to the next span. */
+/** If a far span is empty, goes on to the first message above it, or to the next span. */
 const climb = async (
   sql: Client,
   lane: OwnedLane,
@@ -154,8 +154,8 @@ const rowsOf = ({ lane }: OwnedLane, rows: readonly QueuedRow[]): readonly Queue
   rows.filter(({ id }) => laneOf(id) === lane)
 
 /**
- * Counts what a reader may have had in hand that did not give its lane back: at most twice, for then each row goes alone
- * and its attempts are counted as they begin.
+ * Counts what a reader may have had in hand that did not give its lane back: at most twice, for then each row goes
+ * alone and its attempts are counted as they begin.
  */
 const countInherited = async (
   sql: Client,
@@ -174,7 +174,7 @@ const countInherited = async (
   return rows.map((row) => (inherited.has(row.id) ? { ...row, attempt: row.attempt + 1 } : row))
 }
 
-/** Those of a lane that may go together. */
+/** Picks the messages of a lane that may go together. */
 const handOut = (
   lane: OwnedLane,
   { low, high }: Range,
@@ -193,7 +193,7 @@ const handOut = (
   if (last === undefined || lane.lost.aborted) return []
   const isCut =
     messages.length < own.length || own.length === messagesMax || bytesOf(own) >= batchBytesMax
-  // Where one was, more may follow.
+  // More late messages may follow the one that was there.
   if (isFar) lookAgain(lane, isCut ? last + 1n : high)
   else lane.cursor = last
   lane.hasNews ||= isCut
@@ -204,7 +204,7 @@ const handOut = (
 const bytesOf = (values: readonly { readonly value: Uint8Array }[]): number =>
   values.reduce((sum, { value }) => sum + value.length, 0)
 
-/** As many as a batch holds: a value of few bytes may unpack to many. */
+/** Unpacks no more than a batch holds: a value of few bytes may unpack to many. */
 const unpack = (rows: readonly QueuedRow[], lane: OwnedLane): readonly Delivery[] => {
   const messages: Delivery[] = []
   let bytes = 0

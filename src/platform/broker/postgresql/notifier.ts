@@ -21,9 +21,10 @@ export type Notifier = {
 }
 
 /**
- * Tells consumers which lanes have news: those of this process directly, the others by NOTIFY. We send it outside of the
- * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it; not for lanes
- * that this process reads itself. It is a hint only: whoever misses it finds the messages a little later.
+ * Tells consumers which lanes have news: those of this process directly, the others by NOTIFY. We send it outside of
+ * the publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it; not for
+ * lanes that this process reads itself. A notice is only a hint: a consumer that misses it finds the messages a little
+ * later.
  */
 export const createNotifier = (
   sql: Client,
@@ -34,8 +35,8 @@ export const createNotifier = (
   }: {
     readonly hear: (ids: readonly bigint[]) => void
     /**
-     * Nobody else reads this lane now. Who is given it begins below what waits; who takes it over from a process that ended
-     * does, too, but for what committed very late, which the sweep finds.
+     * Nobody else reads this lane now. A process that is given it begins below the waiting messages; so does one that
+     * takes it over from a process that ended; it misses only very late commits, which the sweep finds.
      */
     readonly isOurs: (lane: number) => boolean
     readonly logger: Logger
@@ -82,7 +83,7 @@ export const createNotifier = (
     isHearing: () => isHearing,
     missed: () => {
       isHearing = false
-      // It may only have come between a commit and its hint: a process without others hears itself.
+      // The notice may only have come between a commit and its hint: a process without others hears itself.
       notify('')
     },
     close: async () => {

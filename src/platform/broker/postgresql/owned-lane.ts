@@ -9,7 +9,7 @@ export type OwnedLane = {
   readonly gone: AbortController
   /** `lost`, as the engine reads it. */
   readonly lost: AbortSignal
-  /** On `performance.now()`, counted from before the statement that renewed it was sent. */
+  /** On `performance.now()`, counted from before we sent the statement that renewed the lease. */
   untilMs: number
   /** The last id handed out. */
   cursor: bigint
@@ -17,17 +17,17 @@ export type OwnedLane = {
   back: bigint | undefined
   /** Something may have appeared above this id, far below the cursor. */
   far: bigint | undefined
-  /** What is above an empty span was not found in time: spans are read one by one until one has something. */
+  /** True if the search above an empty span took too long: we read span by span until one has something. */
   isClimbing: boolean
-  /** Where the cursor was, a second apart: what commits late appears above the lowest. */
+  /** Earlier places of the cursor, a second apart: a late commit appears above the lowest. */
   readonly floors: bigint[]
   /** Something may wait. */
   hasNews: boolean
-  /** The ids of the batch that is handed out and not settled. While it is fetched: the first that it may have, or none. */
+  /** The unsettled ids of the batch that was handed out. While we fetch one: the first id that it may have, or none. */
   inHand: readonly bigint[] | undefined
-  /** Its reader before did not give it back: what it had in hand may have ended it. */
+  /** The former reader did not give the lane back: the messages that it had in hand may have ended it. */
   isInherited: boolean
-  /** More than this process's share: its batch is the last. */
+  /** The lane is above this process's share: its present batch is the last. */
   isSurplus: boolean
 }
 
@@ -37,7 +37,7 @@ export type Claimed = {
   readonly partition: number
   /** The order that the lane's readers had come to. */
   readonly low: bigint
-  /** Who had it and did not give it back. */
+  /** The process that had the lane and did not give it back. */
   readonly before: string | null
 }
 
@@ -67,7 +67,7 @@ export const newLane = (
 }
 
 /**
- * So many ids are read again together. While a transaction is open that could see them, even those settled long ago cost
+ * How many ids we read again together. While a transaction is open that could see them, even ids settled long ago cost
  * a look each: a longer read might not end in its time.
  */
 export const spanMax = 262_144n
@@ -79,10 +79,10 @@ export const lookAgain = (lane: OwnedLane, id: bigint): void => {
   else lane.back = leastOf([from], lane.back ?? from)
 }
 
-/** Nothing appears at this id or below, but for what commits very late. */
+/** No message appears at this id or below, except by a very late commit. */
 export const floorOf = ({ floors, cursor }: OwnedLane): bigint => leastOf(floors, cursor)
 
-/** Whoever has the lane next begins above this id. */
+/** The next owner of the lane begins above this id. */
 export const lowWaterOf = (lane: OwnedLane): bigint => {
   const { back, far, inHand, cursor } = lane
   const first = inHand?.[0]

@@ -12,10 +12,10 @@ import { keptOf } from './kept.ts'
 import type { Lanes } from './lanes.ts'
 
 /**
- * Writes the messages in order, those of each kind in one statement. In a transaction they appear when it commits. Dead
+ * Writes the messages in order, all of one kind in one statement. In a transaction they appear when it commits. Dead
  * letters have a table of their own, because nobody consumes them.
  *
- * @returns the ids of those that consumers wait for
+ * @returns the ids of the messages that consumers wait for
  */
 export const insertMessages = async (
   sql: Queryable,

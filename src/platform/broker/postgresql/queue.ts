@@ -24,8 +24,8 @@ export type Range = { readonly low: bigint; readonly high: bigint }
 const idsOf = (ids: readonly bigint[]): string => textArray(ids)
 
 /**
- * Bytes that a batch of a lane holds, as they are kept and as they are handed out. Its last value may go beyond, so that
- * even the largest goes, alone.
+ * Bytes that a batch of a lane holds, as they are kept and as they are handed out. Its last value may go beyond, so
+ * that even the largest goes, alone.
  */
 export const batchBytesMax = 2 * 1024 * 1024
 
@@ -70,7 +70,7 @@ export const deleteRows = async (sql: Queryable, ids: readonly bigint[]): Promis
   return deleted.count
 }
 
-/** Which of the rows are still there. */
+/** The rows that are still there. */
 export const findRemaining = async (
   sql: Queryable,
   ids: readonly bigint[],

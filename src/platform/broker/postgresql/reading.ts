@@ -37,8 +37,8 @@ const renewalsOfLease = 3
 const readTimeoutMs = 40_000
 
 /**
- * How messages get out. All consumers of the process share one connection that keeps its leases, and nothing else, since
- * they are lost if it waits; and one that reads and searches.
+ * How messages get out. All consumers of the process share one connection that keeps its leases, and nothing else,
+ * since they are lost if it waits; and one that reads and searches.
  */
 export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Reading => {
   const { sql, dsn, gate, logger } = deps
@@ -116,7 +116,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
   }
 }
 
-/** What a process that consumes does without being asked: at rest, two statements in two seconds. */
+/** The regular work of a consuming process: at rest, two statements in two seconds. */
 const createJobs = (
   { sql, logger }: PostgresBrokerDeps,
   { times, lanes, notifier }: ReadingParts,
@@ -146,7 +146,7 @@ const createJobs = (
         const nowMs = performance.now()
         if (notifier.isHearing() && nowMs - searchedMs < times.searchEveryMs) return
         const found = await search.look(of.owned())
-        // One that failed comes again at once: a round that asks nothing would tell that it works again.
+        // A failed search repeats at once: a round without a question would look like a success.
         searchedMs = nowMs
         if (of.hear(found)) notifier.missed()
       },

@@ -12,17 +12,17 @@ import {
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
-/** Without a cache: otherwise the ids of two connections are not in the order of publication. */
+/** Has no cache: with one, ids of two connections would not be in the order of publication. */
 export const brokerQueueOrder = pgSequence('broker_queue_order', { cache: 1 })
 
-/** What waits, of all topics: settling a message deletes its row. Rows with negative ids are ballast for the planner. */
+/** The waiting messages of all topics; to settle one deletes its row. Rows with negative ids are planner ballast. */
 export const brokerQueue = pgTable('broker_queue', {
   /** Lane << 44 | `broker_queue_order`: a lane is a range of the primary key, in its order of delivery. */
   id: bigint({ mode: 'bigint' }).primaryKey(),
   topic: text().notNull(),
   key: text(),
   headers: jsonb(),
-  /** As `kept.ts` keeps it. */
+  /** In the form that `kept.ts` keeps. */
   value: bytea().notNull(),
   publishedAt: instant('published_at').notNull().defaultNow(),
   /** Attempts that failed, or whose process did not tell how they ended. */

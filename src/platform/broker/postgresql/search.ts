@@ -16,8 +16,8 @@ export type Search = {
 
 /**
  * Finds messages in the lanes of this process without being told. Ids commit out of order: one below a cursor is late,
- * not lost, because its row exists. So each search begins at a floor, where the cursor was some time ago; what is below
- * is swept.
+ * not lost, because its row exists. So each search begins at a floor, where the cursor was some time ago; the sweep
+ * looks below it.
  */
 export const createSearch = (session: Session): Search => {
   let flooredMs = Number.NEGATIVE_INFINITY
@@ -31,7 +31,7 @@ export const createSearch = (session: Session): Search => {
         high: lane.inHand?.[0] ?? highOf(lane.lane),
       }))
       const found = await session.ask((sql) => findFirst(sql, ranges))
-      // Only an answer lets a floor rise: what a search that failed did not see is still to be looked for.
+      // A floor rises only after an answer: a failed search has not seen the messages that it was to find.
       if (nowMs - flooredMs >= floorEveryMs) {
         flooredMs = nowMs
         for (const [place, { floors, cursor }] of lanes.entries()) {

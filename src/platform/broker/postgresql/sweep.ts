@@ -3,7 +3,7 @@ import { lowOf } from './lanes.ts'
 import { floorOf, leastOf, type OwnedLane } from './owned-lane.ts'
 import { findFirst, type Range } from './queue.ts'
 
-/** What a round may take: a hundredth of the time, while dead rows make it long. */
+/** How long a round may take: a hundredth of the time, while dead rows make it long. */
 const roundMsMax = 600
 const statementMsMax = 1_000
 /** A statement that takes less is followed by a wider one. */
@@ -18,9 +18,9 @@ export type Sweep = {
 }
 
 /**
- * Finds what committed so late that no search looks there any more. While a transaction is open that could see them, all
- * rows settled since it began are passed one by one, and there may be millions: so this goes up the lanes in pieces, none
- * much wider than what was read in time, and goes on the next time where it stopped.
+ * Finds what committed so late that no search looks there any more. While a transaction is open that could see them,
+ * all rows settled since it began are passed one by one, and there may be millions: so this goes up the lanes in
+ * pieces, none much wider than what was read in time, and goes on the next time where it stopped.
  */
 export const createSweep = (sql: Client): Sweep => {
   let swept = 0n
@@ -53,7 +53,7 @@ export const createSweep = (sql: Client): Sweep => {
   }
 }
 
-/** What is below the floor of a lane of the piece that begins above this order. */
+/** The ids below the floor of a lane, in the piece that begins above this order. */
 const pieceOf = (lane: OwnedLane, above: bigint, width: bigint): readonly Range[] => {
   const low = lowOf(lane.lane) + above
   const floor = floorOf(lane)

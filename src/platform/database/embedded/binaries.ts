@@ -67,7 +67,7 @@ const withSymlinks = async (native: string, version: string): Promise<string> =>
 
 /**
  * A copy of an installation that every user of this machine can read, made once per version. The directory
- * is ours alone to write: one that somebody else made is not trusted.
+ * is ours alone to write: we do not trust one that somebody else made.
  */
 export const copyOf = async (native: string, version: string): Promise<string> => {
   const owner = process.getuid?.() ?? 0
@@ -103,7 +103,7 @@ const fromSystem = async (): Promise<PostgresBinaries | undefined> => {
   return bin === undefined ? undefined : { bin, version: 'system' }
 }
 
-/** What its files say in PG_VERSION: `18`. The program itself is asked, as nobody else knows of the system's. */
+/** Its major version: `18`. We ask the program itself, as the system's has no file that we know. */
 export const majorVersionOf = ({ bin }: PostgresBinaries): string => {
   const { stdout } = Bun.spawnSync([join(bin, 'postgres'), '--version'])
   const [, major] = /\(PostgreSQL\) (\d+)/.exec(stdout.toString()) ?? []

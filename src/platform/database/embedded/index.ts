@@ -49,7 +49,7 @@ export type EmbeddedPostgresOptions = {
   readonly port?: number
   /** Further settings, as `postgres -c name=value`. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Absent: what is beside the program, else the system's. */
+  /** Absent: the binaries beside the program, else the system's. */
   readonly binaries?: PostgresBinaries
 }
 
@@ -59,7 +59,7 @@ export type EmbeddedPostgres = {
   readonly port: number
   /** The server's first process. */
   readonly pid: number
-  /** Where the cluster really lies. */
+  /** The real directory of the cluster. */
   readonly directory: string
   /** Resolves when the server has ended, whether asked to or not. */
   readonly exited: Promise<void>
@@ -134,7 +134,7 @@ const stateDirectory = async (wanted: string, as: RunAs): Promise<string> => {
   return directory
 }
 
-/** What is given where there is no such file. One that cannot be read may be all right: nothing is made in its place. */
+/** The given value if there is no such file. An unreadable file may be all right, so we make nothing in its place. */
 const orIfAbsent =
   <T>(value: T) =>
   (error: unknown): T => {
@@ -160,7 +160,7 @@ const isWhole = async (data: string): Promise<boolean> => {
   return names.filter((name) => /^\d+$/.test(name)).length >= databasesMin
 }
 
-/** An initdb whose owner was killed may be at it still: what is left then goes at the next start. */
+/** An initdb whose owner was killed may still run; the next start then removes its leftovers. */
 const removeUnfinished = async (directory: string): Promise<void> => {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(unfinished)) continue

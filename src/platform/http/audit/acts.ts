@@ -16,7 +16,7 @@ const refusalsMax = 4_096
 const recordMsMax = 1_000
 
 export type Acts = {
-  /** Does the act, and records what came of it before its answer goes out, unless the database is away. */
+  /** Does the act, and records its outcome before its answer goes out, unless the database is away. */
   readonly done: (
     action: AuditAction,
     c: RequestContext,

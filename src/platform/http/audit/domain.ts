@@ -77,14 +77,14 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
-/** Who acts. */
+/** The one who acts. */
 export type Actor = {
   /** Public id of the API key, or `cli:<user>` of a command. */
   readonly id: string
   readonly requestId: string | undefined
 }
 
-/** What was done, without its payload. */
+/** One act, without its payload. */
 export type AuditEntry = {
   readonly actor: Actor
   readonly action: AuditAction
@@ -112,7 +112,7 @@ export type AuditFilter = {
   readonly to?: Date | undefined
 }
 
-/** As the endpoint and exports show it. */
+/** An entry as the endpoint and exports show it. */
 export const viewOf = ({ id, actor, action, object, outcome, requestId }: AuditRecord) => ({
   id,
   at: uuidMoment(id).toISOString(),

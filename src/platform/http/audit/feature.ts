@@ -24,7 +24,7 @@ const everyMs = 6 * 3_600_000
 const sealEveryMs = 10_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
-/** Without its partition a row goes to the default one, which then keeps those of the whole month. */
+/** A row without its partition goes to the default one, which then keeps those of the whole month. */
 export const ensureAuditPartitions = (sql: Client): Promise<readonly string[]> =>
   ensurePartitions(sql, table, monthsAhead, new Date())
 
@@ -61,7 +61,7 @@ export const createAudit = ({
   archiveDirectory,
   logger,
 }: {
-  /** None: the endpoint answers 503 and names DATABASE_DSN. */
+  /** If there is none, the endpoint answers 503 and names DATABASE_DSN. */
   readonly databases: readonly Client[]
   readonly retentionDays: number
   readonly archiveDirectory: string | undefined

@@ -40,7 +40,7 @@ export const auditLinks = pgTable(
     ids: uuid().array(),
     /** 32 bytes for each id. */
     hashes: bytea(),
-    /** That of its last entry; of an empty link that of the link before. */
+    /** The hash of its last entry; in an empty link, that of the link before. */
     hash: bytea().notNull(),
     sealedAt: instant('sealed_at').notNull().defaultNow(),
     droppedAt: instant('dropped_at'),

@@ -14,10 +14,10 @@ class NotJsonError extends Error {
 
 /**
  * One text for all spellings of a JSON value (RFC 8259): white space, the order of members, escapes in strings and the
- * spelling of numbers do not count. Numbers are compared as decimals of any size, never as floats. Of members with the
- * same name the last counts, as for `JSON.parse`.
+ * spelling of numbers do not count. Numbers are compared as decimals of any size, never as floats. If members share a
+ * name, the last counts, as for `JSON.parse`.
  *
- * @returns undefined for what is no JSON, and for what is nested more than 64 deep
+ * @returns undefined for text that is not JSON, or is nested more than 64 deep
  * @example canonicalJson('{"b": 1.0, "a": "\\u0041"}') // '{"a":"A","b":1e0}'
  */
 export const canonicalJson = (text: string): string | undefined => {
@@ -123,10 +123,10 @@ const joined = (names: readonly string[], values: readonly string[]): string => 
   return `${out}}`
 }
 
-/** More are sorted by the runtime, whose way there is longer. */
+/** The runtime sorts more names than these: it takes longer to begin. */
 const fewMax = 16
 
-/** In the order of names, of equal ones the last. */
+/** Joins members in the order of their names; of members with the same name, only the last. */
 const joinedByName = (names: string[], values: string[]): string => {
   if (names.length > fewMax) {
     const last = new Map(names.map((name, at) => [name, values[at] as string]))
@@ -157,7 +157,7 @@ const joinedByName = (names: string[], values: string[]): string => {
 
 const word = /true|false|null|(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y
 
-/** Where a number without fraction and exponent ends: most are, and need no regular expression. */
+/** The end of a number without fraction and exponent: most are, and need no regular expression. */
 const integerEnd = (text: string, start: number): number | undefined => {
   let end = start + 1
   for (;;) {

@@ -7,7 +7,7 @@ import { canonicalJson } from './canonical.ts'
 
 const keyLengthMax = 255
 
-/** Bare, or as a quoted string; what the document publishes, too. A bare comma would be two headers that were joined. */
+/** A bare or quoted string, as the document publishes it. A bare comma would mean two headers that were joined. */
 export const keyHeaderForm =
   /^(?:[!#-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?|"(?:[ !#-[\]-~]|\\["\\]){1,255}")$/
 

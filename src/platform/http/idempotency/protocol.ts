@@ -17,7 +17,7 @@ export type Answered = Answer & { readonly isReplay: boolean }
  * Runs the work of one transaction once per key: the effect, the key and the answer commit together, and a repetition
  * gets that answer. Work that throws leaves no trace and may be repeated. While it runs, we tell others to wait.
  *
- * @param work returns the answer; with `provisionalMs`, one that holds unless {@link settleKey} comes in time
+ * @param work returns the answer; a `provisionalMs` makes it provisional, until {@link settleKey} comes in time
  * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
  */
 export const runOnce = (
@@ -37,7 +37,7 @@ export const runOnce = (
  * Claims the key in the transaction of the effect it guards; a rollback frees it again. For work that spans
  * transactions: the last one answers the key, and until then it counts as running.
  *
- * @returns undefined when the key is claimed now or there is none; otherwise the answer kept under it
+ * @returns undefined when the key is claimed now, or there is no key; otherwise the answer kept under it
  * @throws ApiError 409 and 422 as {@link runOnce}
  */
 export const claimKey = async (
@@ -92,14 +92,14 @@ export const replayOf = async (
 /** The answer kept under a key that another request has claimed; 409 and 422 as of {@link replayOf}. */
 export const repetitionOf = async (sql: Queryable, key: IdempotencyKey): Promise<Answered> => {
   const replay = await replayOf(sql, key)
-  // Its request has failed since.
+  // The request that held the key has failed since.
   if (replay === undefined) throw stillRunning()
   return replay
 }
 
 /**
- * Does work that judges before the key is claimed. What is judged now decides nothing of a request that was taken
- * already: whoever is refused gets the answer that is kept, and only then is it looked for.
+ * Does work that judges before the key is claimed. A judgement of now decides nothing about a request that was taken
+ * already: a refused caller gets the kept answer, and only then do we look for it.
  *
  * @throws ApiError 409 and 422 as of {@link replayOf}; what refused the work, when the key is new
  */
@@ -165,7 +165,7 @@ export const settleKey = async (
 }
 
 /**
- * For a statement that writes many effects by itself, to stand in its `with`: claims the keys that are free, and
+ * For a statement that writes many effects by itself, to stand in its `with`: claims the free keys, and
  * returns them as `key`. They go in in one order, so that two processes never wait for each other in a circle.
  *
  * @param rows a query of key, fingerprint, status and body; status and body are null where the answer comes later

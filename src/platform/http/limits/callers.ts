@@ -1,6 +1,6 @@
-/** Those who wait for their callers: none keeps a room for long by sending nothing, or little. */
+/** Requests that wait for their callers: none keeps a room for long by sending nothing, or little. */
 
-/** Who waits for its caller. */
+/** A request that waits for its caller. */
 export type Waiting = {
   /** As of which look, the next one for whoever came after the last, so that no request asks the clock; written here. */
   sinceMs: number
@@ -10,7 +10,7 @@ export type Waiting = {
   readonly giveUp: (reason: GiveUpReason) => void
 }
 
-/** Its time is over, or the room that it has is needed by another. */
+/** The request's time is over, or another needs its room. */
 export type GiveUpReason = 'late' | 'needed'
 
 export type Callers = {
@@ -23,7 +23,7 @@ export type Callers = {
 
 /** Every route's largest body comes within this over 3 Mbit/s. */
 export const callerMsMax = 30_000
-/** Who has waited for less keeps its room, however many come: nearly every body comes with its headers. */
+/** A request that has waited for less keeps its room, however many come: nearly every body comes with its headers. */
 export const patienceMs = 2_000
 export const lookEveryMs = 1_000
 

@@ -3,7 +3,7 @@ import { ApiError, httpErrors } from '../errors.ts'
 import { type Callers, createCallers } from './callers.ts'
 import { createCongestion } from './congestion.ts'
 
-/** The rails whose requests are bounded each by itself: one that is slow takes no room of another. */
+/** The rails, each with its own bound of requests: a slow rail takes no room of another. */
 export type Rail = 'spi' | 'cards' | 'drex'
 
 /** Requests that may run at once. */
@@ -15,7 +15,7 @@ export type ConcurrencyBounds = Readonly<Record<Rail, number>>
  */
 export type Use = 'writing' | 'reading'
 
-/** Room for the requests of a rail. What comes while there is none is refused at once: nothing queues here. */
+/** Room for the requests of a rail. If there is none, a request is refused at once: nothing queues here. */
 export type Rooms = {
   /**
    * @param use undefined: it may wait for somebody else at any time, so that its time tells nothing
@@ -23,9 +23,9 @@ export type Rooms = {
    */
   readonly enter: (use?: Use) => void
   /**
-   * Who has entered without a use has one from here on.
+   * Gives a use to a request that has entered without one.
    *
-   * @throws ApiError `overloaded`; it has none then
+   * @throws ApiError `overloaded`; the request has no room then
    */
   readonly begin: (use: Use) => void
   /** @param use as it entered or began */
@@ -35,7 +35,7 @@ export type Rooms = {
   /** The same from here to {@link Rooms.resume}. */
   readonly pause: (use: Use) => void
   readonly resume: (use: Use) => void
-  /** Those who have a room and wait for their caller: the first to give theirs up where there is none. */
+  /** Requests that have a room and wait for their caller: they are the first to give theirs up when there is none. */
   readonly callers: Callers
 }
 
@@ -98,7 +98,7 @@ type Bound = <T>(account: string, work: () => Promise<T>) => Promise<T>
 /** An account has at most so many times as much as is left for others. */
 const heldPerFree = 2
 
-/** What waits for an address that a client chose has one: the runtime makes only so many requests of its own at once. */
+/** Bounds requests to addresses that clients chose: the runtime makes only so many requests of its own at once. */
 export const createBound = (runningMax: number): Bound => {
   const held = new Map<string, number>()
   let running = 0

@@ -1,6 +1,8 @@
 /**
- * How many requests may be in our own hands at once, found by how long they stay there: what arrives faster than it
- * leaves would wait, and those who wait longest have given up before they are served. A request is in our hands unless
+ * How many requests may be in our own hands at once, found by how long they stay there: if requests came faster than
+ * they
+ * leave, they would wait, and the longest waiting would give up before they are served. A request is in our hands
+ * unless
  * it waits for its body or for a counterparty, so a slow card network makes nothing smaller here. A burst is let in as
  * it comes; only where requests stay too long on the average are there fewer, and more again as soon as they do not.
  */
@@ -23,11 +25,11 @@ export type CongestionOptions = {
 
 /** How long a request may be in our own hands, on the average of a window. */
 export const ownMsMax = 75
-/** So many are always let in: fewer would not use what a database and several cores can do at once. */
+/** We always let so many in: fewer would not use what a database and several cores can do at once. */
 export const requestsMin = 64
 /** How often the bound is judged. */
 export const windowMs = 100
-/** In a window. */
+/** The growth per window. */
 const growth = 1.1
 /** A window of a single long pause says nothing about how many there should be. */
 const shrinkMin = 0.5

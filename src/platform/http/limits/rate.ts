@@ -11,7 +11,7 @@ export type RateSettings = {
   readonly account: number | undefined
 }
 
-/** What the answer tells of the bucket that is nearest to its end. */
+/** What the answer tells of the bucket that will be empty first. */
 export type Allowance = {
   readonly name: 'key' | 'account'
   readonly perSecond: number
@@ -27,7 +27,7 @@ export type RateLimits = {
   readonly take: (by: Principal) => Allowance | undefined | Promise<Allowance>
 }
 
-/** A bucket holds what comes in so many seconds: who was silent may ask so much at once. */
+/** A bucket holds the tokens of so many seconds, so a caller that was silent may ask so much at once. */
 const burstSeconds = 2
 /** A process draws what it needs for a quarter of a second, so at most four times a second, … */
 const lotsPerSecond = 4
@@ -36,8 +36,8 @@ const lowShare = 0.25
 const keptMax = 10_000
 
 /**
- * Token buckets that processes share: each draws tokens in lots and spends them without asking. What is refused is
- * refused without asking until the bucket has a token again. So no number of requests costs more than a few statements
+ * Token buckets that processes share: each draws tokens in lots and spends them without asking. After a refusal, it
+ * refuses without asking until the bucket has a token again. So no number of requests costs more than a few statements
  * a second for each key.
  *
  * @param draw what the processes share; undefined without a database: then each counts alone
@@ -140,7 +140,7 @@ class Bucket {
     return Math.max(0, this.emptyUntilMs - this.options.nowMs())
   }
 
-  /** Those that come while it is drawn wait for one draw; each draw that gives nothing ends the wait of all. */
+  /** Requests that come during a draw wait for it; a draw that gives nothing ends the wait of all. */
   private async takeDrawn(): Promise<Allowance> {
     while (this.tokens === 0 && this.waitMs() === 0) {
       this.drawing ??= this.draw()
@@ -193,7 +193,7 @@ export const rateHeaders = ({
   }
 }
 
-/** What of an exchange a request is counted by. */
+/** The parts of an exchange that a request is counted by. */
 type Counted = { readonly rates: RateLimits | undefined; allowance: Allowance | undefined }
 
 /**

@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { inTime } from '#src/platform/runtime/index.ts'
 
-/** What a bucket gives, and what it has after that. */
+/** The answer of a bucket: what it gives, and what is left. */
 type Draw = {
   /** Whole tokens, at most as many as were asked for. */
   readonly granted: number
@@ -60,10 +60,10 @@ export const ownBuckets = (nowMs: () => number): DrawTokens => {
 
 /** The database answers within a few milliseconds: a request does not wait longer for one that is frozen. */
 const drawMsMax = 250
-/** So long nobody asks it again; then one asks for all. */
+/** For so long nobody asks the database again; then one request asks for all. */
 const aloneMs = 5_000
 
-/** The buckets that processes share; while those do not answer, and without a database, this process's own. */
+/** The buckets that processes share; without a database, or while it does not answer, this process's own. */
 export const sharedOrOwn = (options: {
   readonly shared: () => DrawTokens | undefined
   readonly nowMs: () => number

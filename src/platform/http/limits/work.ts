@@ -1,4 +1,4 @@
-/** What the time of a request tells about how much there is to do, and when it waits for somebody else. */
+/** Tells how the time of a request counts as work, and when the request waits for somebody else. */
 import type { Exchange, RequestContext } from '../route.ts'
 import type { Use } from './concurrency.ts'
 

@@ -29,7 +29,7 @@ export class OutsideError extends Error {
 type OutsideRequest = {
   readonly accept: string
   readonly bytesMax: number
-  /** Who chose the address; undefined: we did. */
+  /** The account that chose the address; undefined: we did. */
   readonly account?: string | undefined
 }
 
@@ -46,8 +46,9 @@ const messages: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads documents whose addresses others chose: every address of the host must be allowed, we connect to the one that
- * was checked, follow no redirect, and read no more than asked for.
+ * Reads documents whose addresses others chose: every address of the host must be allowed. We connect to the one that
+ * we
+ * checked, follow no redirect, and read no more than asked for.
  *
  * @param lookUp - instead of the system's
  */

@@ -45,7 +45,7 @@ export class TargetError extends Error {
 
 const denied = networksOf([...deniedV4, ...deniedV6])
 
-/** None of IPv4 in the form of IPv6 is public, whatever it holds: nobody needs to name one so. */
+/** No IPv4 address in the form of IPv6 counts as public, whatever it holds: nobody needs that form. */
 const isDenied = (address: string): boolean =>
   plainAddress(address) !== address || denied.has(address)
 
@@ -118,7 +118,7 @@ export type Target = {
   readonly urls: readonly string[]
   /** For the Host header. */
   readonly host: string
-  /** For TLS: the name to ask for and to verify; undefined if the URL holds an address. */
+  /** The name that TLS asks for and verifies; undefined if the URL holds an address. */
   readonly serverName: string | undefined
 }
 

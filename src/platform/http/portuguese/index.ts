@@ -1,6 +1,6 @@
 /**
- * What an error says of itself, in Portuguese. As catalogues of translations are, this one is by the English text: who
- * tells of an error says it once, and a test walks over the sources for a text that is missing here. `{}` stands for
+ * An error's own words, in Portuguese. Like catalogues of translations, this one is keyed by the English text: the code
+ * states an error once, and a test walks over the sources for a text that is missing here. `{}` stands for
  * what varies, `{1}` for the first of it.
  */
 import type { Violation } from '../errors.ts'
@@ -19,23 +19,23 @@ const textCharactersMax = 4_096
 const partCharactersMax = 512
 /** A phrase within a phrase within a phrase. */
 const depthMax = 4
-/** What one answer may look up. A text of ours takes eight at most; a caller can make one that takes thousands. */
+/** The most look-ups for one answer. A text of ours takes eight at most; a caller can make one that takes thousands. */
 const lookupsMax = 2_000
 
-/** What one answer has looked up so far, by depth and text, and how much it still may. */
+/** The look-ups of one answer so far, by depth and text, and how many it still may make. */
 export type Lookups = { left: number; readonly found: Map<string, string | undefined> }
 
 export const startLookups = (): Lookups => ({ left: lookupsMax, found: new Map() })
 
 type Template = { readonly pieces: readonly string[]; readonly portuguese: string }
 
-/** With the most of its own words first: what only has punctuation fits nearly everything. */
+/** The templates with the most own words come first: one with only punctuation fits nearly everything. */
 const templates: readonly Template[] = [...phrases]
   .filter(([english]) => english.includes('{}'))
   .map(([english, portuguese]) => ({ pieces: english.split('{}'), portuguese }))
   .sort((a, b) => b.pieces.join('').length - a.pieces.join('').length)
 
-/** What stands for the placeholders, each as short as can be but the last; undefined if the text is another. */
+/** The texts in place of the placeholders, each as short as possible except the last; undefined if the text differs. */
 const parametersOf = (text: string, pieces: readonly string[]): readonly string[] | undefined => {
   const [first = '', ...rest] = pieces
   const last = rest.pop() ?? ''
@@ -55,7 +55,7 @@ const parametersOf = (text: string, pieces: readonly string[]): readonly string[
 
 /** Words of English that nobody translated. */
 const sentence = /[a-z]{2} [a-z]{2}/
-/** What somebody else wrote stays as it is. */
+/** The quoted words of others stay as they are. */
 const quoted = /^"[^"]*"$/
 
 const filled = (
@@ -102,7 +102,7 @@ const lookedUp = (text: string, lookups: Lookups, depth: number): string | undef
   return told
 }
 
-/** What a violation says to people; of one that the catalogue does not have the rule is told. */
+/** A violation in words for people; if the catalogue lacks its message, its rule. */
 export const portugueseViolation = (violation: Violation, lookups: Lookups): string => {
   const told = portugueseOf(violation.message, lookups)
   const demanded = violation.message.startsWith('line ') ? byRule(violation) : undefined
@@ -114,7 +114,7 @@ type Told = (expected: string, got: string) => string
 
 const counted = (expected: string): string => /\d+/.exec(expected)?.[0] ?? expected
 
-/** What a schema of ISO 20022 demands, by its rule. Each message tells the line, and the members say the rest. */
+/** The demands of an ISO 20022 schema, by rule. Each message tells the line, and the members say the rest. */
 const ofSchema: Readonly<Record<string, Told>> = {
   root: (expected) => `a raiz deve ser ${expected}`,
   unexpected: (expected, got) => `${got} não é esperado aqui, e sim ${expected}`,

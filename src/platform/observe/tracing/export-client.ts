@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders }
 export type ExportClient = {
   /** Resolves when the collector has taken the spans; rejects with an {@link ExportError}, in bounded time. */
   send(message: Uint8Array): Promise<void>
-  /** For good. */
+  /** Closes it for good. */
   close(): void
 }
 
@@ -32,8 +32,8 @@ const zipped = 1
 const frameHeadBytes = 5
 
 /**
- * One unary gRPC call at a time over one connection, made when it is needed. Directly on HTTP/2: what a client library
- * does beyond that costs a loaded process more than the spans themselves. Messages go out compressed, which every
+ * One unary gRPC call at a time over one connection, made when it is needed. It uses HTTP/2 directly: the further work
+ * of a client library costs a loaded process more than the spans themselves. Messages go out compressed, which every
  * collector has to take; a tenth of the bytes is a tenth of the work on both sides.
  */
 export const createExportClient = (
@@ -121,7 +121,7 @@ const call = (
   stream.on('response', note)
   stream.on('trailers', note)
   stream.on('error', failWith)
-  // Whoever has answered has settled it before.
+  // An answer has settled the call before.
   stream.on('close', () => fail('no status'))
   stream.resume()
   stream.end(body)

@@ -194,7 +194,7 @@ export type Origin = {
 
 const ownAttributes = ['service.name', 'service.version']
 
-/** An ExportTraceServiceRequest that spans are written to. One is enough: what it has finished is taken from it at once. */
+/** An ExportTraceServiceRequest under construction. One is enough: we take its finished bytes at once. */
 export class SpanBatch {
   count = 0
   private readonly to = new Writer()
@@ -228,7 +228,7 @@ export class SpanBatch {
     this.count++
   }
 
-  /** So far. */
+  /** The number of bytes so far. */
   get bytes(): number {
     return this.to.at
   }

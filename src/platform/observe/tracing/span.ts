@@ -19,7 +19,7 @@ export type Span = {
   isFailed: boolean
 }
 
-/** What travels between processes. */
+/** The context that travels between processes. */
 export type TraceContext = {
   readonly traceId: string
   readonly spanId: string

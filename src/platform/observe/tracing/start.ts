@@ -54,7 +54,7 @@ export const startTracing = (options: TracingOptions): Tracing => {
     client.send(message).catch((error: unknown) => {
       onProblem(error instanceof ExportError ? error.reason : 'internal', spans)
     })
-  /** One at a time: a slow collector fills the queue, not the memory. */
+  /** Sends one batch at a time: a slow collector fills the queue, not the memory. */
   const sendAll = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       await send(next)
@@ -85,7 +85,7 @@ export const startTracing = (options: TracingOptions): Tracing => {
     }
     gathered.length = 0
   }
-  /** Under load batches are full long before it is time: an export costs nearly as much for few spans as for many. */
+  /** Under load, batches are full long before their time: an export costs nearly as much for few spans as for many. */
   const closeAll = (): void => {
     clearTimeout(timer)
     timer = undefined
@@ -107,7 +107,7 @@ export const startTracing = (options: TracingOptions): Tracing => {
     stop: async () => {
       useSink(undefined)
       closeAll()
-      // What is under way then fails at once, and what waits behind it.
+      // Then the running export, and those that wait behind it, fail at once.
       const late = setTimeout(client.close, stopTimeoutMs)
       await flush()
       clearTimeout(late)

@@ -45,7 +45,7 @@ export type SpanSink = {
   readonly samplingRatio: number
 }
 
-/** As OTLP numbers them. */
+/** The numbers that OTLP gives them. */
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 const traceIdBytes = 16
 const spanIdBytes = 8
@@ -79,7 +79,7 @@ export const inSpan = <T>(name: string, options: SpanOptions, work: (span: Activ
   return activeSpan.run(span, run, span, work) as T
 }
 
-/** One object records and holds the data, because there is one for every request and statement. */
+/** One object both records and holds the data, because there is one for every request and statement. */
 class RunningSpan implements Span, OpenSpan {
   readonly traceId: string
   readonly spanId: string

@@ -23,7 +23,7 @@ const scope = text(grantCharactersMax).refine(isGrant, {
   error: 'is no scope',
   params: { rule: 'known' },
 })
-/** What `false` says, is said by nothing where it is stored. */
+/** A stored key has no member for `false`. */
 const switches = { own_webhooks: z.boolean().optional(), read_only: z.boolean().optional() }
 const restrictions = restrictionsSchema.extend(switches).meta({
   id: 'KeyRestrictions',

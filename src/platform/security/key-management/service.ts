@@ -32,7 +32,7 @@ type KeyChangeRequest = Pick<NewKeyRequest, 'restrictions' | 'expires_at'> & {
   readonly replaces?: GivenRestrictions | undefined
 }
 
-/** What callers do to the keys of their account. Undefined: it has no such key. */
+/** The acts of callers on the keys of their account. Undefined: it has no such key. */
 export type KeyService = {
   readonly page: (
     by: Caller,
@@ -145,7 +145,7 @@ const requireWholeAccount = (by: Caller): void => requireNone(by, parts)
 const requireUnrestricted = (by: Caller): void => requireNone(by, limits)
 
 /**
- * Nobody gives what he does not have, to another or to himself.
+ * Nobody may give rights that he lacks, to another or to himself.
  *
  * @param until when what is given ends; undefined: never
  */

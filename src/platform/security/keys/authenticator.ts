@@ -21,7 +21,7 @@ export type KeyRecord = {
   readonly grants: readonly string[]
   /** Undefined for keys that were stored before it was: then it is what the key's text says. */
   readonly environment: KeyEnvironment | undefined
-  /** As stored; undefined: none. */
+  /** The restrictions as stored; undefined: none. */
   readonly restrictions?: unknown
   readonly expiresAt: Date | undefined
   /** The expiry as it is stored, where that is by another clock than this process's. */
@@ -29,14 +29,14 @@ export type KeyRecord = {
   readonly revokedAt: Date | undefined
 }
 
-/** Where keys are kept: a file or the database. */
+/** A file or a database that holds keys. */
 export type KeySource = {
   find(id: string): Promise<KeyRecord | undefined>
   /** Called when a key has been verified again: at most once per cache period and key. */
   used?(id: string, at: Date): void
 }
 
-/** What a short-lived token stands for: a key, and what of its scopes. */
+/** The grant of a short-lived token: a key, and the scopes of it that the token has. */
 export type TokenGrant = {
   readonly keyId: string
   /** The hash of the secret that it was issued for, in hex; undefined: it was stored before that was. */
@@ -47,7 +47,7 @@ export type TokenGrant = {
   readonly certificate: string | undefined
 }
 
-/** Where tokens that were issued for keys are known. */
+/** Knows the tokens that were issued for keys. */
 export type TokenSource = {
   readonly isToken: (text: string) => boolean
   readonly find: (text: string) => Promise<TokenGrant | undefined>
@@ -61,7 +61,7 @@ export type Principal = {
   readonly isInstitution: boolean
   readonly keyId: string
   readonly name: string
-  /** Test keys move nothing of value, live keys move nothing else. */
+  /** Test keys move nothing of value; live keys move only real value. */
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
   readonly restrictions: Restrictions
@@ -81,7 +81,7 @@ export type Authenticator = {
 
 type Cached = {
   readonly principal: Principal
-  /** By the monotonic clock: a clock that is set back must not lengthen what a revoked key is taken for. */
+  /** By the monotonic clock: if a clock is set back, a revoked key must not be accepted for longer. */
   readonly keptUntilMs: number
   readonly expiresMs: number
 }
@@ -91,7 +91,7 @@ const cachedKeysMax = 4_096
 /** How long a refused key costs no look-up; short, as it may have been made just now. */
 const refusedMs = 1_000
 
-/** Whoever names no account is the institution itself. */
+/** A caller that names no account is the institution itself. */
 export const institutionDefault: readonly string[] = [defaultAccount]
 
 type KeysOptions = {
@@ -142,7 +142,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
       const nowMs = now()
       const untilMs = secretUntilMs(parsed.hash, record)
       if (untilMs <= nowMs || !isAlive(record, nowMs)) return undefined
-      // The text's environment is no secret: whoever holds a test key could write a live one from it.
+      // The environment in the text is no secret: the holder of a test key could write a live one from it.
       if ((record.environment ?? environment) !== environment) return undefined
       const principal = principalOf(record, environment, institution)
       if (principal === undefined) return undefined
@@ -191,8 +191,8 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 }
 
 /**
- * Returns the holder of a token. A token counts as long as its key and the secret that it was issued for, with the rights
- * that the key has now.
+ * Returns the holder of a token. A token counts as long as its key and the secret that it was issued for, with the
+ * rights that the key has now.
  */
 const holderOf = async (
   { keyId, secretHash, certificate, scopes, expiresAt }: TokenGrant,

@@ -14,8 +14,8 @@ const instant = z.iso.datetime()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
- * The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, previous_hash?, previous_until?, environment?, scopes,
- * restrictions?, created_at, expires_at?, revoked_at?}]}`.
+ * The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, previous_hash?, previous_until?, environment?,
+ * scopes, restrictions?, created_at, expires_at?, revoked_at?}]}`.
  */
 const fileSchema = z.strictObject({
   keys: z.array(
@@ -41,7 +41,7 @@ export type KeyFileEntry = KeyFile['keys'][number]
 
 const checkEveryMs = 1_000
 
-/** A change takes milliseconds: whoever made a lock that stays as it is for so long has died. */
+/** A change takes milliseconds: if a lock stays unchanged for so long, its maker has died. */
 const lockMsMax = 5_000
 const lockedLookMs = 20
 
@@ -61,9 +61,9 @@ export const readKeyFile = async (path: string): Promise<KeyFile> => {
 }
 
 /**
- * Reads the file and replaces it in one step, one command after the other. Who could read it still can: a gateway that no
- * longer could would go on taking a key that is revoked. A new file is readable by its owner only. What was told to have
- * been done is so after a power loss: a key that was revoked stays revoked.
+ * Reads the file and replaces it in one step, one command after the other. Its readers can still read it: a gateway
+ * that no longer could would go on accepting a revoked key. Only its owner can read a new file. A change that we report
+ * is on the disk: after a power loss, a revoked key stays revoked.
  *
  * @param change undefined: the file stays
  * @returns whether it was replaced
@@ -89,7 +89,7 @@ export const changeKeyFile = (
     return true
   })
 
-/** To the owner, the group and the readers of the file that it is to replace. */
+/** Gives the file the owner, group and readers of the one that it is to replace. */
 const giveAway = async (temporary: string, path: string): Promise<void> => {
   const { uid, gid, mode } = await stat(path)
   try {
@@ -201,7 +201,7 @@ const recordOf = (entry: KeyFileEntry): KeyRecord => ({
   revokedAt: dateOf(entry.revoked_at),
 })
 
-/** The secret before the last rotation, of what is stored of it. */
+/** The secret before the last rotation, from the stored columns. */
 export const previousOf = (
   previousHash: string | null | undefined,
   until: string | null | undefined,

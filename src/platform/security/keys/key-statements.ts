@@ -29,7 +29,7 @@ const listed = (row: KeyRow): ListedKey => ({
 })
 
 type KeyReplacement = KeyChange & {
-  /** What its restrictions are to be for anything to change; undefined: whatever they are. */
+  /** The change happens only if the restrictions are these; undefined: whatever they are. */
   readonly replaces?: StoredRestrictions | undefined
 }
 
@@ -41,7 +41,7 @@ type KeyPage = {
   readonly limit: number
 }
 
-/** What is done to keys in the table `api_keys`, each with its entry in the audit log: for a transaction. */
+/** The changes of keys in the table `api_keys`, each with its entry in the audit log, for use in a transaction. */
 export const keyStatements = (tx: Queryable, actor: Actor) => {
   const audit = (action: AuditEntry['action'], id: string, outcome: string) =>
     writeAudit(tx, { actor, action, object: id, outcome })

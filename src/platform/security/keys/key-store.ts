@@ -11,9 +11,9 @@ export type NewKey = {
   readonly expiresAt: Date | undefined
 }
 
-/** What may change in a key; what is undefined stays. */
+/** The changes of a key; an undefined member stays. */
 export type KeyChange = {
-  /** All of them: those that it had and that are not here are lifted. */
+  /** The whole set: restrictions that are not here are lifted. */
   readonly restrictions?: StoredRestrictions | undefined
   readonly expiresAt?: Date | undefined
 }
@@ -39,7 +39,7 @@ export type ListedKey = {
 /** The key's new text, and until when the former secret counts. */
 type RotatedKey = { readonly key: string; readonly previousUntil: Date }
 
-/** What the operator's commands do to keys, wherever we keep them. */
+/** The acts of the operator's commands on keys, wherever we keep them. */
 export type KeyStore = {
   /** Returns the key's text: the only time that it exists outside its owner's hands. */
   create(key: NewKey): Promise<{ readonly id: string; readonly key: string }>
@@ -49,7 +49,7 @@ export type KeyStore = {
   /** False when there is no such key or it is revoked. */
   change(id: string, change: KeyChange): Promise<boolean>
   /**
-   * Gives a key a new secret: who it is, what it owns and what it may do stay. The present secret counts for so long.
+   * Gives a key a new secret; its name, its property and its rights stay. The present secret counts for so long.
    *
    * @param environment of a key that was stored before it was
    * @returns undefined when there is no such key or it is revoked
@@ -63,7 +63,7 @@ export type KeyStore = {
 
 /** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
 export const createKeyFileStore = (path: string, now: () => Date): KeyStore => {
-  /** Replaces a key that is not revoked; false when there is none. */
+  /** Replaces a key that is not revoked; false if there is no such key. */
   const replace = (id: string, changed: (entry: KeyFileEntry) => KeyFileEntry): Promise<boolean> =>
     changeKeyFile(path, ({ keys }) => {
       const found = keys.find((entry) => entry.id === id)

@@ -30,7 +30,7 @@ export const isNetwork = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsOf(family))
 }
 
-/** What keeps a text from being a network that somebody names now; undefined: nothing does. */
+/** Why a text is not a network that one may name now; undefined: it is. */
 export const networkFault = (text: string): string | undefined => {
   if (!isNetwork(text)) return 'no address and no network in CIDR notation'
   const [address = '', bits = mappedBits] = text.split('/')

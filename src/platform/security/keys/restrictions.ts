@@ -16,8 +16,8 @@ const network = z.string().refine((text) => networkFault(text) === undefined, {
 const storedNetwork = z.string().refine(isNetwork, 'no address and no network in CIDR notation')
 
 /**
- * What a key may do of what its scopes open, as somebody gives it. A member that is absent restricts nothing. One that
- * is unknown is refused: it may be a restriction of a newer version.
+ * The restrictions of a key within its scopes, as a caller gives them. An absent member restricts nothing. We refuse an
+ * unknown one: it may be a restriction of a newer version.
  */
 export const restrictionsSchema = z.strictObject({
   merchant_ids: z.array(merchant).min(1).max(entriesMax).optional(),
@@ -28,7 +28,7 @@ export const restrictionsSchema = z.strictObject({
   addresses: z.array(network).min(1).max(entriesMax).optional(),
 })
 
-/** The same, as it is stored: what former versions took stays readable. */
+/** The same, as it is stored: values that former versions accepted stay readable. */
 export const storedRestrictionsSchema = restrictionsSchema.extend({
   addresses: z.array(storedNetwork).min(1).max(entriesMax).optional(),
 })
@@ -45,9 +45,9 @@ export type Restrictions = {
   readonly wallets?: ReadonlySet<string>
   /** Webhook endpoints only that the key made itself. */
   readonly ownWebhooks?: true
-  /** Nothing that changes, moves or signs anything. */
+  /** The key may not change, move or sign anything. */
   readonly readOnly?: true
-  /** In place of what all keys may. */
+  /** Replaces the limit of all keys. */
   readonly requestsPerSecond?: number
   /** Requests from these networks only. */
   readonly addresses?: Networks
@@ -62,13 +62,13 @@ const storedNames: Readonly<Record<keyof Restrictions, RestrictionName>> = {
   readOnly: 'read_only',
 }
 
-/** What a key is restricted by, under the names that its owner knows. */
+/** The names of a key's restrictions, as its owner knows them. */
 export const restrictionNamesOf = (restrictions: Restrictions): readonly RestrictionName[] =>
   Object.entries(storedNames).flatMap(([name, stored]) =>
     restrictions[name as keyof Restrictions] === undefined ? [] : [stored],
   )
 
-/** Undefined for what this version does not know: a key with less restrictions than it was given is none. */
+/** Undefined if this version does not know all of them: a key must not have fewer restrictions than it was given. */
 export const restrictionsOf = (stored: unknown): Restrictions | undefined => {
   const given = storedRestrictionsSchema.safeParse(stored ?? {}).data
   if (given === undefined) return undefined

@@ -7,7 +7,7 @@ export const apiKeys = pgTable(
   {
     id: text().primaryKey(),
     name: text().notNull(),
-    /** The owner of the key: what belongs to an account outlives each of its keys. */
+    /** The owner of the key: an account's belongings outlive each of its keys. */
     account: text().notNull().default('default'),
     hash: text().notNull(),
     /** The secret before the last rotation, and until when it counts. */
@@ -17,7 +17,7 @@ export const apiKeys = pgTable(
     environment: text(),
     /** Grants as `trilho keys create` takes them. */
     scopes: text().array().notNull(),
-    /** What the key may do of what its scopes open. */
+    /** The restrictions of the key within its scopes. */
     restrictions: jsonb().notNull().default({}),
     createdAt: instant('created_at').notNull().defaultNow(),
     expiresAt: instant('expires_at'),

@@ -1,4 +1,4 @@
-/** Those of the API Pix, which a token may have: the standard spells them `cob.read`. */
+/** The scopes of the API Pix, which a token may have: the standard spells them `cob.read`. */
 export const pixScopes = [
   'cob:read',
   'cob:write',
@@ -26,7 +26,7 @@ export const pixScopes = [
   'webhookcobr:write',
 ] as const
 
-/** What a key may be allowed to do: `feature:verb`. `ops:admin` does not imply the others; `*` does. */
+/** The rights that a key may have: `feature:verb`. `ops:admin` does not imply the others; `*` does. */
 export const scopes = [
   'spi:transform',
   'spi:send',
@@ -78,10 +78,10 @@ export const isGrant = (text: string): boolean =>
   text === '*' ||
   scopes.some((scope) => scope === text || `${scope.slice(0, scope.indexOf(':'))}:*` === text)
 
-/** Once given to keys, though they never opened anything: a file that holds one is no malformed file. */
+/** Scopes that keys once had, though they never opened anything: a file that holds one is not malformed. */
 const retired = ['cards:tokenize', 'certificates:read', 'certificates:manage', 'certificates:*']
 
-/** A grant that a stored key may hold: one that can be given, or could be. */
+/** A grant that a stored key may hold: a present one, or a retired one. */
 export const isStoredGrant = (text: string): boolean => isGrant(text) || retired.includes(text)
 
 /** The scopes that a key's grants open. */

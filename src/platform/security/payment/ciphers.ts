@@ -30,7 +30,7 @@ const tripleOf = (key: Uint8Array): Uint8Array => {
   throw new Error('a DES key has 8, 16 or 24 bytes')
 }
 
-/** Each block by itself. @throws Error for a key or data of another length */
+/** Encrypts or decrypts each block by itself. @throws Error for a key or data of another length */
 export const desEcb = (key: Uint8Array, data: Uint8Array, direction: Direction): Uint8Array =>
   run('des-ede3', tripleOf(key), null, data, direction)
 
@@ -49,7 +49,7 @@ const aesName = (key: Uint8Array, mode: 'cbc' | 'ecb'): string => {
 export const aesCbc = (key: Uint8Array, data: Uint8Array): Uint8Array =>
   run(aesName(key, 'cbc'), key, zeroBlock, data, 'encrypt')
 
-/** Each block by itself. @throws Error for a key or data of another length */
+/** Encrypts or decrypts each block by itself. @throws Error for a key or data of another length */
 export const aesEcb = (key: Uint8Array, data: Uint8Array, direction: Direction): Uint8Array =>
   run(aesName(key, 'ecb'), key, null, data, direction)
 

@@ -1,7 +1,7 @@
 import { aesBlockBytes, desBlockBytes, desEcb } from './ciphers.ts'
 import { aesCmac } from './mac.ts'
 
-/** A key that came from elsewhere and is not what it should be. Says nothing of its value. */
+/** A key from elsewhere is not what it should be. The error says nothing of its value. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError'
 }
@@ -10,8 +10,8 @@ const desCheckBytes = 3
 const aesCheckBytes = 5
 
 /**
- * Tells keys apart without showing them: the first bytes of zeros under the key. Of DES three (ANSI X9.24), of AES five
- * of its CMAC.
+ * Tells keys apart without showing them: the first bytes of zeros under the key. DES gives three (ANSI X9.24), and AES
+ * five of its CMAC.
  */
 export const checkValueOf = (cipher: 'des' | 'aes', key: Uint8Array): Uint8Array =>
   cipher === 'des'
@@ -29,7 +29,7 @@ const isOdd = (byte: number): boolean => {
 /**
  * Opens a key of DES that lies under another one, each block by itself (ANSI X9.17).
  *
- * @throws KeyRefusedError when its length or parity shows that it is no key, or was under another one
+ * @throws KeyRefusedError when its length or parity shows that it is no key, or was wrapped under another one
  */
 export const unwrapDesKey = (under: Uint8Array, wrapped: Uint8Array): Uint8Array => {
   if (![8, 16, 24].includes(wrapped.length)) throw new KeyRefusedError('8, 16 or 24 bytes')

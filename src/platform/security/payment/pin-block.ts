@@ -15,7 +15,7 @@ const clearDigitsMax = 6
 /** Twelve digits and the check digit. */
 const accountPanMin = 13
 
-/** Bytes of an encrypted block: those of format 4 do not fit into DE 52 of most dialects. */
+/** Bytes of an encrypted block: format 4 does not fit into DE 52 of most dialects. */
 const pinBlockBytes = (format: PinFormat): number =>
   format === '4' ? aesBlockBytes : desBlockBytes
 
@@ -100,8 +100,8 @@ const doesRead = (format: PinFormat, block: Uint8Array): boolean => {
 }
 
 /**
- * Whether a block of DES shows a PIN of 4 to 6 digits as it is, in format 0, 2 or 3. One that is encrypted looks like
- * that in two of ten million cases.
+ * Whether a block of DES shows a PIN of 4 to 6 digits as it is, in format 0, 2 or 3. An encrypted block looks like that
+ * in two of ten million cases.
  *
  * @param pan ASCII digits
  */

@@ -2,7 +2,7 @@ import type { RsaKey, RsaProvider } from './provider.ts'
 
 /** One round asks each provider for this many signatures at once. */
 const roundSignatures = 16
-/** So many that each provider gets a quiet one: a wrong choice would halve the rate for good. */
+/** Enough rounds that each provider gets a quiet one: a wrong choice would halve the rate for good. */
 const rounds = 8
 /** The optional provider must be clearly cheaper: it may take at most this part of the other's time. */
 const worthIt = 0.85
@@ -68,7 +68,7 @@ export const chooseRsaKey = async (
       }
     }
   } catch {
-    // It is not installed or not usable: the safe provider does the same work.
+    // The fast provider is not installed or not usable: the safe one does the same work.
   }
   fastKey?.close()
   return safeChoice

@@ -15,7 +15,7 @@ type Scope = {
 }
 
 /**
- * What the worker thread runs: OpenSSL's libcrypto through `bun:ffi`.
+ * The code of the worker thread: OpenSSL's libcrypto through `bun:ffi`.
  *
  * Self-contained on purpose: the thread is started from this function's source text, so that the
  * single executable needs no second entry point. It may refer to nothing outside its body.

@@ -20,9 +20,9 @@ export type ResealCounts = {
 
 export type OpenCounts = { readonly readable: number; readonly unreadable: number }
 
-/** What a feature keeps sealed under the master key. */
+/** The values that a feature keeps sealed under the master key. */
 export type SealedStock = {
-  /** As an operator says it: `wallet keys`. */
+  /** The operator's name for them: `wallet keys`. */
   readonly what: string
   readonly reseal: () => Promise<ResealCounts>
   /** Opens every one of them, and changes nothing. */

@@ -94,7 +94,7 @@ export const createSealer = (master: Uint8Array, previous: readonly Uint8Array[]
       try {
         // This mode leaves nothing for the end, which only checks the tag.
         decipher.final()
-        // Memory of its own: what native code is handed of the runtime's shared memory is copied first, and stays.
+        // Has memory of its own: the runtime copies shared memory before native code gets it, and the copy stays.
         const opened = new Uint8Array(new ArrayBuffer(plain.length))
         opened.set(plain)
         return opened

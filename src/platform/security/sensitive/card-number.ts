@@ -5,7 +5,7 @@ const digitsMax = 19
 /** First four digits and the lengths of the numbers that begin with them. */
 type IssuerRange = readonly [from: number, to: number, digitsMin: number, digitsMax: number]
 
-/** What issuers number cards with, in order. Wider than today's ranges: those of one scheme grow. */
+/** The ranges of issuers' numbers, in order. They are wider than today's, because the ranges of a scheme grow. */
 const issuerRanges: readonly IssuerRange[] = [
   [2200, 2205, 16, 19], // Mir
   [2221, 2720, 16, 16], // Mastercard

@@ -17,7 +17,7 @@ const cnpjDigits = 14
 
 const isDigit = (code: number): boolean => code >= digit0 && code <= digit9
 
-/** Blank, dot, hyphen, no-break space, and what stands for them in Unicode. */
+/** Blank, dot, hyphen, no-break space, and their likes in Unicode. */
 const isSeparator = (code: number): boolean =>
   code === 0x20 ||
   code === 0x2d ||

@@ -33,12 +33,12 @@ const judgedKind = (name: string): NameKind => {
   return secretNames.has(plain) || secretEnd.test(plain) ? 'secret' : undefined
 }
 
-/** Names of fields are few and come again with every line; those of callers are as many as they please. */
+/** Field names are few and recur with every line; callers may send as many names as they please. */
 const kinds = new Map<string, NameKind>()
 const kindsMax = 1_000
 const keptNameMax = 64
 
-/** What the name of a field tells of its value. */
+/** The kind of value that the name of a field promises. */
 export const nameKind = (name: string): NameKind => {
   const known = kinds.get(name)
   if (known !== undefined || kinds.has(name)) return known
@@ -71,7 +71,7 @@ const identifierForm = new RegExp(`${before}(?:${forms.join('|')})${after}`, 'g'
 export const withoutIdentifiers = (text: string): string =>
   text.replaceAll(identifierForm, (found) => 'x'.repeat(found.length))
 
-/** What a caller draws at random for an identifier: hexadecimal digits as hashes have, with a letter, or a ULID. */
+/** A random identifier of a caller: hexadecimal digits as hashes have, with a letter, or a ULID. */
 const opaqueForm =
   /^(?:(?=[0-9]*[a-fA-F])(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{64})|(?=[0-9]*[A-Z])[0-7][0-9A-HJKMNP-TV-Z]{25})$/
 

@@ -10,7 +10,7 @@ const hidden = '***'
 const numbersIn = (text: string): readonly Finding[] =>
   hasLongRun(text) ? findNumbers(withoutIdentifiers(text)) : []
 
-/** What must not be shown or kept, if the text holds any: the kind, and a card number before all others. */
+/** The kind of thing in the text that must not be shown or kept, if any; a card number counts before all others. */
 export const findSensitive = (text: string): SensitiveKind | undefined => {
   const numbers = numbersIn(text)
   if (numbers.length > 0) {
@@ -23,8 +23,8 @@ export const findSensitive = (text: string): SensitiveKind | undefined => {
 
 /**
  * The same for a value that a caller chose to name something with, and that we would keep as it is: an
- * `Idempotency-Key`, an `X-Request-Id`, a token. What is drawn at random by the usual generators (UUID, ULID, 32, 40 or
- * 64 hexadecimal digits) is never taken for a card number.
+ * `Idempotency-Key`, an `X-Request-Id`, a token. The random values of the usual generators (UUID, ULID, 32, 40 or 64
+ * hexadecimal digits) never pass for a card number.
  */
 export const findInIdentifier = (value: string): SensitiveKind | undefined =>
   isOpaque(value) ? undefined : findSensitive(value)
@@ -41,8 +41,8 @@ export const scrub = (text: string): string => {
 }
 
 /**
- * The text without card numbers and credentials; of persons it tells what it told. For answers: who sent a wrong CPF may
- * read it there, while a secret in the wrong field goes back to nobody, because answers are kept and forwarded.
+ * The text without card numbers and credentials; what it says of persons stays. For answers: a caller that sent a wrong
+ * CPF may read it there, while nobody gets back a secret from the wrong field, because answers are kept and forwarded.
  */
 export const withoutSecrets = (text: string): string =>
   withoutCredentials(withoutNumbers(text, ({ kind }) => kind === 'card number'))
@@ -100,13 +100,13 @@ const scrubNumber = (value: number): number | string => {
 }
 
 /**
- * Besides numbers, what a line is searched for: a part of every form and name that is not shown, and escapes, whose digits
+ * Besides numbers, we search a line for a part of every form and name that is not shown, and for escapes, whose digits
  * would hide a number that follows them.
  */
 const lineHint =
   /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|pass|pwd|secret|api[_-]?key|token|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d|\\u/i
 
-/** One line of JSON, as `scrubFields`; a line in which nothing can be is returned as it is. */
+/** One line of JSON, as `scrubFields`; a line that cannot hold anything secret is returned as it is. */
 export const scrubLine = (line: string): string => {
   if (!lineHint.test(line) && !mayHoldUser(line) && numbersIn(line).length === 0) return line
   try {
@@ -119,13 +119,13 @@ export const scrubLine = (line: string): string => {
 /** A form of secret, and what is written in its place. */
 type CredentialForm = { readonly form: RegExp; readonly shown: string }
 
-/** How the name of a secret ends; what stands before it may be anything, as in `client_secret` and `PGPASSWORD`. */
+/** The ends of secrets' names; anything may stand before them, as in `client_secret` and `PGPASSWORD`. */
 const secretName =
   'passw(?:ord|d)|passphrase|pwd|secret|(?:api|private|master)[_-]?key|(?:access|refresh|session|auth|id)[_-]?token'
 
 const credentialForms: readonly CredentialForm[] = [
   {
-    // Also one that was cut off: to the end.
+    // A key that was cut off counts to the end of the text.
     form: /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g,
     shown: '[private key]',
   },
@@ -150,7 +150,7 @@ const credentialForms: readonly CredentialForm[] = [
     shown: '$1$2***',
   },
   {
-    // In a text that is itself JSON, or JSON within JSON: up to a quote that is escaped as the first, else to the end.
+    // In a text that is JSON, or JSON within JSON: up to a quote that is escaped as the first one, else to the end.
     form: new RegExp(
       `(${secretName})(\\\\{0,7}["']\\s*:\\s*)(\\\\{0,7}["'])(?!\\*\\*\\*|\\[private)(?:[\\s\\S]*?(?<!\\\\)\\3|[\\s\\S]*$)`,
       'gi',
@@ -170,7 +170,7 @@ const userHint = /:[^\s/:@?#"'<>]{1,256}@/
 
 const mayHoldUser = (text: string): boolean => text.includes('@') && userHint.test(text)
 
-/** Nothing is named where nothing is assigned, and a member of JSON has its name in quotes. */
+/** A secret has a name only where something is assigned, and a member of JSON has its name in quotes. */
 const mayHoldNamed = (text: string): boolean =>
   (text.includes('=') || text.includes('"') || text.includes("'")) && nameHint.test(text)
 

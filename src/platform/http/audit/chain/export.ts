@@ -23,7 +23,8 @@ export type Exported = {
 }
 
 /**
- * Appends to a file what was sealed since, whole links at a time; what an interrupted call left of a link is cut off.
+ * Appends to a file the entries sealed since, whole links at a time; it cuts off the part of a link that an interrupted
+ * call left.
  *
  * @throws Error where the chain does not go on from the file's last link: one of the two was changed; or where the file
  *   is no export, and then it stays as it is
@@ -35,7 +36,7 @@ export const exportAudit = async (sql: Client, path: string): Promise<Exported> 
     let head = last
     let [links, entries] = [0, 0]
     for await (const link of goingOn(exportLinks(sql, last?.seq ?? 0n), last, path)) {
-      // What is cut off comes again with this link; without one it may be all that is left.
+      // This link brings back what we cut off; without a link, that may be all that is left of it.
       if (links === 0) await file.truncate(end)
       await file.appendFile(link.lines)
       links++
@@ -101,7 +102,7 @@ export const archiveChain = async (
 ): Promise<void> => {
   const span = await forgettable(sql, before)
   if (span === undefined) return
-  // What was written before the last process died must not be written again, without the entries that are gone.
+  // Entries that were written before the last process died must not be written again, without those that are gone.
   const written = BigInt((await archivedUntil(directory)) ?? 0)
   const first = written >= span.first ? written + 1n : span.first
   if (first > span.last) return

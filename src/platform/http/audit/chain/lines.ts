@@ -104,12 +104,12 @@ export async function* exportLinks(sql: Client, after: bigint): AsyncGenerator<E
 /** A link of an archive, and what stood before it. */
 export type ArchivedLink = Pick<Link, 'seq' | 'ids' | 'hashes' | 'hash'> & {
   readonly before: Uint8Array
-  /** As many entries as it says that it has. */
+  /** The number of entries that the link states. */
   readonly count: number
   readonly found: readonly SealedEntry[]
   /** Bytes of the content up to its end. */
   readonly end: number
-  /** Those of these whose moment is not that of their id. */
+  /** Entries whose moment differs from that of their id. */
   readonly mistimed: readonly string[]
 }
 
@@ -193,7 +193,7 @@ const linesIn = async function* (path: string): AsyncGenerator<Line> {
     }
     if (rest.length > lineBytesMax) throw noExport(path)
   }
-  // Without one whole line it may be anybody's: it must not be taken for what a stopped writer left.
+  // Without one whole line the file may be anybody's: it must not pass for one that a stopped writer left.
   if (rest.length > 0) throw end === 0 ? noExport(path) : torn(path)
 }
 

@@ -26,12 +26,15 @@ type Sealing = {
   readonly sql: Client
   readonly logger: Logger
   readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
-  /** The clock of the database, if not given: what a process with a wrong one sealed too early, no link would hold. */
+  /**
+   * The clock of the database, if not given: a process with a wrong one would seal too early, and miss entries for
+   * good.
+   */
   readonly nowMs?: () => number | Promise<number>
 }
 
 /**
- * Seals what was written: each link holds the hashes of a span of entries, each over the one before. One process at a
+ * Seals new entries: each link holds the hashes of a span of entries, each over the one before. One process at a
  * time: a second that writes the same link is refused by its number.
  *
  * @returns how many entries it sealed
@@ -46,7 +49,7 @@ export const sealEntries = async ({
   let isLateSealed = false
   let total = 0
   while (round?.signal.aborted !== true) {
-    // Before the span: whoever has linked it meanwhile has taken the number that follows.
+    // Before we read the span: a process that has linked it meanwhile has taken the next number.
     const before = await lastLink(sql)
     const fromId = (await sealedUntil(sql)) ?? first
     const endId = uuidBound(new Date((await nowMs()) - settleMs))
@@ -88,7 +91,7 @@ export const sealLate = async ({ sql, logger, round }: Omit<Sealing, 'nowMs'>): 
   return total
 }
 
-/** What one link may seal: retention drops entries by the month, and then those of whole links. */
+/** Cuts a link at the end of a month: retention drops entries by the month, and only those of whole links. */
 const withinMonth = (found: readonly SealedEntry[], endId: string) => {
   const at = uuidMoment(found[0]?.id ?? '')
   const monthEnd = uuidBound(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)))
@@ -115,7 +118,7 @@ const link = async (
   }
   const ids = entries.map(({ id }) => id)
   if (!(await addLink(sql, { ...span, seq, isLate, ids, hashes, hash }))) return false
-  // Whoever keeps the log elsewhere has an anchor that nobody with the database alone can change.
+  // Anyone who keeps the log elsewhere has an anchor that nobody with the database alone can change.
   const anchor = `${seq}:${Buffer.from(hash).toString('hex')}`
   logger.info({ anchor, entries: entries.length, late: isLate }, 'audit entries are sealed')
   return true

@@ -16,7 +16,7 @@ export type Link = Span & {
   readonly droppedAt: Date | null
 }
 
-/** What is committed into a span that was sealed is sealed by a late link, whose own span is at most so long. */
+/** A late link seals entries that were committed into a sealed span; its own span is at most this long. */
 export const lateMs = 3_600_000
 
 const columns = (sql: Queryable) => sql`
@@ -37,7 +37,7 @@ export const sealedUntil = async (sql: Queryable): Promise<string | undefined> =
 }
 
 /**
- * From here on an entry that no link knows may yet be sealed late. It follows the sealing and not the clock: while
+ * From here on an entry outside every link may yet be sealed late. This follows the sealing and not the clock: while
  * nothing is sealed, nothing becomes too late.
  */
 export const lateFrom = async (sql: Queryable): Promise<string | undefined> => {
@@ -74,7 +74,7 @@ const entryOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`(
   where id = ${id} limit 1) as entry`
 
 /**
- * Entries of spans that are sealed, which no link knows: they were committed after their span was. Links that are not
+ * Entries in sealed spans that no link holds: they were committed after their span was sealed. Links that are not
  * late touch each other, so the first of them that ends behind the span ends the search, and no late one that reaches
  * into the span ends much later. `except` compares them in one pass, however few or many the planner expects.
  */

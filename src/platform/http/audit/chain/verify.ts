@@ -9,7 +9,7 @@ const entriesMax = 10_000
 /** Entries of one link that are looked for in other places: each costs as many hashes as the link has entries. */
 const movedMax = 20
 
-/** What is not as it was sealed. */
+/** Something that differs from what was sealed. */
 export type Finding = {
   readonly kind:
     | 'altered'
@@ -32,7 +32,7 @@ export type Verification = {
   readonly late: number
   /** Links whose entries retention has dropped: their hashes hold the chain together, and nothing more is known. */
   readonly dropped: number
-  /** The last link, `<number>:<hash>`: what to compare with next time. */
+  /** The last link, `<number>:<hash>`, to compare with next time. */
   readonly head: string | undefined
   readonly findings: readonly Finding[]
 }
@@ -85,7 +85,7 @@ const keptFromOf = (retentionDays: number, nowMs: number): string => {
   return uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
 }
 
-/** What is found in one link. @param before the link before; undefined for the first */
+/** The findings in one link. @param before the link before; undefined for the first */
 const judgeLink = async (
   sql: Client,
   link: Link,
@@ -167,7 +167,7 @@ export const verifyPage = async (
   return { links, entries, late, dropped, head, findings, next: isEnd ? undefined : before?.seq }
 }
 
-/** Entries in the spans of these links that no link knows, and none will seal. */
+/** Entries in the spans of these links that no link holds or will seal. */
 const insertedWithin = async (
   sql: Client,
   links: readonly Link[],
@@ -208,7 +208,7 @@ const placeFindings = (link: Link, before: Link | undefined): readonly Finding[]
   return []
 }
 
-/** Each entry against the hash that it was sealed with. */
+/** Compares each entry with the hash that it was sealed with. */
 export const entryFindings = (
   { ids, hashes, hash: end, seq }: Pick<Link, 'ids' | 'hashes' | 'hash' | 'seq'>,
   start: Uint8Array,
@@ -234,7 +234,7 @@ export const entryFindings = (
   return findings
 }
 
-/** What another entry of the link hashes to here stood here; else the entry itself is another. */
+/** If another entry of the link has the hash sealed here, it stood here; else the entry itself was altered. */
 const differing = (
   id: string,
   at: number,
