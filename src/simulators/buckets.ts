@@ -1,4 +1,6 @@
-/** Tokens by name: each bucket begins full, and fills at a steady rate. What was not used for longest is forgotten. */
+/**
+ * Tokens by name: each bucket begins full, and fills at a steady rate. We forget the one that was unused for longest.
+ */
 import { putBounded } from './bounded.ts'
 import { steadyClock } from './steady-clock.ts'
 

@@ -1,4 +1,4 @@
-/** What the simulated counterparties that speak HTTP have alike. */
+/** The common parts of the simulated counterparties that speak HTTP. */
 
 import { verify, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
@@ -39,7 +39,7 @@ export const withDefaults = <Options extends object, Defaults extends Partial<Op
   return { ...defaults, ...Object.fromEntries(given) } as Resolved<Options, Defaults>
 }
 
-/** Where a server is called from this machine, as the host of an address says it. */
+/** The host by which this machine calls a server, as an address writes it. */
 export const urlHost = (hostname: string): string => {
   if (hostname === '0.0.0.0' || hostname === '::') return 'localhost'
   return hostname.includes(':') ? `[${hostname}]` : hostname
@@ -83,7 +83,7 @@ export const faultsBody = <
     )
     .max(faultsMax)
 
-/** Refuses a fault that never strikes. @param struck the operations that a kind strikes in, where it does not in all */
+/** Refuses a fault that never strikes. @param struck the operations that a kind strikes in, if not in all */
 export const demandStruck =
   (struck: Readonly<Record<string, readonly string[] | undefined>>) =>
   (
@@ -143,7 +143,7 @@ const nameOf = (text: string): CanonicalName | undefined => {
   try {
     return parseName(text)
   } catch {
-    // No certificate has a name that cannot be read.
+    // A name that cannot be read is no certificate's.
     return undefined
   }
 }

@@ -10,7 +10,7 @@ export type Strike = {
 export type Strikes<F extends Strike> = {
   /** Replaces all faults. */
   readonly set: (faults: readonly F[]) => void
-  /** Those with times left. */
+  /** The faults that have times left. */
   readonly active: () => readonly F[]
   /** The first fault of these kinds that strikes in what concerns it now, or undefined. */
   readonly strike: (kinds: readonly F['kind'][], concerns: (fault: F) => boolean) => F | undefined

@@ -1,7 +1,7 @@
 import { luhnSum } from '#src/platform/security/index.ts'
 
 /**
- * What the simulated network does with a card, and the two-digit number KK that asks for it: in a test card
+ * How the simulated network treats a card, and the two-digit number KK that asks for it: in a test card
  * number (`400000 KK CC 00000 L`, `510000 KK CC 00000 L`; L is the check digit) and in an amount (`99KKCC` cents).
  * CC is the argument: a response code, tens of milliseconds or a number of messages.
  */
@@ -49,7 +49,7 @@ export const behaviours = {
   contradict: 21,
   /** Answers with another card number. */
   wrong_card: 22,
-  /** Never sees it. */
+  /** The network never sees the message. */
   lost: 23,
   /** Sees it, and answers, after `lateMs`. */
   arrive_late: 24,
@@ -63,15 +63,15 @@ export type Behaviour = { readonly name: BehaviourName; readonly argument: numbe
 export const approve: Behaviour = { name: 'approve', argument: 0 }
 export const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
-/** What a message does with a payment that is there. */
+/** The act of a message on a present payment. */
 export type Kind = 'void' | 'increment' | 'capture' | 'refund'
 
 const ofKindForm = /^(void|increment|capture|refund)_(?:decline|no_answer)$/
 
-/** It asks for something with messages of one kind alone. */
+/** True if the behaviour concerns messages of one kind alone. */
 export const isOfKind = ({ name }: Behaviour): boolean => ofKindForm.test(name)
 
-/** What a behaviour asks for with a message of that kind; undefined of one that asks only with others. */
+/** What a behaviour asks for with a message of that kind; undefined if it concerns only others. */
 export const askedOf = (behaviour: Behaviour, kind: Kind | undefined): Behaviour | undefined => {
   const [, of] = ofKindForm.exec(behaviour.name) ?? []
   if (of === undefined) return behaviour
@@ -94,14 +94,14 @@ const digitsAt = (pan: Uint8Array, from: number, count: number): number => {
   return value
 }
 
-/** What a card number asks for; any number but a test card's asks for approval. */
+/** The behaviour that a card number asks for; any number but a test card's asks for approval. */
 export const behaviourOfPan = (pan: Uint8Array): Behaviour => {
   const prefix = digitsAt(pan, 0, 6)
   if (pan.length !== 16 || (prefix !== 400_000 && prefix !== 510_000)) return approve
   return behaviourOf(digitsAt(pan, 6, 2), digitsAt(pan, 8, 2))
 }
 
-/** What an amount asks for: 990000 to 999999 cents do, others ask for nothing. */
+/** The behaviour that an amount asks for: 990000 to 999999 cents do, other amounts ask for nothing. */
 export const behaviourOfAmount = (cents: number): Behaviour =>
   cents >= 990_000 && cents <= 999_999
     ? behaviourOf(Math.floor(cents / 100) % 100, cents % 100)

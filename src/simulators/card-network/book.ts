@@ -16,9 +16,9 @@ export type BookEntry = {
   readonly authCode: string | undefined
   /** DE 49. */
   readonly currency: string
-  /** What the card asks for in what comes after. */
+  /** The behaviour that the card asks for in later messages. */
   readonly behaviour: Behaviour | undefined
-  /** With its increments. */
+  /** The amount with its increments. */
   authorizedAmount: number
   capturedAmount: number
   reversedAmount: number
@@ -32,7 +32,7 @@ export type BookEntry = {
 const booked = { captured: 'debits', refunded: 'credits' } as const
 const takenBack = { captured: 'debitReversals', refunded: 'creditReversals' } as const
 
-/** What tells a message from all others: two gateways may use one STAN in the same hour, and the same RRN then. */
+/** Tells a message from all others: two gateways may use one STAN in the same hour, and the same RRN then. */
 export type Original = Pick<BookEntry, 'acquirer' | 'stan' | 'rrn' | 'transmission'>
 
 /** A message about a payment that is there. */
@@ -49,19 +49,19 @@ type Movement = {
   isReversed: boolean
 }
 
-/** What opened it moved the money, and what raises it moves more. */
+/** Whether the opening message moved the money; then increments move more. */
 const isSale = ({ mti }: BookEntry): boolean => mti.startsWith('02')
 
 const keyOf = ({ acquirer, stan, rrn, transmission }: Original): string =>
   `${acquirer}:${transmission}:${stan}:${rrn}`
 
-/** From the one that says least. */
+/** The least specific key comes first. */
 const referenceKeysOf = ({ acquirer, rrn, authCode }: Reference): readonly string[] => {
   const byRrn = `${acquirer}:${rrn}`
   return authCode === undefined ? [byRrn] : [byRrn, `${byRrn}:${authCode}`]
 }
 
-/** What the network authorized, captured and reversed; the oldest go when there are `entriesMax`. */
+/** The amounts that the network authorized, captured and reversed; at `entriesMax`, the oldest entries go. */
 export class Book {
   private readonly opened = new Map<string, BookEntry>()
   private readonly movements = new Map<string, Movement>()
@@ -108,7 +108,10 @@ export class Book {
     return this.movements.get(keyOf(original))
   }
 
-  /** What was captured, refunded or uploaded under these numbers; undefined: nothing was, or it is taken back. */
+  /**
+   * The amount booked under these numbers; undefined if nothing was captured, refunded or uploaded, or it is taken
+   * back.
+   */
   bookedAmount(original: Original): number | undefined {
     const movement = this.movements.get(keyOf(original))
     if (movement !== undefined) return movement.isReversed ? undefined : movement.amount
@@ -134,7 +137,7 @@ export class Book {
   }
 
   /**
-   * Takes one increment, capture or refund back; what it stood on stands again.
+   * Takes one increment, capture or refund back; the entry stands as before.
    *
    * @returns false: a refund has given a part of it back
    */
@@ -144,7 +147,7 @@ export class Book {
     if (kind === 'captured' && entry.capturedAmount - amount < entry.refundedAmount) return false
     movement.isReversed = true
     entry[`${kind}Amount`] -= amount
-    // What was raised may be among what is taken back already.
+    // The increment may be among what is taken back already.
     const isOfSale = kind === 'authorized' && isSale(entry)
     const back = isOfSale ? Math.min(amount, entry.capturedAmount) : amount
     if (isOfSale) entry.capturedAmount -= back

@@ -41,7 +41,7 @@ const [inBalance, outOfBalance] = ['1', '2']
 /** Days that are remembered, and answered reconciliations. */
 const keptMax = 1_000
 
-/** What the network has booked by day and currency, and how it answers reconciliations. */
+/** Holds the network's bookings by day and currency, and answers reconciliations. */
 export class DailyTotals {
   /** The totals of the day that is open, by currency. */
   private open = new Map<string, Totals>()
@@ -51,7 +51,7 @@ export class DailyTotals {
   private readonly answered = new Map<string, Totals>()
   private readonly feeBasisPoints: number
 
-  /** @param feeBasisPoints what it takes of each sale and refund, as its answers tell; 0: nothing, and none is told */
+  /** @param feeBasisPoints the fee on each sale and refund, as its answers tell; 0: it takes none, and tells of none */
   constructor(feeBasisPoints = 0) {
     this.feeBasisPoints = feeBasisPoints
   }
@@ -62,7 +62,7 @@ export class DailyTotals {
     this.open.set(currency, totals)
   }
 
-  /** What it takes of a sale or refund. */
+  /** The network's fee on a sale or refund. */
   feeOf(cents: number): number {
     return Math.round((cents * this.feeBasisPoints) / hundredPercent)
   }
@@ -87,7 +87,7 @@ export class DailyTotals {
     this.keep(`${day}:${currency}`, totals)
   }
 
-  /** Ends the day, MMDD: what is booked from now on belongs to the next. */
+  /** Ends the day, MMDD: later bookings belong to the next. */
   endDay(day: string): void {
     for (const [currency, totals] of this.open) this.keep(`${day}:${currency}`, totals)
     this.open = new Map()
@@ -95,7 +95,7 @@ export class DailyTotals {
 
   /**
    * Compares the totals of a reconciliation with those of its day, and puts these into the answer. Without an end of
-   * the day by the network, what was booked since the last reconciliation is the day.
+   * the day by the network, the day is everything booked since the last reconciliation.
    */
   answer(request: CardMessage, answer: CardMessage): void {
     const currency = String(currencyOf(request) ?? '')

@@ -26,7 +26,7 @@ const notFound = '25'
 const formatError = '30'
 const invalidAmount = '13'
 const partlyApproved = '10'
-/** To a card that is only asked about. */
+/** The answer for a card that is only asked about. */
 const nothingAgainst = '85'
 /** Authorizations that DE 81 counts. */
 const counted: ReadonlySet<string> = new Set([approved, partlyApproved, nothingAgainst])
@@ -54,12 +54,12 @@ const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
 /** The MTI of the answer; undefined when the network does not take the message. */
 export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMtis[mti]
 
-/** It is about the totals of a day. */
+/** True if the message is about the totals of a day. */
 const isReconciliation = ({ mti }: CardMessage): boolean => mti.startsWith('05')
-/** It is about one transaction of a day. */
+/** True if the message is about one transaction of a day. */
 const isUpload = ({ mti }: CardMessage): boolean => mti.startsWith('03')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
-/** It moves money: a purchase, capture or refund. */
+/** True if the message moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
 /** Networks have it as an authorization, too, and as an advice of either. */
 const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
@@ -135,7 +135,7 @@ export class Issuer {
     this.book = book
   }
 
-  /** What is to be done about the message beside deciding. */
+  /** The behaviour beyond the decision on the message. */
   behaviour(request: CardMessage): Behaviour {
     const ofAmount =
       isReversal(request) || isUpload(request)
@@ -144,7 +144,7 @@ export class Issuer {
     return ofAmount === approve ? this.ofCard(request) : ofAmount
   }
 
-  /** What a fault of chance does with the message; undefined of one that does nothing with such a message. */
+  /** The effect of a random fault on the message; undefined if it has none on such a message. */
   chance(request: CardMessage, fault: Behaviour): Behaviour | undefined {
     const kind = this.kindOf(request)
     const isOpening = request.mti === '0100' && kind === undefined
@@ -154,7 +154,7 @@ export class Issuer {
     return askedOf(fault, kind)
   }
 
-  /** What the message does with a payment that is there; undefined of what opens one, or is about many. */
+  /** The act of the message on a present payment; undefined if it opens one, or is about many. */
   private kindOf(request: CardMessage): Kind | undefined {
     if (isReversal(request)) return 'void'
     if (isRefund(request)) return 'refund'
@@ -194,7 +194,7 @@ export class Issuer {
     return answer
   }
 
-  /** Compares a transaction of an ended day with the book; one that was not there is booked in that day. */
+  /** Compares a transaction of an ended day with the book; a missing one is booked in that day. */
   private upload(request: CardMessage, { name, argument }: Behaviour): CardMessage {
     const answer = echo(request, '0330')
     const original = reversedOf(request)
@@ -221,7 +221,7 @@ export class Issuer {
     return String(this.authCodes).padStart(6, '0')
   }
 
-  /** One text in place of many that are equal: the collector looks at each that the book holds. */
+  /** One text in place of many equal ones: the garbage collector looks at each that the book holds. */
   private shared(text: string): string {
     const known = this.texts.get(text)
     if (known !== undefined) return known
@@ -282,7 +282,7 @@ export class Issuer {
     answer.authCode = entry.authCode
     if (entry.responseCode !== partlyApproved) return answer
     answer.amount = String(entry.authorizedAmount).padStart(12, '0')
-    // Nothing is left of the account.
+    // The account has nothing left.
     const balance = { accountType: '00', amountType: '02', currency: request.currency ?? '986' }
     answer.additionalAmounts = formatAdditionalAmounts([{ ...balance, sign: 'C', amount: 0n }])
     return answer
@@ -380,7 +380,7 @@ export class Issuer {
     return entry === undefined || isFinancial(entry.mti) ? undefined : entry
   }
 
-  /** What the card asks for with this message; a capture or reversal may come without the card number. */
+  /** The behaviour that the card asks for with this message; a capture or reversal may lack the card number. */
   private ofCard(request: CardMessage): Behaviour {
     if (isUpload(request)) return approve
     const own = request.pan === undefined ? approve : behaviourOfPan(request.pan)

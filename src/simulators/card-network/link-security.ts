@@ -109,7 +109,7 @@ export class SimulatedKeys {
     createFieldSetter(keyField)(answer, parcel)
   }
 
-  /** As one that begins anew: what it sends is under a key that nobody has. */
+  /** Acts like a network that begins anew: it sends under a key that nobody has. */
   begin(): void {
     this.keys.push(this.newKey().bytes)
   }

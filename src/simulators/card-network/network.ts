@@ -37,7 +37,7 @@ export type CardNetworkOptions = {
   readonly needsSignOn?: boolean
   /** Codes of messages about payments, and their keys. */
   readonly security?: SimulatedSecurity
-  /** Hundredths of a percent of sales and refunds that it charges, which its totals tell (DE 83, 85); none without it. */
+  /** The fee, in hundredths of a percent of sales and refunds, which its totals tell (DE 83, 85); none without it. */
   readonly feeBasisPoints?: number
 }
 
@@ -46,7 +46,7 @@ type CardNetworkStatistics = {
   readonly connectionsTotal: number
   /** Messages received, by MTI. */
   readonly received: Readonly<Record<string, number>>
-  /** What was done about payments, by behaviour. */
+  /** The number of payments by behaviour. */
   readonly behaviours: Readonly<Partial<Record<BehaviourName, number>>>
   /** Connections closed because of what they sent. */
   readonly refused: number
@@ -95,7 +95,7 @@ export class CardNetwork {
     this.keys = options.security && new SimulatedKeys(options.security, randomBytes)
   }
 
-  /** Where it listens, or last listened. */
+  /** The port where it listens, or last listened. */
   port(): number {
     return this.listenPort
   }
@@ -222,7 +222,7 @@ export class CardNetwork {
     this.askOn(session, this.keys.changeCode)
   }
 
-  /** From now on its codes are under a key that it tells only to who asks. */
+  /** From now on, its codes are under a key that a gateway gets only when it asks. */
   forgetKeys(): void {
     this.keys?.begin()
   }
@@ -260,7 +260,7 @@ export class CardNetwork {
     session.send(request)
   }
 
-  /** Does what card, amount or chance ask for, and wipes the message. */
+  /** Does what the card, the amount or chance asks for, and wipes the message. */
   private act(session: Session, request: CardMessage, tpdu: Uint8Array): void {
     if (answerMtiOf(request.mti) === undefined) {
       request.wipe()

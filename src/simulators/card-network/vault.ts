@@ -14,7 +14,7 @@ export type TestVaultOptions = {
   readonly host?: string
   /** 0: a free one. */
   readonly port?: number
-  /** What callers must say as `Authorization: Bearer …`. */
+  /** The key that callers must send as `Authorization: Bearer …`. */
   readonly key: string
 }
 

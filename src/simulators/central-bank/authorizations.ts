@@ -18,7 +18,7 @@ const frequencies = {
 
 const day = z.iso.date()
 
-/** As the payload of a recurrence shows it, beyond what every payload has. */
+/** A recurrence as its payload shows it, beyond the members that every payload has. */
 const recurrence = z.object({
   idRec: z.string().regex(/^R[RN][0-9A-Z]{8}\d{8}[a-zA-Z0-9]{11}$/),
   vinculo: z.object({
@@ -44,7 +44,7 @@ const recurrence = z.object({
 
 export type ShownRecurrence = z.infer<typeof recurrence>
 
-/** What a payload says, compact JWS as a location answers it; its signature is not judged. Undefined: it is none. */
+/** The content of a payload, a compact JWS from a location; we do not judge its signature. Undefined if it is none. */
 export const readRecurrencePayload = (jws: string): ShownRecurrence | undefined => {
   try {
     const [, payload = ''] = jws.split('.')

@@ -185,7 +185,10 @@ const payInMany = async (
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** As {@link taking}, of what sends a message: none while the bank is full. @param to whom, where the body says it */
+/**
+ * As {@link taking}, for acts that send a message: refuses them while the bank is full. @param to whom, if the body
+ * says
+ */
 const sending = <T>(
   { isFull }: ControlDeps,
   schema: z.ZodType<T>,

@@ -1,4 +1,4 @@
-/** What is due when: items by the tick in which their time is over. */
+/** Items by the tick in which their time is over. */
 import { steadyClock } from '../steady-clock.ts'
 
 export const tickMs = 50
@@ -16,7 +16,7 @@ export const createDeadlines = <Item>(now: () => number) => {
       if (due === undefined) byTick.set(tick, [item])
       else due.push(item)
     },
-    /** Those whose time is over, each once, in the order of their times. */
+    /** The items whose time is over, each once, in the order of their times. */
     takeDue: (): readonly Item[] => {
       const upTo = tickAt(steady())
       if (upTo <= sweptTick) return []

@@ -71,9 +71,9 @@ export type PaidCharge = {
 
 type PaidCash = {
   readonly cents: bigint
-  /** Who hands it out, as messages name it: AGTEC, AGTOT or AGFSS. */
+  /** The kind of agent that hands it out, as messages name it: AGTEC, AGTOT or AGFSS. */
   readonly agent: string
-  /** ISPB of who makes the service possible. */
+  /** ISPB of the institution that makes the service possible. */
   readonly facilitator: string
 }
 

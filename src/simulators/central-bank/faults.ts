@@ -7,11 +7,11 @@ import type { Channel } from './options.ts'
 export const faultKinds = [
   /** Answers `delayMs` later. */
   'latency',
-  /** Does what was asked, then answers 500: a message sent is stored, a batch read is on its way. */
+  /** Handles the request, then answers 500: a sent message is stored, a read batch is on its way. */
   'error_after_storing',
   /** Answers 503 and does nothing. */
   'unavailable',
-  /** Does what was asked, and cuts the connection in the middle of the answer. */
+  /** Handles the request, and cuts the connection in the middle of the answer. */
   'cut',
   /** Answers 429 with Retry-After and does nothing. */
   'rate_limited',
@@ -31,11 +31,11 @@ export const faultKinds = [
   'mandate_unanswered',
   /** A payer's institution refuses to schedule a charge. */
   'charge_refused',
-  /** It answers nothing to a pain.013. */
+  /** The payer's institution answers nothing to a pain.013. */
   'charge_unanswered',
-  /** It does not pay a charge that it has scheduled. */
+  /** The payer's institution does not pay a charge that it has scheduled. */
   'charge_unpaid',
-  /** It does not take a charge back. */
+  /** The payer's institution does not take a charge back. */
   'cancellation_refused',
   /** Closes the connection of a request and does nothing. */
   'refuse_connections',
@@ -64,7 +64,7 @@ export type Fault = Strike & {
   readonly channel?: Channel
   /** Only requests of this kind. */
   readonly operation?: 'send' | 'read'
-  /** Reason of a refusal, of the codes of the message that tells it; each has one when absent. */
+  /** Reason of a refusal, one of the codes of the message that tells it; each kind has a default. */
   readonly code?: string
   /** For `latency`. */
   readonly delayMs?: number

@@ -233,7 +233,7 @@ const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createPart
   }
 }
 
-/** Pays a participant at a steady rate; what is due while the bank is full is not paid. @returns what ends it */
+/** Pays a participant at a steady rate, but not while the bank is full. @returns a function that ends it */
 const startLoad = (
   load: CentralBankOptions['payIn'],
   payIn: PayIn,

@@ -289,7 +289,7 @@ const unknownSchema: Refusal = {
   description: 'Schema desconhecido ou não habilitado para uso',
 }
 
-/** What the message says it is, or why the bank refuses it. */
+/** The identity that the message states, or why the bank refuses it. */
 const identify = (
   document: XmlDocument,
 ): Identified | { readonly refusal: Refusal; readonly id: string | undefined } => {
@@ -324,7 +324,7 @@ const schemaFault = (
 ): Refusal | undefined => {
   const schema = validate ? ourCatalogue.schemaOf(type, version) : undefined
   if (schema === undefined) return undefined
-  // Without signatures an empty Sgntr will do, as in the central bank's own examples.
+  // Without signatures, an empty Sgntr will do, as in the central bank's own examples.
   const violation = scanner
     .validate(schema, document)
     .violations.find(

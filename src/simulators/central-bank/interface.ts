@@ -89,7 +89,7 @@ const receive = async (
   }
   const wait = buckets?.waitSeconds(ispb, channel) ?? 0
   if (wait > 0) return problem('tooManyRequests', { 'Retry-After': String(wait) })
-  // Its mailbox would get the answers.
+  // The answers would go to the sender's mailbox.
   if (isFull(ispb, channel)) return problem('unavailable')
   const body = await request.body()
   if (body === 'too_large') return problem('payloadTooLarge')
@@ -127,7 +127,7 @@ const read = async (
 
 /** zlib takes no smaller buffer. */
 const roomBytesMin = 64
-/** No message of ours shrinks to less than 1/32; a body that does gets its room piece by piece. */
+/** No message of ours shrinks to less than 1/32; if a body does, it gets its room piece by piece. */
 const ratioMax = 32
 
 /** The length that a gzip states at its end, and one byte more, so that zlib writes all of it at once. */

@@ -1,4 +1,4 @@
-/** Who has how much: every movement is between two accounts, so the sum never changes. */
+/** The balances of all: every movement is between two accounts, so the sum never changes. */
 
 import { dayAt } from '#src/platform/runtime/index.ts'
 
@@ -19,7 +19,7 @@ export const entriesOf = ({ entriesByDay }: Account, day: string): number =>
 export class Ledger {
   private readonly openingBalance: (ispb: string) => bigint
   private readonly byIspb = new Map<string, Account>()
-  /** What accounts were opened with. */
+  /** The sum that accounts were opened with. */
   openedCents = 0n
 
   /** @param openingBalance cents by ISPB */

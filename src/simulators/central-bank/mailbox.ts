@@ -20,11 +20,11 @@ type Read = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What can be done to a delivery on its way; see faults. */
+/** The faults that a delivery on its way may meet; see faults. */
 export type MailboxFaults = {
   /** Deliver it once more later. */
   readonly duplicates: () => boolean
-  /** Another order of what waits, or undefined. */
+  /** Puts the waiting messages in another order; undefined: it does not. */
   readonly reorders: () => (<T>(items: T[]) => void) | undefined
 }
 
@@ -115,7 +115,7 @@ export class Mailbox {
     return true
   }
 
-  /** Ends streams that nobody has read for so long; the bank delivers again what they had not confirmed. */
+  /** Ends streams that nobody has read for so long; the bank delivers their unconfirmed messages again. */
   abandon(idleMs: number): void {
     const idleSinceMs = this.options.elapsed() - idleMs
     for (const stream of this.byId.values()) {
@@ -126,7 +126,7 @@ export class Mailbox {
     }
   }
 
-  /** Whether it takes no more until its reader has read. */
+  /** Whether the mailbox takes no more until its reader has read. */
   isFull(): boolean {
     return this.byId.size > 0 && this.queue.size() >= this.options.messagesMax
   }
@@ -216,7 +216,7 @@ export class Mailbox {
     const dash = token.lastIndexOf('-')
     const stream = this.byId.get(token.slice(0, dash))
     const reads = Number(token.slice(dash + 1))
-    // One step back is the repetition of a read whose answer was lost.
+    // The token of one read earlier is a repetition of a read whose answer was lost.
     const known = stream !== undefined && (reads === stream.reads || reads === stream.reads - 1)
     return known ? { stream, reads } : undefined
   }

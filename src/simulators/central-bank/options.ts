@@ -5,9 +5,9 @@ import { type CounterpartyOptions, type Resolved, withDefaults } from '../counte
 export type Channel = 'primary' | 'secondary'
 
 type Limits = {
-  /** Messages that wait to be taken or delivered; then what nobody reads makes room, or the bank receives no more (503). */
+  /** Messages that may wait in all. At the limit, unread mailboxes make room, or the bank receives no more (503). */
   readonly waitingMessagesMax: number
-  /** The same for one participant on one channel; then it gets no more, or loses the oldest where nobody reads. */
+  /** The same for one participant on one channel. At the limit it gets no more, or loses the oldest if nobody reads. */
   readonly mailboxMessagesMax: number
   /** Messages whose BizMsgIdr the bank remembers, to recognise a repetition. */
   readonly rememberedMessagesMax: number
@@ -48,7 +48,7 @@ export type CentralBankOptions = CounterpartyOptions & {
     readonly perSecond: number
     readonly amountCents?: bigint
   }
-  /** What the bank keeps at most; tests set less. */
+  /** The bounds of what the bank keeps; tests set less. */
   readonly limits?: Partial<Limits>
 }
 

@@ -58,7 +58,7 @@ type Deps = {
   readonly ledger: Ledger
   readonly settlement: Settlement
   readonly payers: Payers
-  /** What the bank reports of an operation, in place of what its book says. */
+  /** The operation that the bank reports in place of its book's. */
   readonly entryFault: (operation: Operation, channel: Channel) => Operation | undefined
 }
 

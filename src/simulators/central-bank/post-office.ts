@@ -8,7 +8,7 @@ import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
 import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
 import { type Draft, writeMessage } from './write.ts'
 
-/** What the bank keeps of a received message, to answer it and its repetitions. */
+/** The parts of a received message that the bank keeps, to answer it and its repetitions. */
 export type Origin = {
   readonly from: string
   readonly channel: Channel
@@ -18,7 +18,7 @@ export type Origin = {
   answers: Uint8Array[] | undefined
 }
 
-/** Whether the bank takes nothing more for that participant (on the primary channel, if none is said), or for nobody. */
+/** True if the bank takes nothing more for that participant (on the primary channel by default), or at all. */
 export type IsFull = (ispb?: string, channel?: Channel) => boolean
 
 export type PostOffice = {

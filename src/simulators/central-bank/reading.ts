@@ -38,7 +38,7 @@ export type ReadCode = {
   readonly receiver?: { readonly to: string; readonly taxId: string } | undefined
 }
 
-/** What is to be paid, to whom. */
+/** The payee, and the amount to pay. */
 export type Payable = {
   readonly to: string
   readonly amountCents: bigint
@@ -71,7 +71,7 @@ const scanner = createXmlScanner()
 
 const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|\[::1\]$)/.test(host)
 
-/** What runs on this machine may be served without TLS, or under a certificate that nobody knows. */
+/** Services on this machine may lack TLS, or have a certificate that nobody knows. */
 const ask = async (url: URL, request: BunFetchRequestInit): Promise<Response> => {
   if (!isLoopback(url.hostname)) return fetch(url, request)
   const plain = new URL(url)
@@ -195,7 +195,7 @@ export const tellOrder = async (directory: string, endToEndId: string): Promise<
 }
 
 /**
- * What the payer of a code is to pay.
+ * The payment that a code asks its payer for.
  *
  * @throws UnpaidError
  */

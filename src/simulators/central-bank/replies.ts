@@ -58,7 +58,7 @@ export const accountReport = (account: Account, askedBy: string, day: string): D
     `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(entriesOf(account, day)))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
 })
 
-/** camt.053: what is available and what is held. */
+/** camt.053: the available and the held balance. */
 export const accountStatement = ({ ispb, available, held }: Account, askedBy: string): Draft => ({
   type: 'camt.053',
   content: (header) => {
@@ -68,7 +68,7 @@ export const accountStatement = ({ ispb, available, held }: Account, askedBy: st
   },
 })
 
-/** camt.054: one entry, or one of nothing that tells that there is none of the id asked for. */
+/** camt.054: one entry, or an empty one that tells that none has the requested id. */
 export const entryNotification = (
   ispb: string,
   { askedBy, asked }: { readonly askedBy: string; readonly asked: string },
@@ -84,7 +84,7 @@ export const entryNotification = (
   },
 })
 
-/** Where a return or a control number is asked for, the id has the form of entries without a payment. */
+/** For a return or a control number, the id has the form of entries without a payment. */
 const noEntryOf = (ispb: string, asked: string): string => {
   const id =
     asked.length === 32 ? asked.replace(/^[^E]/, 'L') : `L${ispb}202001010000${'0'.repeat(11)}`

@@ -1,4 +1,4 @@
-/** What participants are told of operations that are over: pacs.002 of the bank. */
+/** The bank's pacs.002, which tells participants of operations that are over. */
 import { type Report, statusReport } from './drafts.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import type { Operation } from './settlement.ts'

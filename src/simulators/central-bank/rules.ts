@@ -58,7 +58,7 @@ const idFault = (
   return isMinute && isNear && ispbs.includes(id.slice(1, 9)) ? undefined : 'FF08'
 }
 
-/** By how a payment was begun: the form of its TxId, empty where there is none, and whether it names a Pix key. */
+/** By how a payment was begun: the form of its TxId, empty if it has none, and whether it names a Pix key. */
 const instruments: Readonly<Record<string, { readonly txid: RegExp; readonly hasKey: boolean }>> = {
   MANU: { txid: /^$/, hasKey: false },
   DICT: { txid: /^$/, hasKey: true },

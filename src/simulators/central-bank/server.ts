@@ -14,7 +14,7 @@ export type ChannelServer = {
   readonly stop: () => Promise<void>
 }
 
-/** What participants may send; anything else is refused. */
+/** The headers that participants may send; anything else is refused. */
 const allowedHeaders = new Set([
   'accept',
   'accept-encoding',

@@ -32,7 +32,7 @@ export type Operation = {
   /** EndToEndId of a payment, RtrId of a return. */
   readonly id: string
   readonly kind: 'payment' | 'return'
-  /** For a return, that of the payment it gives back. */
+  /** A return has the EndToEndId of the payment that it gives back. */
   readonly endToEndId: string
   readonly payer: string
   readonly receiver: string
@@ -45,7 +45,7 @@ export type Operation = {
   settledAtMs: number | undefined
   /** The bank rejects the operation with AB03 then, if it still waits. */
   readonly dueAtMs: number
-  /** What the returns of a payment have given back or hold. */
+  /** The sum that the returns of a payment have given back or hold. */
   returnedCents: bigint
 }
 
@@ -295,7 +295,7 @@ export class Settlement {
     return true
   }
 
-  /** Its time has passed, or would pass while it waits for a receiver that does not keep up. */
+  /** The reason code if its time has passed, or would pass while it waits for a receiver that does not keep up. */
   private overdue({ dueAtMs, receiver, channel }: Entry): string | undefined {
     const { now, post } = this.deps
     return dueAtMs <= now() || post.isFull(receiver, channel) ? 'AB03' : undefined

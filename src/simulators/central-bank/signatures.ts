@@ -1,4 +1,4 @@
-/** Whose signature a message carries. */
+/** Finds the signer of a message. */
 import { hash } from 'node:crypto'
 import type { XmlDocument } from '#codecs/xml'
 import { Scratch, verifyEnvelope } from '#codecs/xmldsig'

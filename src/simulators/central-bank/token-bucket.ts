@@ -21,7 +21,7 @@ export const windowOf = (channel: Channel, nowMs: number): Window => {
   return hour < dayBeginsHour ? secondaryNight : secondaryDay
 }
 
-/** What a message costs: by operation for payments, their reports and trck.002, else 1. */
+/** The cost of a message: its tokens per operation for payments, their reports and trck.002, else 1. */
 export const costOf = (type: MessageType, operations: number): number => {
   const { tokens } = definitionOf(type).exchange
   return tokens === null ? 1 : tokens * operations

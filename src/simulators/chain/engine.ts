@@ -100,7 +100,9 @@ const createTaken = (): Taken => {
   }
 }
 
-/** The engine takes those before the first that fails, tells of none of them, and does not look at the others. */
+/**
+ * The engine takes the calls before the first that fails, but answers none of them, and does not look at the others.
+ */
 const createSending =
   (
     request: Engine['request'],

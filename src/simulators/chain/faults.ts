@@ -5,7 +5,7 @@ import { type RpcError, sendMethod } from './engine.ts'
 export const faultKinds = [
   /** Answers HTTP 503 and does nothing. */
   'unavailable',
-  /** Does what was asked, then answers 504: the caller cannot know. */
+  /** Handles the call, then answers 504: the caller cannot know. */
   'lost_reply',
   /** Answers 429. */
   'rate_limited',
@@ -23,7 +23,7 @@ export type FaultKind = (typeof faultKinds)[number]
 
 type Fault = Strike & {
   readonly kind: FaultKind
-  /** Only for this method; any method when absent. */
+  /** The fault concerns only this method; any method when absent. */
   readonly method?: string
 }
 

@@ -27,7 +27,7 @@ export type KeptChain = Engine &
   ChainServer &
   Pick<JournaledEngine, 'mine' | 'isContinued' | 'setAside'>
 
-/** What the user is told of a chain that could not go on. */
+/** Tells the user of a chain that could not go on. */
 export const setAsideText = (path: string): string =>
   `The chain could not be run again and begins anew; what there was is kept in ${path}`
 

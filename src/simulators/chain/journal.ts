@@ -1,5 +1,5 @@
 /**
- * A chain that outlives its process: what went into each block is written to a file before the block is mined, and run
+ * A chain that outlives its process: the contents of each block are written to a file before it is mined, and run
  * again at the next start. The engine decides everything else from that, so that blocks, hashes and receipts are the
  * same. Blocks come when there is something to mine, and now and then for the time that contracts read.
  */
@@ -14,9 +14,9 @@ import {
   sendMethod,
 } from './engine.ts'
 
-/** What was sent, and blocks that hold some: running one again takes about half a millisecond. */
+/** Sent calls, and blocks with some: running one again takes about half a millisecond. */
 const entriesMax = 50_000
-/** Those of a hundred days in which nothing was sent: a tenth of a millisecond and a kilobyte each. */
+/** The empty blocks of a hundred days: a tenth of a millisecond and a kilobyte each. */
 const emptyBlocksMax = 300_000
 /** A gateway takes a network that makes no blocks for one that stands still. */
 const idleMs = 30_000
@@ -25,7 +25,7 @@ const header = z.strictObject({ journal: z.literal(1), genesis: z.int().positive
 const block = z.strictObject({
   /** Seconds since 1970. */
   at: z.int().positive(),
-  /** What was sent since the block before, in order: method and parameters. */
+  /** The calls since the block before, in order: method and parameters. */
   sent: z.array(z.tuple([z.string(), z.array(z.unknown())])),
 })
 
@@ -43,7 +43,7 @@ export type JournaledEngine = {
   readonly mine: () => Promise<void>
   /** The file was there, and the chain goes on where it ended. */
   readonly isContinued: boolean
-  /** Where a chain lies that could not be run again. */
+  /** Where we have put a chain that could not be run again. */
   readonly setAside: string | undefined
   readonly stop: () => Promise<void>
 }
@@ -76,7 +76,7 @@ const seconds = (): number => Math.floor(Date.now() / 1000)
 /** @returns undefined if it cannot be read to its end, or is too long to be run again. @throws Error if it is none */
 const readJournal = (path: string): Journal | undefined => {
   const lines = readFileSync(path, 'utf8').split('\n')
-  // What follows the last line break was never written to its end, and its block never mined.
+  // A line without a break at its end was never written whole, and its block never mined.
   const rest = lines.pop() ?? ''
   const first = lines[0] ?? rest
   const genesis = genesisIn(first)
@@ -131,7 +131,7 @@ const mineAt = async (engine: Engine, at: number): Promise<void> => {
   await demand(engine, 'evm_mine', at)
 }
 
-/** What changes the state, and is therefore written down. */
+/** The methods that change the state, and are therefore written down. */
 const kept: ReadonlySet<string> = new Set([
   sendMethod,
   'eth_sendTransaction',
@@ -139,7 +139,7 @@ const kept: ReadonlySet<string> = new Set([
   'hardhat_setBalance',
 ])
 
-/** Those that steer the engine; of them, what is not written down would not be there at the next start. */
+/** The methods that steer the engine; the effects of an unwritten one would be gone at the next start. */
 const steering = /^(?:evm|hardhat)_/
 /** Change nothing by themselves. */
 const harmless: ReadonlySet<string> = new Set(['evm_snapshot', 'hardhat_metadata'])

@@ -23,7 +23,7 @@ const bodyBytesMax = 8 * 1024 * 1024
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
 type Reply = { readonly jsonrpc: '2.0'; readonly id: unknown } & RpcOutcome
 
-/** What is asked, and the fault that strikes it. */
+/** A call, and the fault that strikes it. */
 type Drawn = { readonly call: Call | undefined; readonly fault: FaultKind | undefined }
 
 /** Faults that end the whole HTTP exchange, before anything of it is done. */
@@ -40,7 +40,7 @@ export type ChainServer = {
   readonly stop: () => Promise<void>
 }
 
-/** Where a chain is served. */
+/** The address where a chain is served. */
 export type ChainPlace = {
   /** 127.0.0.1 when absent. */
   readonly host?: string | undefined
@@ -48,7 +48,7 @@ export type ChainPlace = {
   readonly port?: number
 }
 
-/** Errors of methods that are not there, or are not let through. */
+/** Errors of methods that do not exist, or that we do not let through. */
 const missing: ReadonlySet<number> = new Set([-32601, -32604])
 
 /** @param options.random chance for faults; `Math.random` when absent */

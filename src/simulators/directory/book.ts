@@ -15,9 +15,9 @@ import { Refusal } from './refusal.ts'
 
 export type Kept = { readonly entry: KeptEntry; readonly requestId: string; readonly cid: string }
 
-/** Requests that are remembered, those of entries that are gone as well. */
+/** Requests that we remember, including those of entries that are gone. */
 const requestsMax = entriesMax
-/** What an account may have of keys. */
+/** The most keys of an account. */
 const naturalKeysMax = 5
 const legalKeysMax = 20
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -40,7 +40,7 @@ const cidFor = (entry: DirectoryEntry, requestId: string): string =>
 
 type Origin = readonly [requestId: string, createdAt: string, ownedSince: string]
 
-/** What counts as one account. */
+/** Accounts are the same if these parts are. */
 const accountOf = ({ account }: Pick<DirectoryEntry, 'account'>): string =>
   [account.participant, account.branch ?? '', account.accountNumber, account.accountType].join(' ')
 
@@ -130,7 +130,7 @@ const createClaimed = (shelf: Shelf, byRequest: Map<string, string>, now: () => 
     return kept
   }
 
-  /** Who asks for a claimed key is told since when: no content that its identifier covers. */
+  /** Tells those who ask for a claimed key since when it is claimed; its content identifier does not cover this. */
   const tellClaim = (key: string, claimedSince: string | undefined): void => {
     const kept = shelf.entries.get(key)
     if (kept === undefined) return

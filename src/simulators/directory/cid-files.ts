@@ -4,7 +4,7 @@ import type { Element, KeyType } from '#codecs/dict'
 import { putBounded } from '../bounded.ts'
 import type { CidSet } from './cid-sets.ts'
 
-/** From the request of a file until it is there, as in the directory's example. */
+/** The time from the request of a file until it is there, as in the directory's example. */
 const madeAfterMs = 10_000
 /** How many files are kept, the last ones: a file of a million CIDs has 65 megabytes. */
 const madeMax = 4
@@ -12,7 +12,7 @@ const requestedMax = 1_000
 
 type Made = {
   readonly atMs: number
-  /** Nobody guesses it. */
+  /** A name that nobody can guess. */
   readonly name: string
   readonly bytes: Buffer
 }
@@ -31,7 +31,7 @@ export const createCidFiles = (deps: {
   readonly fails: () => boolean
   /** True: the file that is made now lacks a CID. */
   readonly losesOne: () => boolean
-  /** Where a file of that name is fetched by who asks under that origin. */
+  /** The URL for a participant that asks under that origin. */
   readonly urlOf: (name: string, origin: string) => string
 }) => {
   const { now } = deps
@@ -39,7 +39,7 @@ export const createCidFiles = (deps: {
   const made = new Map<number, Made>()
   let lastId = 0
 
-  /** Undefined: not yet, or no longer. */
+  /** Undefined: the file is not there yet, or no longer. */
   const contentOf = (file: CidFile): Made | undefined => {
     const there = made.get(file.id)
     if (there !== undefined || now() < file.requestedMs + madeAfterMs) return there

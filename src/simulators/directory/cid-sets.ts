@@ -1,4 +1,4 @@
-/** What a participant keeps of one type of key, by its contents: a set, its check, and how it came to be. */
+/** The contents of a participant's keys of one type: a set, its check, and its events. */
 import { createVsync, type KeyType } from '#codecs/dict'
 
 /** @property atUs - microseconds since the epoch: no two events of a set have the same */
@@ -6,7 +6,7 @@ export type CidEvent = { readonly isAdded: boolean; readonly cid: string; readon
 
 type CidEvents = {
   readonly events: readonly CidEvent[]
-  /** More of them lie within the time that was asked for. */
+  /** More events lie within the requested time. */
   readonly hasMore: boolean
   /** The check after the first one, and after the last one. */
   readonly start: string
@@ -79,12 +79,12 @@ export type CidSet = ReturnType<typeof createCidSet>
 export const createCidSets = (now: () => number) => {
   const sets = new Map<string, CidSet>()
   const nameOf = (participant: string, type: KeyType): string => `${participant} ${type}`
-  /** To be read: one that nothing was ever put into is not kept. */
+  /** For reading: does not keep an empty set. */
   const find = (participant: string, type: KeyType): CidSet =>
     sets.get(nameOf(participant, type)) ?? createCidSet(now)
   return {
     find,
-    /** To be changed. */
+    /** For changes: keeps the set. */
     open: (participant: string, type: KeyType): CidSet => {
       const set = find(participant, type)
       sets.set(nameOf(participant, type), set)

@@ -12,11 +12,11 @@ export type ClaimManner = (typeof claimManners)[number]
 export const createClaimPlay = (deps: {
   readonly claims: DirectoryClaims
   readonly now: () => number
-  /** From a claim, or what the other side did of it, to the answer. */
+  /** The time from a claim, or from an act of the other side, to the answer. */
   readonly answerMs: number
 }) => {
   const { claims, now } = deps
-  /** By key and who keeps it. */
+  /** By key, and the institution that keeps it. */
   const manners = new Map<string, ClaimManner>()
   /** Ids of the claims that were opened here. */
   const own = new Set<string>()
@@ -49,7 +49,7 @@ export const createClaimPlay = (deps: {
     completes: (id: string): void => {
       own.add(id)
     },
-    /** Does what is due. */
+    /** Does the acts that are due. */
     catchUp: (): void => {
       const going = claims.going()
       const ids = new Set(going.map(({ id }) => id))

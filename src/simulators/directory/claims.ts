@@ -36,7 +36,7 @@ export type ClaimFilter = {
   readonly participant: string
   readonly isDonor: boolean | undefined
   readonly isClaimer: boolean | undefined
-  /** None: all. */
+  /** Empty: all. */
   readonly statuses: readonly ClaimStatus[]
   readonly type: ClaimType | undefined
   readonly afterMs: number
@@ -58,7 +58,7 @@ const createShelf = ({ book, now }: ClaimsDeps) => {
   const openByKey = new Map<string, string>()
   /** Ids of those that are over, in the order of their ends. */
   const over = new Set<string>()
-  /** By claim: since when the owner of a key that was given up had it, and what the claim ended with. */
+  /** By claim: since when its former owner had a key that was given up, and the result of the claim. */
   const ownedSince = new Map<string, string>()
   const completed = new Map<string, Kept>()
   const at = (ms = 0): string => new Date(now() + ms).toISOString()
@@ -93,7 +93,7 @@ const createShelf = ({ book, now }: ClaimsDeps) => {
       }
       return next
     },
-    /** @throws Refusal if it is not there, or the participant is not of that side */
+    /** @throws Refusal if the claim does not exist, or the participant is not of that side */
     demand: (id: string, participant: string, side?: Side): Claim => {
       const claim = claims.get(id)
       if (claim === undefined) throw new Refusal('NotFound')
@@ -115,11 +115,11 @@ export const createClaims = (deps: ClaimsDeps) => {
     ...createOpenings(deps, shelf),
     ...createEndings(deps, shelf),
     all: (): readonly Claim[] => [...claims.values()],
-    /** Those that have not ended. */
+    /** The claims that have not ended. */
     going: (): readonly Claim[] => [...openByKey.values()].flatMap((id) => claims.get(id) ?? []),
     find: (id: string, participant: string): Claim => shelf.demand(id, participant),
 
-    /** In the order of their last change, without those of the last moments. */
+    /** Lists claims in the order of their last change, without changes of the last moments. */
     list: (filter: ClaimFilter): Listed => {
       const untilMs = Math.min(filter.beforeMs, deps.now() - deps.periods.listLagMs)
       const found = [...claims.values()]
@@ -136,7 +136,7 @@ type Listed = { readonly claims: readonly Claim[]; readonly hasMore: boolean }
 
 export type DirectoryClaims = ReturnType<typeof createClaims>
 
-/** From nothing to where the donor thinks about it. */
+/** The steps from no claim to one that the donor thinks about. */
 const createOpenings = ({ book, periods }: ClaimsDeps, shelf: Shelf) => ({
   /** @throws Refusal */
   open: (asked: ClaimRequest): Claim => {

@@ -34,7 +34,7 @@ const entryBody = z.strictObject({
   key: z.string().optional(),
   ...person,
   ...place,
-  /** What the institution that keeps it does about a claim; without it nothing. */
+  /** What the institution that keeps the key does about a claim; without it, nothing. */
   on_claim: z.enum(claimManners).optional(),
 })
 
@@ -48,7 +48,7 @@ const claimBody = z.strictObject({
   ...place,
 })
 
-/** By an institution that the simulator plays. */
+/** A claim by an institution that the simulator plays. */
 export type ClaimBody = z.output<typeof claimBody>
 
 const orderBody = z.strictObject({ end_to_end_id: z.string() })
@@ -104,7 +104,7 @@ export const createControl = (deps: {
   })
 }
 
-/** What is malformed, or what the directory refuses, is told. */
+/** Answers with the reason if a request is malformed, or the directory refuses it. */
 const told =
   (control: Control): Control =>
   (...asked) => {

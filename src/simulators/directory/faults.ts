@@ -53,7 +53,7 @@ export const struckOperations: Partial<Record<FaultKind, readonly string[]>> = {
 
 export type Fault = Strike & {
   readonly kind: FaultKind
-  /** Only lookups, only what changes entries, or only what is about claims. */
+  /** Only lookups, only changes of entries, or only operations on claims. */
   readonly operation?: 'lookup' | 'write' | 'claim'
   /** For `latency`. */
   readonly delayMs?: number

@@ -33,13 +33,13 @@ export { categories } from './options.ts'
 export { registerSamples } from './samples.ts'
 
 export type Directory = {
-  /** With the version of the API: `http://127.0.0.1:port/api/v2`. */
+  /** The base URL with the version of the API: `http://127.0.0.1:port/api/v2`. */
   readonly url: string
   /** Puts an entry in, as if its participant had, by a request of that id. @returns its key */
   readonly register: (entry: EntryBody, requestId?: string) => string
   /** Takes an entry out, as if its participant had. */
   readonly remove: (key: string) => void
-  /** What other institutions do, and what is put in without any rule. */
+  /** The acts of other institutions, and things put in without any rule. */
   readonly disputes: Disputes
   /** Claims as they stand, and what their participants may do. */
   readonly claims: DirectoryClaims
@@ -63,7 +63,7 @@ type Statistics = {
   readonly tokens: Readonly<Record<string, number>>
 }
 
-/** What institutions do that the simulator plays. */
+/** The acts of the institutions that the simulator plays. */
 const createPlayed = (book: DirectoryBook, options: ResolvedOptions) => {
   const { now, claimPeriods: periods, claimAnswerMs: answerMs } = options
   const claims = createClaims({ book, now, periods })
@@ -165,7 +165,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   }
 }
 
-/** What the API answers. */
+/** Answers as the API. */
 const answerBy =
   (deps: Deps, sign: ReturnType<typeof createAnswerSigner> | undefined): Parts['answer'] =>
   async (request, { origin, searchParams: query }, path) => {
@@ -288,7 +288,7 @@ const requestOf = (entry: EntryBody): EntryRequest => ({
   },
 })
 
-/** What is put in the place of the truth. */
+/** False values in the place of true ones. */
 const lies: Readonly<Record<string, () => readonly [tag: string, value: string]>> = {
   other_key: () => ['Key', randomUUID()],
   other_claim: () => ['Id', randomUUID()],

@@ -33,7 +33,7 @@ const refuseMalformed = ({ reason, situation, details }: InfractionRequest): voi
   if (!isKnown || !isExplained || !isFitting) throw new Refusal('InfractionReportInvalid')
 }
 
-/** @throws Refusal if one about the payment goes on, whoever made it, or one for the same reason has ended */
+/** @throws Refusal if any report about the payment goes on, or one for the same reason has ended */
 const refuseRepeated = (
   all: readonly InfractionReport[],
   { transactionId, reason }: InfractionRequest,
@@ -47,7 +47,7 @@ const refuseRepeated = (
   }
 }
 
-/** Who reports, and who is asked. @throws Refusal if the payment cannot be reported */
+/** The reporting institution and the asked one. @throws Refusal if the payment cannot be reported */
 const partiesOf = (
   { transactionId, reason }: InfractionRequest,
   transactions: FindTransaction,

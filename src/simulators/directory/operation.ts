@@ -1,4 +1,4 @@
-/** What an operation of the DICT API is given and gives. */
+/** The inputs and outputs of an operation of the DICT API. */
 
 import { demandText, type Element, nodeAt } from '#codecs/dict'
 import { ispbForm } from '#codecs/taxpayer'
@@ -17,7 +17,7 @@ export type Asked = {
   readonly method: string
   /** Scheme, host and port that it was asked under. */
   readonly origin: string
-  /** Without the version: `/entries/x`. */
+  /** The path without the version: `/entries/x`. */
   readonly path: string
   readonly query: URLSearchParams
   readonly header: (name: string) => string
@@ -38,7 +38,7 @@ export type Deps = {
   readonly infractions: Infractions
   readonly refunds: Refunds
   readonly claims: DirectoryClaims
-  /** Does what is due for claims of institutions that are played. */
+  /** Does the due acts on claims of the institutions that the simulator plays. */
   readonly play: { readonly catchUp: () => void }
   readonly policies: Policies
   readonly faults: FaultPlan
@@ -62,7 +62,7 @@ export type Offered = readonly [method: string, path: RegExp, operation: Operati
 
 const scanner = createXmlScanner()
 
-/** Who asks, by its header. @throws Refusal */
+/** The asking participant, by its header. @throws Refusal */
 export const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {
   const participant = header('PI-RequestingParticipant')
   if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
@@ -70,7 +70,7 @@ export const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPoli
   return participant
 }
 
-/** Whose list is asked for. @throws Refusal */
+/** The participant whose list is asked for. @throws Refusal */
 export const listedFor = ({ query }: Asked): string => {
   const participant = query.get('Participant') ?? ''
   if (!ispbForm.test(participant)) throw new Refusal('BadRequest', 'Participant is malformed')

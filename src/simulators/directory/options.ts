@@ -7,9 +7,9 @@ export const categories = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const
 export type Category = (typeof categories)[number]
 
 export type ClaimPeriods = {
-  /** In which the donor answers. */
+  /** The time in which the donor answers. */
   readonly resolutionMs: number
-  /** After it, in which the possession of a key is proven again. */
+  /** The time after it, in which the possession of a key is proven again. */
   readonly completionMs: number
   /** How late a list knows what was changed. */
   readonly listLagMs: number
@@ -26,9 +26,9 @@ export type DirectoryOptions = CounterpartyOptions & {
   readonly category?: Category | undefined
   /** How long an answer to a lookup may be used again, in seconds. */
   readonly cacheSeconds?: number
-  /** Who knows payments beside those that the simulator is told of. */
+  /** Finds further payments, beside those that the simulator is told of. */
   readonly transactions?: FindTransaction | undefined
-  /** How long those of a claim are, and how late a list knows of it; those of the real one when absent. */
+  /** The periods of a claim, and how late a list knows of it; the real directory's when absent. */
   readonly claimPeriods?: ClaimPeriods
   /** How long an institution that the simulator plays thinks about a claim, in milliseconds. */
   readonly claimAnswerMs?: number

@@ -74,7 +74,7 @@ export const createPolicies = (category: Category, now: () => number) => {
   }
 
   return {
-    /** @throws Refusal; takes nothing: what a lookup costs is known by its answer */
+    /** Takes no tokens: the cost of a lookup is known by its answer. @throws Refusal */
     beforeLookup: (participant: string, payer: string, kind: string): void => {
       const buckets = lookupBuckets(participant, payer, kind)
       demand(...buckets.user)

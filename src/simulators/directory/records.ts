@@ -28,7 +28,7 @@ export const createRecords = <
   const records = new Map<string, T>()
   let lastMs = 0
 
-  /** No two changes are of the same moment. */
+  /** A moment that no other change has. */
   const moment = (): number => {
     lastMs = Math.max(now(), lastMs + 1)
     return lastMs

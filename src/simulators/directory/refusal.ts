@@ -45,7 +45,7 @@ const refusals = {
 
 type RefusalCode = keyof typeof refusals
 
-/** What the directory answers instead of what was asked for. */
+/** The directory's answer in place of the requested one. */
 export class Refusal extends Error {
   readonly code: RefusalCode
   readonly headers: Readonly<Record<string, string>>

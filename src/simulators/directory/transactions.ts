@@ -1,4 +1,4 @@
-/** What the directory knows of payments: who paid whom how much, and when it was settled. */
+/** The payments that the directory knows: who paid whom how much, and when it was settled. */
 import { putBounded } from '../bounded.ts'
 
 export type Transaction = {
