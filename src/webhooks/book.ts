@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { type BookLine, bookCountedMax } from '#src/platform/lifecycle/index.ts'
 
-/** Events that are no deliveries yet, and deliveries that have not ended. */
+/** The events that are not yet deliveries, and the deliveries that have not ended. */
 export const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
   const [events] = await sql<Omit<BookLine, 'what'>[]>`
     select count(*)::int as open, min(at) as "oldestOpen",

@@ -2,7 +2,7 @@ import { defineSettings, kind, type SettingValues, setting } from '#src/platform
 import { allowEntry } from '#src/platform/http/index.ts'
 import { isDecodable, isKeyShort, keyBytesMax, keyBytesMin } from './signing.ts'
 
-/** As an endpoint's own secret may be. */
+/** A secret in the form that an endpoint's own may have. */
 const signingSecret = (): ReturnType<typeof kind.secret> => {
   const text = kind.secret()
   return {

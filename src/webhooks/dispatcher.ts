@@ -15,13 +15,13 @@ import { createOutcomeWriter, type DeliveryCounter, type OutcomeWriter } from '.
 import { type ClaimedDelivery, claimDue } from './queue.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 
-/** What sending to an endpoint needs. */
+/** The facts that sending to an endpoint needs. */
 export type ActiveEndpoint = SentForm & {
   readonly id: string
   readonly account: string
-  /** As it was set. */
+  /** The URL as it was set. */
   readonly url: string
-  /** Where deliveries go. */
+  /** The URL that deliveries go to. */
   readonly target: string
   /** The present secret's key, and the previous one's while both are valid. */
   readonly keys: readonly Uint8Array[]
@@ -62,7 +62,9 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
 
-  /** What comes first takes every place where others hold them for long: each does at every second look. */
+  /**
+   * If others hold places for long, the first kind takes every free one; so each kind is first at every second look.
+   */
   let failingFirst = true
 
   const take = async ({ signal }: Round): Promise<unknown> => {

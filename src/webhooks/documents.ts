@@ -98,9 +98,9 @@ const deliveriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
-/** An account has no more, active or not: each event is compared with all of them, and sent to all that take it. */
+/** The most endpoints of an account, active or not: each event is compared with all, and sent to all that take it. */
 export const ownedMax = 100
-/** Whoever asks for no page gets so many at once: all, but for institutions with very many. */
+/** The endpoints in an answer without a page: all, except for institutions with very many. */
 const endpointsMax = 1_000
 const endpointsQuery = z.strictObject({
   needs_attention: z.literal('true').optional().meta({

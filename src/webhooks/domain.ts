@@ -14,7 +14,7 @@ const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(famil
 /** Every subscription that matches this type. */
 export const patternsOf = (type: string): readonly string[] => ['*', ...familiesOf(type), type]
 
-/** What an error names: every type and every family. */
+/** The subscriptions that an error lists: every type and every family. */
 export const subscriptions = (): readonly string[] => [...wildcards, ...eventTypes]
 
 /** Waits before each attempt, in ms: the schedule of Standard Webhooks, 75 hours in all. */
@@ -27,7 +27,7 @@ export const retryDelaysMs: readonly number[] = [
 ]
 
 export const attemptsMax = retryDelaysMs.length
-/** So many attempts of a delivery are told, the newest: each replay adds as many as ten, with 4 KiB of answer. */
+/** We tell the newest attempts of a delivery: each replay adds as many as ten, with 4 KiB of answer. */
 export const attemptsToldMax = 100
 export const retryAfterMaxMs = 24 * 3_600_000
 /** We disable an endpoint that has failed for so long. */
@@ -55,7 +55,7 @@ export type DeliveryStep =
   | { readonly state: 'pending'; readonly nextInMs: number }
 
 /**
- * What follows an attempt.
+ * The step that follows an attempt.
  *
  * @param attempt - 1 for the first
  * @param random - 0 to 1

@@ -7,14 +7,14 @@ import { tellOfEvents } from './hints.ts'
 import type { webhookEvents } from './schema.ts'
 
 /**
- * What we write for an event.
+ * An event as its emitter gives it.
  *
  * @property full - what subscribers with `include: "full"` get instead of `data`
  */
 export type WebhookEvent = {
   readonly type: string
   readonly subject: string
-  /** Whose it is; undefined: the institution's. */
+  /** The account that owns it; undefined: the institution. */
   readonly account?: string | undefined
   readonly data: object
   readonly full?: object | undefined
@@ -24,12 +24,12 @@ export type WebhookEvent = {
 
 type Fragment = ReturnType<EmitWithin['ctes']>
 
-/** What decides who takes it. */
+/** The parts that decide who takes an event. */
 type Kind = Pick<WebhookEvent, 'type' | 'topic'>
 
 /**
- * The types that nobody took when we last looked. A hint, for less work: whether an event is written, the statement that
- * writes it decides.
+ * The types that nobody took when we last looked. A hint, for less work: whether an event is written, the statement
+ * that writes it decides.
  */
 const untaken = new Set<string>()
 
@@ -64,10 +64,10 @@ const learned: EmitWithin['learned'] = (events, taken) => {
 const fewMax = 100
 
 /**
- * Whether an active endpoint takes one of the patterns. What many take, one of the first few mostly does; the index that
- * tells of all others gathers every one that takes them before it answers. Order, and a limit that the planner cannot
- * know, have the few read one by one from the index of those of types, whatever is known of the table. `offset 0` keeps
- * each a question: joined, the table is read as a whole by a plan that knew it as an empty one.
+ * Whether an active endpoint takes one of the patterns. If many endpoints take it, one of the first few mostly does;
+ * the index over all others gathers every endpoint that takes it before it answers. The order, and a limit that the
+ * planner cannot know, make it read the few one by one from the index of endpoints with types, whatever is known of the
+ * table. `offset 0` keeps each a question: joined, the table is read as a whole by a plan that knew it as an empty one.
  */
 const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
   exists (
@@ -83,8 +83,8 @@ const isTakenBy = (sql: Queryable, patterns: Fragment): Fragment => sql`(
     offset 0))`
 
 /**
- * Those patterns of given events that are taken. What is taken by many, but by none of the first few, takes some
- * milliseconds to find out: it is asked once for all events of a kind.
+ * The patterns of given events that are taken. If many endpoints take a pattern, but none of the first few, it takes
+ * some milliseconds to find out: we ask once for all events of a kind.
  */
 export const takenKinds = (sql: Queryable, given: Fragment): Fragment => sql`
   with taken as materialized (
@@ -184,7 +184,7 @@ export type SentEvent = Omit<
 
 /** How an endpoint takes events. */
 export type SentForm = {
-  /** With personal data only where it asks for them. */
+  /** Holds personal data only if the endpoint asks for them. */
   readonly include: 'thin' | 'full'
   /** True: as a standard describes the event, and nothing of ours about it. */
   readonly isBare: boolean

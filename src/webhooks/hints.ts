@@ -8,7 +8,7 @@ const hints = new WeakMap<Client, Hints>()
 /**
  * Tells relays that there are events, once these are committed.
  *
- * @param sql undefined if it is not known: then nobody is told
+ * @param sql undefined if we do not know it: then nobody gets a hint
  */
 export const tellOfEvents = (sql: Client | undefined): void => {
   if (sql === undefined) return

@@ -59,7 +59,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const { isProduction = false } = deps
   const allowed = allowListOf(settings.allowedTargets ?? [])
   const timeoutMs = settings.timeoutSeconds * 1000
-  // Without a database nobody calls what follows: every route answers before.
+  // Without a database, every route answers before anything below is called.
   const store = createEndpointStore(sql as Client)
   const tls = deps.tls ?? materialOf(deps)
   const send = createSender({ allowed, timeoutMs, version: deps.version, tls: tls.current })
@@ -133,7 +133,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   }
 }
 
-/** Without files: nothing is shown, and the public authorities count. */
+/** Without files, we show no certificate, and trust the public authorities. */
 const materialOf = ({ settings: { certificate, key, ca }, logger }: WebhooksDeps): KeyMaterial =>
   createFileMaterial({ certificate, key, ca }, (err) =>
     logger.error({ err }, 'the new certificate for webhooks cannot be used, the old one stays'),

@@ -3,8 +3,8 @@ import { createWholeLooks } from './lows.ts'
 /** The concurrency of an endpoint that we do not know yet; success doubles it, failure sets it to one. */
 const concurrencyFirst = 8
 /**
- * Attempts of a process to all endpoints together: the runtime makes 256 requests of its own at once, and those of the
- * rails must not wait behind receivers that do not answer.
+ * Attempts of a process to all endpoints together: the runtime makes 256 requests of its own at once, and the rails'
+ * requests must not wait behind receivers that do not answer.
  */
 export const runningMax = 96
 /** The same to all endpoints whose last attempt failed: however many there are, the others go on. */
@@ -19,18 +19,18 @@ const breakerFailures = 5
 /** An endpoint that takes attempts, and whose it is. */
 type Receiver = { readonly id: string; readonly account: string; readonly url: string }
 
-/** One endpoint's own queue. What is learned of one URL says nothing of another, which has its own. */
+/** One endpoint's own queue. The experience with one URL says nothing of another, which has its own queue. */
 export type Lane = {
   readonly account: string
   running: number
-  /** Which attempt of all was its last: the lower, the longer it waits for its turn. */
+  /** The number of its last attempt, among all attempts: the lower, the longer it waits for its turn. */
   begun: number
   concurrency: number
   failures: number
-  /** Before this, a look that is not whole takes nothing. */
+  /** Where a partial look begins: it takes nothing earlier. */
   low: Date | undefined
   readonly isWholeNow: () => boolean
-  /** On the clock of `performance.now()`: make no attempt before. */
+  /** On the clock of `performance.now()`: no attempt may begin before. */
   restsUntilMs: number
 }
 
@@ -44,11 +44,11 @@ export type Lanes = {
   /** Forgets others. */
   readonly keep: (receivers: readonly Receiver[]) => void
   /**
-   * Counts those whose last attempt failed, or the others alone. First comes whose account has the fewest attempts, then
-   * who has the fewest, then who waits longest.
+   * Counts those whose last attempt failed, or the others alone. First comes whose account has the fewest attempts,
+   * then who has the fewest, then who waits longest.
    */
   readonly free: (receivers: readonly Receiver[], isFailing: boolean) => Free
-  /** Where the look for these begins; those that it is a whole one for are missing. */
+  /** Where looks for these begin; receivers that get a whole look are missing. */
   readonly lows: (receivers: readonly Receiver[], free: Free) => ReadonlyMap<string, Date>
 }
 
@@ -126,7 +126,7 @@ export const createLanes = (concurrencyMax: number): Lanes => {
       const roomOf = ({ concurrency, running, restsUntilMs }: Lane): number => {
         if (restsUntilMs > nowMs) return 0
         const share = Math.floor((heldPerFree * free - running) / (heldPerFree + 1))
-        // Whoever has none may always begin one.
+        // An endpoint without a running attempt may always begin one.
         return Math.min(concurrency - running, free, running === 0 ? Math.max(1, share) : share)
       }
       const ofAccount = runningByAccount()

@@ -1,8 +1,8 @@
 /**
- * Where looks for what is due begin. What was taken leaves entries in the index, which stay as long as a transaction
- * anywhere sees its row as it was, such as that of a backup: a look from the beginning reads all of them. So most looks
- * begin a little before what was taken last. What is visible late, since its transaction was long, or comes with an
- * earlier time, is found by the next whole look, which is never far.
+ * Where looks for due work begin. Taken rows leave entries in the index, which stay as long as a transaction anywhere,
+ * such as a backup's, sees its row as it was: a look from the beginning reads all of them. So most looks begin a little
+ * before the last taken row. The next whole look, which is never far, finds rows that appear late, since their
+ * transaction was long, or that come with an earlier time.
  */
 const wholeEveryMs = 1_000
 /** Transactions do not commit in the order of the moments that they write. */

@@ -15,7 +15,7 @@ type Unpublished = {
 }
 
 /**
- * Takes events that we have not published yet and locks them until the transaction ends, the oldest first.
+ * Takes unpublished events and locks them until the transaction ends, the oldest first.
  *
  * @param low undefined for a look from the beginning
  */
@@ -85,7 +85,7 @@ export const fanOut = async (
   return rows.map(({ id }) => id)
 }
 
-/** Whether an endpoint was active when the event `v` happened; one that was inactive only meanwhile is told, too. */
+/** Whether an endpoint was active when the event `v` happened; one that was inactive only in between counts, too. */
 const wasActive = (sql: Queryable) => sql`
   created_at <= v.created_at and (active or disabled_at > v.created_at)`
 
@@ -98,7 +98,7 @@ type StoredEvent = Omit<
   readonly ageSeconds: number
 }
 
-/** So many that were disabled last are asked whether they took an event of another database when it happened. */
+/** The most endpoints, last disabled, that we ask whether they took an event of another database when it happened. */
 const inactiveMax = 100
 
 /**

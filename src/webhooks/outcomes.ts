@@ -22,8 +22,8 @@ export type OutcomeWriter = {
 export type DeliveryCounter = Counter<'event_type' | 'status'>
 
 /**
- * Writes outcomes in batches: those that come while one batch is written make the next. Counts attempts by what was
- * decided: of another URL than the present one, 410 and a last failure end nothing.
+ * Writes outcomes in batches: outcomes that come during one batch make the next. Counts attempts by their decision: for
+ * another URL than the present one, 410 and a last failure end nothing.
  */
 export const createOutcomeWriter = (
   sql: Client,
@@ -113,7 +113,7 @@ const writeBatch = (
       tx,
       events.map(({ subject }) => subject),
     )
-    // An endpoint that was removed meanwhile has no account: its end is nobody's news.
+    // An endpoint that was removed meanwhile has no account: its end concerns nobody.
     const news = events.flatMap((event) => {
       const account = accounts.get(event.subject)
       return account === undefined ? [] : [{ ...event, account }]

@@ -28,7 +28,7 @@ export type ClaimedDelivery = Omit<SentEvent, 'id'> & {
 /** A finished attempt, and what follows from it. */
 export type FinishedAttempt = {
   readonly delivery: ClaimedDelivery
-  /** What the endpoint's URL was when we sent. */
+  /** The endpoint's URL when we sent. */
   readonly url: string
   readonly result: AttemptResult
   readonly step: DeliveryStep
@@ -36,8 +36,8 @@ export type FinishedAttempt = {
 
 /**
  * Takes due deliveries, at most `rooms` per endpoint and `free` in all, oldest first; none of an endpoint that another
- * process has disabled or removed a moment ago. After the lease we consider a taken delivery lost, and it is due again: a
- * process that dies delays its deliveries but does not lose them.
+ * process has disabled or removed a moment ago. After the lease we consider a taken delivery lost, and it is due again:
+ * a process that dies delays its deliveries but does not lose them.
  *
  * @param lows of endpoints: none that was due before is looked for
  */
@@ -81,12 +81,13 @@ export const claimDue = (
 }
 
 /**
- * Writes outcomes in one statement. An attempt that is no longer its delivery's last, since it was replayed or attempted
- * anew meanwhile, is logged and decides nothing: its lease tells, while numbers begin again with each replay. Skips a
- * delivery that was deleted. What another URL than the endpoint's present one did not take is due at once, with a full
- * schedule. Holds the endpoints of failures first, as who changes a URL does: one of the two sees what the other did.
+ * Writes outcomes in one statement. If a delivery was replayed or attempted anew meanwhile, an earlier attempt is
+ * logged and decides nothing: we see it by its lease, since numbers begin again with each replay. Skips a deleted
+ * delivery. If a delivery failed at another URL than the endpoint's present one, it is due at once, with a full
+ * schedule. Locks the endpoints of failures first, as a change of URL does, so that one of the two sees the other's
+ * work.
  *
- * @returns those that decided something, with what follows from them
+ * @returns the outcomes that decided something, with their consequences
  */
 export const writeOutcomes = async (
   tx: Transaction,
@@ -160,12 +161,13 @@ export const writeOutcomes = async (
   })
 }
 
-/** Deliveries that another URL makes due; of what is beyond, the next attempt comes at its time. */
+/** The most deliveries that another URL makes due; for the others, the next attempt comes at its time. */
 const movedMax = 500
 
 /**
- * Call it in the transaction in which the endpoint gets this URL, before it does. Where that is another than it has, what failed there is due at once, with a
- * full schedule: first what would wait longest. What is under way is left to its outcome.
+ * Call it in the transaction in which the endpoint gets this URL, before it does. If the URL is new, deliveries that
+ * failed are due at once, with a full schedule: first those that would wait longest. A delivery on its way is left to
+ * its outcome.
  */
 export const retryElsewhere = async (
   tx: Queryable,
@@ -189,7 +191,7 @@ export const retryElsewhere = async (
       where ${endpoint} and e.url <> ${url}))`
 }
 
-/** Whose the endpoints are, by id. */
+/** The accounts of the endpoints, by id. */
 export const accountsOf = async (
   tx: Transaction,
   ids: readonly string[],
@@ -201,7 +203,7 @@ export const accountsOf = async (
 
 export type EndpointVerdict = {
   readonly id: string
-  /** Where this was learned: of another URL it says nothing. */
+  /** The URL that this was learned of: it says nothing of another. */
   readonly url: string
   readonly succeeded: boolean
   readonly gone: boolean

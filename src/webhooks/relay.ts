@@ -19,7 +19,7 @@ const group = readers[topic]
 const batchSizeMax = 500
 /** How often we look into the outbox unasked, for what a crash has left. */
 const sweepMs = 1_000
-/** The same while nothing is found unasked: then whoever emits is heard. */
+/** The same while sweeps find nothing: then we hear every emitter. */
 const sweepRestMs = 5_000
 
 export type Relay = {
@@ -118,7 +118,7 @@ const createLooks = (deps: RelayDeps) => {
   /** Behind a pooler of transactions nobody is heard. */
   let isHearing = true
   let isTold = false
-  /** From another database, with the moments of their making there. */
+  /** True for events of another database, with the moments of their making there. */
   let isBrought = false
   const isWholeNow = createWholeLooks()
   let low: Date | undefined

@@ -49,8 +49,8 @@ const walked = (sql: Client) => sql`
     (select count(*)::int from gone) as gone`
 
 /**
- * Deletes events past their retention, with their deliveries and attempts. One with a delivery that is still attempted
- * stays for as long as attempts may last: nobody may ever enable an endpoint that is disabled.
+ * Deletes events past their retention, with their deliveries and attempts. An event with a delivery that is still
+ * attempted stays only as long as attempts may last: a disabled endpoint may never be enabled again.
  */
 export const forgetEvents = async (sql: Client, days: number, round?: Round): Promise<number> => {
   // The id of an event begins with the moment of its making.
@@ -82,7 +82,7 @@ export const forgetEvents = async (sql: Client, days: number, round?: Round): Pr
 
 /** Deletes the deliveries of removed endpoints, with their attempts. */
 export const forgetRemoved = async (sql: Client, round?: Round): Promise<number> => {
-  // Each step finds the next endpoint in the index: a delivery more costs nothing.
+  // Each step finds the next endpoint in the index, so more deliveries cost nothing.
   const removed = await sql<{ id: string }[]>`
     with recursive delivered_to as (
       select of_status, (select min(endpoint_id) from webhook_deliveries where status = of_status) as id

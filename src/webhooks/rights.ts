@@ -1,10 +1,10 @@
 import { type ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
 import type { EndpointRow } from './store.ts'
 
-/** What of a caller decides which endpoints are its own. */
+/** The facts about a caller that decide which endpoints are its own. */
 export type WebhookRights = Pick<Caller, 'owner' | 'keyId' | 'restrictions'>
 
-/** Which endpoints a list shows; `createdBy` null: whoever made them. */
+/** The endpoints that a list shows; with `createdBy` null, those of every maker. */
 export type Visible = { readonly account: string; readonly createdBy: string | null }
 
 export const visibleTo = ({ owner: account, keyId, restrictions }: WebhookRights): Visible => ({

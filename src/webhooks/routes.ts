@@ -51,7 +51,7 @@ const formerly = (route: Route): readonly Route[] => {
   return [{ ...route, path, document: { ...route.document, operation: undefined } }]
 }
 
-/** For keys that are limited to nothing, whatever they send. */
+/** For keys without restrictions, whatever they send. */
 const managing: typeof route = (contract, handle) => {
   const made = route(contract, handle)
   return {
@@ -63,10 +63,10 @@ const managing: typeof route = (contract, handle) => {
   }
 }
 
-/** What names an endpoint, or a delivery. */
+/** A request about one endpoint or delivery. */
 type OfOne = Pick<Asked<typeof documents.find>, 'params' | 'c'>
 
-/** Without the Idempotency-Key, for which a body must have been read. */
+/** Does not read the Idempotency-Key, which would need the body. */
 const rightsOf = ({ env: { principal } }: RequestContext): Principal => {
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
   return principal
@@ -77,7 +77,7 @@ const mayHaveFull = (rights: Principal, { dataFull }: SentEvent): boolean =>
   dataFull === null ||
   (rights.scopes.has('webhooks:manage') && rights.restrictions.readOnly !== true)
 
-/** What a key reads here it could have had sent to it: nothing more. */
+/** A key may read here only what it could have had sent to it. */
 const shownBody = (
   rights: Principal,
   { include, topic }: Endpoint,
@@ -95,7 +95,7 @@ const finder =
     return row
   }
 
-/** What another interface has set is read here, and changed there. */
+/** Endpoints of another interface can be read here, but changed only there. */
 const changeable = (row: Endpoint): Endpoint => {
   if (row.topic === null) return row
   throw new ApiError(webhookErrors.webhook_of_standard, 'The API Pix has set the webhook.')
@@ -173,8 +173,8 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
 }
 
 /**
- * Where a page begins whose cursor a release before gave: with all of the event of its delivery, since deliveries of one
- * event had another order.
+ * Where a page begins for a cursor of an earlier release: it repeats the whole event of its delivery, since deliveries
+ * of one event had another order.
  */
 const eventBehind = async (
   { store }: WebhookService,

@@ -17,7 +17,7 @@ export const webhookEndpoints = pgTable(
   'webhook_endpoints',
   {
     id: text().primaryKey(),
-    /** Whose it is: we tell it of what is the account's, and of what is the institution's. */
+    /** The owner: we tell it of the account's events, and of the institution's. */
     account: text().notNull().default('default'),
     /** Public id of the API key; null for endpoints stored before it was. */
     createdBy: text('created_by'),
@@ -48,10 +48,10 @@ export const webhookEndpoints = pgTable(
     index('webhook_endpoints_topics_listed')
       .on(table.account, table.createdAt, table.topic)
       .where(sql`topic is not null`),
-    // Those that take types: few beside those of topics, of which the API Pix makes one for each Pix key.
+    // Endpoints that take types: few beside those of topics, of which the API Pix makes one for each Pix key.
     index('webhook_endpoints_of_types').on(table.account).where(sql`topic is null`),
-    // Which active ones take a type or a topic. An endpoint has its events or none: the planner, which knows nothing of
-    // what `case` gives, takes them for few, and never looks through the table instead.
+    // Finds the active endpoints that take a type or a topic. `case` gives an endpoint its events or none: the planner
+    // knows nothing of its result, expects few rows, and so never looks through the table instead.
     index('webhook_endpoints_taking')
       .using('gin', table.events)
       .with({ fastupdate: false })
@@ -83,7 +83,7 @@ export const webhookEvents = pgTable(
     /** Every subscription that matches the type. */
     patterns: text().array().$type<readonly string[]>().notNull(),
     subject: text().notNull(),
-    /** Whose it is; null: the institution's, so that every account is told. */
+    /** The owner; null: the institution, so that every account is told. */
     account: text(),
     sequence: bigint({ mode: 'bigint' }).notNull(),
     /** JSON, as we send it. */

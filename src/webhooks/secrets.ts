@@ -3,7 +3,7 @@ import type { SealedRecord, Sealer } from '#src/platform/security/index.ts'
 import { keyOfSecret } from './signing.ts'
 import type { EndpointRow } from './store.ts'
 
-/** What the encryption of a secret is bound to. */
+/** The context that the encryption of a secret is bound to. */
 const contextOf = (id: string): string => `webhook_endpoints/${id}`
 
 /** Secrets as we store them, and the keys that we make of them. */
@@ -31,7 +31,7 @@ export const createSecrets = (sealer: Sealer | undefined, commonSecret: string |
   /**
    * The present secret's key first, then the previous one's while both are valid.
    *
-   * @throws what keeps us from signing: nothing is sent unsigned
+   * @throws the reason that keeps us from signing: we send nothing unsigned
    */
   const keysOf = (row: EndpointRow): readonly Uint8Array[] => {
     const present = keyOfSecret(presentOf(row))

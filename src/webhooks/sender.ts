@@ -19,10 +19,10 @@ type Attempt = {
   readonly url: string
   /** The event's id: the same on every attempt and replay. */
   readonly eventId: string
-  /** From 1: the first begins with the first address of the name, the second with the second. */
+  /** From 1. The first attempt begins with the name's first address, the second with the second. */
   readonly attempt: number
   readonly body: string
-  /** None: it is not signed. */
+  /** Empty: it is not signed. */
   readonly keys: readonly Uint8Array[]
 }
 

@@ -105,7 +105,7 @@ export type WebhookService = {
     by: WebhookRights,
     page: Parameters<EndpointStore['list']>[1],
   ) => ReturnType<EndpointStore['list']>
-  /** The answer holds the secret where none was given and WEBHOOK_SECRET is not set: then we make one. */
+  /** The answer holds the secret if we made it: the request gave none, and WEBHOOK_SECRET is not set. */
   readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered>
   readonly change: (
     id: string,
@@ -121,7 +121,7 @@ export type WebhookService = {
     overlapSeconds: number,
     caller: Caller,
   ) => Promise<Answered>
-  /** Makes deliveries due again at once: those that have failed since then, or the one given. */
+  /** Makes deliveries due again at once: those that failed within the span, or the given one. */
   readonly replayFailed: (endpoint: string, span: Span, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. @throws ApiError `overloaded` */
@@ -129,8 +129,8 @@ export type WebhookService = {
   /** Says for whom something has become due. */
   readonly note: (endpoints: readonly string[]) => void
   /**
-   * All, or of many those for which something is pending. Without those for which nothing can sign, of which the log tells:
-   * their deliveries wait.
+   * All, or of many those for which something is pending. Without those for which nothing can sign, of which the log
+   * tells: their deliveries wait.
    */
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
 }
@@ -139,7 +139,7 @@ export type WebhookService = {
 const cacheMs = 1_000
 /** Endpoints that are kept meanwhile; the API Pix makes one for each Pix key. */
 const keptMax = 100
-/** Tests that run at once in a process: a receiver that does not answer holds one until it is too late. */
+/** Tests that run at once in a process: a receiver that does not answer occupies one until the time is over. */
 export const testsMax = 16
 
 /** Endpoints and their secrets. */
@@ -239,7 +239,7 @@ const onceOf = (
   note: (endpoints: readonly string[]) => void,
 ): Pick<WebhookService, 'create' | 'rotate' | 'replayFailed' | 'replay'> => {
   const { seal, open } = createSecrets(sealer, commonSecret)
-  /** Nobody can sign with one that cannot be opened: a new one takes its place alone. */
+  /** Nobody can sign with a secret that cannot be opened: the new one then stands alone. */
   const openIfCan = (row: EndpointRow, secret: Uint8Array): string | undefined => {
     try {
       return open(row, secret)
@@ -325,8 +325,8 @@ const onceOf = (
 }
 
 /**
- * In batches, each a transaction: a repetition goes on where one that was cut ended. What fails again meanwhile is left
- * to its own schedule.
+ * Works in batches, each a transaction: a repeated call goes on where an interrupted one ended. Deliveries that fail
+ * again meanwhile keep their own schedule.
  */
 const replayAll = async (
   store: EndpointStore,
@@ -365,7 +365,7 @@ const withSecret = (
   return { ...answered, body: JSON.stringify(shown) }
 }
 
-/** Changes an endpoint and notes who did it, in one transaction; a call that changes nothing leaves no entry. */
+/** Changes an endpoint and records who did it, in one transaction; a call without a change leaves no entry. */
 const audited = async <T extends EndpointRow | boolean | undefined>(
   store: EndpointStore,
   entry: AuditEntry,

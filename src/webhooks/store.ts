@@ -21,12 +21,12 @@ export type EndpointChange = {
   readonly [Name in 'url' | 'events' | 'include' | 'active']?: EndpointRow[Name] | undefined
 }
 
-/** Which of them a page shows. */
+/** The endpoints that a page shows. */
 type EndpointPage = {
   readonly limit: number
   /** Time, a blank, and the id of an endpoint. */
   readonly after: string | undefined
-  /** Only those that were disabled by what they answered, or have deliveries that nobody took. */
+  /** Only endpoints that their answers disabled, or that have deliveries nobody took. */
   readonly needsAttention?: boolean
 }
 
@@ -54,7 +54,7 @@ const deliveryColumns = (sql: Queryable) => sql`
 export const isVisible = (sql: Queryable, { account, createdBy }: Visible) => sql`
   account = ${account} ${createdBy === null ? sql`` : sql`and created_by = ${createdBy}`}`
 
-/** To join the event of each delivery `d` as `v`. */
+/** Joins the event of each delivery `d` as `v`. */
 const eventOfDelivery = (sql: Queryable) => sql`
   cross join lateral (select type from webhook_events where id = d.event_id limit 1) v`
 
@@ -72,7 +72,7 @@ export const endpointStatements = (sql: Queryable) => ({
   ...deliveryRows(sql),
 })
 
-/** Those that were disabled by what they answered, or have deliveries that nobody took. */
+/** The endpoints that their answers disabled, or that have deliveries nobody took. */
 const troubled = (sql: Queryable, { account }: Visible) => sql`(
   with recursive exhausted as (
     select min(endpoint_id) as id from webhook_deliveries where status = 'exhausted'
@@ -127,15 +127,15 @@ const endpointRows = (sql: Queryable) => ({
       order by created_at, id limit ${rowCount(sql, limit)}`
   },
 
-  /** At most so many that are active. */
+  /** The active endpoints, at most so many. */
   active: (max: number): Promise<readonly EndpointRow[]> =>
     sql<EndpointRow[]>`
       select ${endpointColumns(sql)} from webhook_endpoints where active
       limit ${rowCount(sql, max)}`,
 
-  /** Those for which something is pending, active or not. */
+  /** The endpoints with pending work, active or not. */
   waiting: async (): Promise<readonly string[]> => {
-    // Each step finds the next endpoint in the index: one for which nothing is pending costs nothing.
+    // Each step finds the next endpoint in the index: an endpoint without pending work costs nothing.
     const rows = await sql<{ id: string }[]>`
       with recursive waiting as (
         select min(endpoint_id) as id from webhook_deliveries where status = 'pending'
@@ -149,7 +149,7 @@ const endpointRows = (sql: Queryable) => ({
     return rows.map(({ id }) => id)
   },
 
-  /** Those of these that are active. */
+  /** The active ones of these. */
   activeOf: (ids: readonly string[]): Promise<readonly EndpointRow[]> =>
     sql<EndpointRow[]>`
       select e.* from ${textRows(sql, ids)} as given(given_id) cross join lateral (
@@ -291,7 +291,7 @@ const deliveryRows = (sql: Queryable) => ({
     return { rows, end: events.length > page.limit ? ids.at(-1) : undefined }
   },
 
-  /** With its newest attempts, the oldest of them first. */
+  /** The delivery with its newest attempts, the oldest of them first. */
   delivery: async (
     id: string,
   ): Promise<
@@ -310,7 +310,8 @@ const deliveryRows = (sql: Queryable) => ({
       select id, type, sequence, data, data_full as "dataFull", created_at as "createdAt"
       from webhook_events where id = ${delivery.eventId}`
     if (event === undefined) return undefined
-    // By the index of deliveries, whose rows are few: that of ids, which has the order, holds those of all others.
+    // Uses the index of deliveries, which has few rows of this one: the index of ids, which has the order, has all
+    // others.
     const attempts = await sql<AttemptRow[]>`
       select at, status_code as "statusCode", duration_ms as "durationMs", answer,
         error_class as "errorClass", next_attempt_at as "nextAttemptAt"
@@ -329,8 +330,8 @@ const deliveryRows = (sql: Queryable) => ({
     ).count > 0,
 
   /**
-   * At most {@link replayedMax} of those made in that span that failed last before `until`; the oldest first. What is
-   * under way has not failed: the last failure set another time for it.
+   * At most {@link replayedMax} deliveries that were made in that span and failed last before `until`; the oldest
+   * first. A delivery on its way has not failed: the last failure set another time for it.
    */
   replayFailed: async (
     endpointId: string,

@@ -14,7 +14,7 @@ import {
 } from './rights.ts'
 import { type EndpointRow, isVisible } from './store.ts'
 
-/** Where an endpoint of a topic is, as its interface shows it. */
+/** The endpoint of a topic, as its interface shows it. */
 type TopicEndpoint = {
   readonly topic: string
   readonly url: string
@@ -22,7 +22,7 @@ type TopicEndpoint = {
 }
 
 type TopicFilter = {
-  /** What topics begin with. */
+  /** The beginning of the topics. */
   readonly prefix: string
   readonly from: Date
   readonly to: Date
@@ -31,13 +31,13 @@ type TopicFilter = {
 }
 
 /**
- * Endpoints that a standard describes: each has a topic that is its alone, and is told of nothing else. Keys have the same
- * rights to them as to the others; what theirs forbid is an ApiError `restricted`.
+ * Endpoints that a standard describes: each has a topic of its own, and gets nothing else. Keys have the same rights to
+ * them as to the others; if their rights forbid an act, it throws ApiError `restricted`.
  */
 export type Topics = {
   /** @returns undefined, or why nothing may be sent there */
   readonly objectionTo: (url: string) => string | undefined
-  /** Sets the endpoint, or another URL of it; one that was disabled is active again. */
+  /** Sets the endpoint, or its new URL; a disabled endpoint is active again. */
   readonly put: (
     tx: Queryable,
     endpoint: Pick<TopicEndpoint, 'topic' | 'url'>,
@@ -48,9 +48,9 @@ export type Topics = {
     topic: string,
     by: WebhookRights,
   ) => Promise<TopicEndpoint | undefined>
-  /** Whoever has it, if nobody is named. @returns false: there was none */
+  /** Without `by`, removes it whoever owns it. @returns false: there was none */
   readonly remove: (tx: Queryable, topic: string, by?: WebhookRights) => Promise<boolean>
-  /** In the order in which they were made. */
+  /** Lists endpoints in the order in which they were made. */
   readonly list: (
     sql: Queryable,
     by: WebhookRights,
@@ -59,7 +59,7 @@ export type Topics = {
   readonly emit: Emit
 }
 
-/** Where deliveries go. The API Pix says `{webhookUrl}/pix`: the second step of the topic, after one slash. */
+/** The URL of deliveries. The API Pix says `{webhookUrl}/pix`: the second step of the topic, after one slash. */
 export const targetOf = ({
   topic,
   url,

@@ -4,8 +4,8 @@ import type { EndpointRow, EndpointStore } from './store.ts'
 const walkEveryMs = 1_000
 
 /**
- * Knows the active endpoints for which something is pending. Who was disabled with a backlog stands among them, and is
- * stepped over only once in a while: between, what this process has done itself tells of more.
+ * Knows the active endpoints with pending work. It walks over all of them, and over the disabled ones with a backlog,
+ * only once in a while; in between, it learns of more from this process's own work.
  */
 export const createWaiting = (store: EndpointStore) => {
   let walked: { readonly atMs: number; ids: Set<string> } | undefined
