@@ -24,7 +24,7 @@ export type Databases = {
   readonly shared: Database | undefined
   /** The database of card transactions: their own, or else the shared one. */
   readonly cards: Database | undefined
-  /** Each once. */
+  /** Each database once. */
   readonly all: readonly Database[]
   /** The features that migrate the schemas and maintain the platform's tables. */
   readonly features: readonly Feature[]
@@ -86,7 +86,7 @@ export const openDatabases = (
     features.push({ name: 'api_keys', routes: keyRoutesWithoutDatabase() })
   }
   const cardDsn = cardDatabaseDsn(values)
-  // Without metrics, because their names would clash with those of the shared one.
+  // Has no metrics, because their names would clash with those of the shared one.
   const own = cardDsn === undefined ? undefined : openDatabase({ ...options, dsn: cardDsn })
   if (cardDsn !== undefined && own !== undefined) {
     const demandApart = async (): Promise<boolean> => {

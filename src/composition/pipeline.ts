@@ -38,14 +38,14 @@ type Stores = {
   readonly opened: OpenedBroker | undefined
   /** The keys of the certificate store. */
   readonly keys: NamedKeys | undefined
-  /** Who knows what receivers are owed, and their recurrences. */
+  /** Knows what receivers are owed, and their recurrences. */
   readonly pix: {
     readonly receivables: Receivables | undefined
     readonly recurrences: Recurrences | undefined
   }
   /** Versions of messages in SPI_SCHEMA_DIR. */
   readonly learnedVersions: ReadonlySet<string>
-  /** Who knows who is paid by a key or a code. */
+  /** Knows who is paid by a key or a code. */
   readonly payees: PayeePorts
 }
 
@@ -153,7 +153,7 @@ const openOutbound = (
   return { ...outbound, certificates: [...certificates, ...own] }
 }
 
-/** Without a client if the institution or both channels are not configured. */
+/** Opens no client if the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
   { keys, database }: Stores,

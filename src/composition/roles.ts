@@ -3,10 +3,12 @@ import { withMissingSettings } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import type { Values } from './settings.ts'
 
-/** What this process does. */
+/** The roles of this process. */
 export type Roles = { readonly has: (role: ProcessRole) => boolean }
 
-/** Without TRILHO_ROLES a process does everything, but of the stages of instant payments what SPI_ROLES says. */
+/**
+ * Without TRILHO_ROLES a process does everything; SPI_ROLES alone then chooses among the stages of instant payments.
+ */
 export const rolesOf = ({ platform: { roles } }: Values): Roles => {
   const chosen = roles && new Set(roles)
   return { has: (role) => chosen?.has(role) ?? true }
@@ -25,7 +27,7 @@ export const withoutRole = ({ routes = [], ...feature }: Feature): Feature => ({
   routes: withMissingSettings(routes, [roleSetting]),
 })
 
-/** For a feature that runs jobs for the whole fleet, and nothing else besides its endpoints. */
+/** For a feature whose only work, besides its endpoints, is jobs for the whole fleet. */
 export const withJobs = (roles: Roles, feature: Feature): Feature =>
   roles.has('jobs') ? feature : { ...feature, start: () => {}, drain: () => {} }
 

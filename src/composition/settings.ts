@@ -135,7 +135,7 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
       ]
     : []
 
-/** What is only fit for trials, in production. */
+/** Settings that are only fit for trials, but stand in production. */
 const trialProblems = (values: Values): readonly SettingProblem[] => {
   const { platform, database, worker, cards, dict, spi, webhooks } = values
   const isKeyless = database.dsn !== undefined && platform.masterKey === undefined
