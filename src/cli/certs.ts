@@ -155,7 +155,7 @@ const show: Action = async (service, args, io) => {
   return print(args, io, view, () => textTable(['FIELD', 'VALUE'], rows))
 }
 
-/** Whoever is shown a key is in the audit log before. */
+/** Writes the act to the audit log before it shows a key. */
 const exportedKey = async (
   service: CertificateService,
   record: CertificateRecord,

@@ -41,7 +41,7 @@ export type CommandArguments = {
 export type Command = {
   readonly name: string
   readonly summary: string
-  /** What follows the name: `[file]`, `create|list|revoke <id>`. */
+  /** The arguments after the name: `[file]`, `create|list|revoke <id>`. */
   readonly usage: string
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
@@ -66,13 +66,13 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** Who read standard output has gone, such as `head`, and had what it wanted; the exit code is 0. */
+/** The reader of standard output, such as `head`, has enough and is gone; the exit code is 0. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
 }
 
 /**
- * @param needed what the command reads: what else is set wrong does not hinder it. All of them when not given
+ * @param needed the settings that the command reads: faults in others do not hinder it. All of them when not given
  * @throws SettingsError when there are problems
  */
 export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(
@@ -92,7 +92,7 @@ export const demandDatabase = (loaded: LoadedProgram): string => {
   return database
 }
 
-/** For what is about each of them. @throws SettingsError, or Error when no database is configured */
+/** For commands about every database. @throws SettingsError, or Error when no database is configured */
 export const demandDatabases = (loaded: LoadedProgram): readonly [string, ...string[]] => {
   const needed = [databaseSettings.dsn, cardSettings.databaseUrl]
   const [first, ...others] = demandSettings(loaded, needed).databases
@@ -123,7 +123,7 @@ export const inDatabase = async <T>(
   use: (sql: Client) => Promise<T>,
 ): Promise<T> => withDatabase(demandDatabase(program.load(io.env)), io, use)
 
-/** The features of a command that starts none of them, so that nobody calls them. */
+/** Features for a command that starts none of them, so that no caller reaches them. */
 export const idleFeatures = (
   { version }: Program,
   loaded: LoadedProgram,

@@ -26,7 +26,7 @@ import { inProgress } from './progress.ts'
 
 const limitDefault = 50
 const limitMax = 1_000
-/** One call retries as many. It does not take again what comes back to dlq meanwhile. */
+/** The most messages that one call retries. It does not retry those that come back to dlq meanwhile. */
 const retriedMax = 10_000
 
 /** Shows what could not be handled, and puts it back or throws it away. */
@@ -134,7 +134,7 @@ export const retryAll = async (
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
   const actor = commandActor()
   let retried = 0
-  // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
+  // One by one: each is a transaction, so an interrupted command loses no retries.
   const of = { errorCode: args.text('code'), topic: args.text('topic') }
   const found = await ids(retriedMax, of)
   await inProgress(io, 'messages', async (onProgress) => {

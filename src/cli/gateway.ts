@@ -105,7 +105,7 @@ const ratesOf = ({ ratePerKey, ratePerAccount }: PlatformSettings, logger: Logge
   return { rates, shareBy }
 }
 
-/** Where it listens besides `httpUrl`, as it is shown: `{cards_url: …, grpc_url: …}`. */
+/** Further addresses besides `httpUrl`, as they are shown: `{cards_url: …, grpc_url: …}`. */
 export const namedUrls = (urls: GatewayUrls): Record<string, string> => {
   const { cardsUrl: cards, adminUrl: admin, pixUrl: pix, featureUrls } = urls
   const own = { ...(admin === undefined ? {} : { admin }), ...(pix === undefined ? {} : { pix }) }

@@ -27,7 +27,7 @@ const optionsOf = (argv: readonly string[]): readonly (readonly [string, string]
     return name === undefined ? [] : [[name, value] as const]
   })
 
-/** The settings of the environment; what else is in it, such as HOME, was not meant for us. */
+/** The settings of the environment; other variables, such as HOME, were not meant for us. */
 const settingsOf = (
   { env }: Io,
   { settingGroups }: Program,
@@ -39,8 +39,8 @@ const settingsOf = (
 }
 
 /**
- * What the user is told of an error: its message, and before it the option or setting that gave the file or the server
- * which the system refused.
+ * The text of an error for the user: its message and, before it, the option or setting that named the file or the
+ * server that the system refused.
  */
 export const toldOf = (
   error: unknown,

@@ -59,7 +59,7 @@ const commands: readonly Command[] = [
   simCommand,
 ]
 
-/** Runs the command line and gives the exit code. Nothing that it prints steers the terminal, whoever wrote it. */
+/** Runs the command line and gives the exit code. Its output never steers the terminal, even if others wrote it. */
 export const runCli = (argv: readonly string[], io: Io, program: Program): Promise<number> =>
   runCommand(
     argv,

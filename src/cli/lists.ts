@@ -69,7 +69,7 @@ const nameOf = (args: CommandArguments): ListName => {
   return name
 }
 
-/** As every process has them. */
+/** The lists as every process has them. */
 const listsIn = async (sql: Client): Promise<Lists> => {
   const lists = createLists()
   await lists.renew(sql)
@@ -139,7 +139,7 @@ const refresh: Action = async (args, io, program) => {
   })
 }
 
-/** What a list holds, and what it changes, in words. */
+/** The items of a list, and the changes that it makes, in words. */
 type Taken = {
   readonly items: readonly unknown[]
   readonly changesFrom: (sql: Client) => Promise<readonly string[]>

@@ -11,7 +11,7 @@ import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Authenticator, KeyMaterial } from '#src/platform/security/index.ts'
 
-/** What every feature may be given. */
+/** The parts that every feature may be given. */
 export type PlatformDeps = {
   readonly logger: Logger
   readonly cardsLogger: Logger
@@ -19,7 +19,7 @@ export type PlatformDeps = {
   readonly version: string
   /** Knows the features' own keys too; so it is not to be asked before they have started. */
   readonly authenticator: Authenticator
-  /** What the listeners of HTTP serve TLS with; undefined: plain HTTP. */
+  /** The TLS material of the HTTP listeners; undefined: plain HTTP. */
   readonly tls?: KeyMaterial | undefined
   /** Undefined: no caller is limited. */
   readonly rates?: RateLimits
@@ -55,11 +55,13 @@ export type LoadedProgram = {
   readonly createFeatures: (deps: PlatformDeps) => readonly Feature[]
 }
 
-/** Where a command reads and writes; tests give their own. */
+/** The input and output of a command; tests give their own. */
 export type Io = {
   readonly env: Environment
   readonly out: (text: string) => void
-  /** Once all that was given to `out` is taken, so that a slow reader costs no memory. @throws if it is taken no more */
+  /**
+   * Resolves once the reader has taken all of `out`, so that a slow one costs no memory. @throws if it takes no more
+   */
   readonly taken: () => Promise<void>
   readonly err: (text: string) => void
   /** Writes over the last line of standard error; undefined where that is no terminal. */

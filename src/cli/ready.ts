@@ -11,7 +11,7 @@ const loopbackOf = (host: string | undefined): string => {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Where the process of this machine with these settings answers probes. */
+/** The URL where this machine's process with these settings answers probes. */
 export const ownUrl = (platform: PlatformSettings): string => {
   const { host, port } = platform.adminAddr ?? platform.httpAddr
   const isTls =

@@ -55,12 +55,12 @@ export const serveCommand: Command = {
       }
       const signal = await ended
       logger.info({ signal, drain_seconds: platform.drainSeconds }, 'stopping')
-      // SIGINT comes from a person, and an abandoned worker from nobody: no load balancer is to notice.
+      // SIGINT comes from a person, and an abandoned worker from nobody: no load balancer needs to notice.
       const isAtOnce = signal !== 'SIGTERM' || urls === undefined
       code = (await gateway.stop(isAtOnce)) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
-      // Told before the rest stops, which may take long: whoever ends the process meanwhile knows why, too.
+      // Logged before the rest stops, which may take long: if somebody ends the process meanwhile, the reason is known.
       logger.error({ err: error }, 'start failed')
       code = exitCodes.failed
       await gateway.stop(true)

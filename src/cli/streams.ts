@@ -6,9 +6,11 @@ type Stream = {
   readonly on: (event: 'error', listener: () => void) => unknown
 }
 
-/** The runtime queues what a pipe has no room for, and an exit throws the queue away: whoever exits waits before. */
+/**
+ * The runtime queues text that a pipe has no room for, and an exit throws the queue away: we must wait before an exit.
+ */
 const createOutput = (stream: Stream) => {
-  // Each failure is told to the write that it is about.
+  // The callback of the write learns of its failure.
   stream.on('error', () => {})
   let failure: NodeJS.ErrnoException | undefined
   let last = Promise.resolve()

@@ -92,7 +92,7 @@ type Context = {
   readonly loaded: LoadedProgram
 }
 
-/** What a copy is made of; no further than a schema that is not there. */
+/** The checks of a copy; if it has no schema, that one alone. */
 const checksOf = async (dsn: string, context: Context): Promise<readonly Check[]> => {
   const schema = await checkSchema(dsn, context.program.migrations, context.setting)
   if (schema.status === 'failed') return [schema]
@@ -131,7 +131,7 @@ const checkAudit = async (
   return check.failed(`${findings.length} findings`, fix)
 }
 
-/** Without its key a copy can neither sign nor send. */
+/** Without its master key, a copy can neither sign nor send. */
 const checkSealed = async (features: readonly Feature[], io: Io): Promise<readonly Check[]> => {
   const checks: Check[] = []
   for (const { sealed } of features) {
@@ -155,7 +155,7 @@ const checkSealed = async (features: readonly Feature[], io: Io): Promise<readon
 
 type ActiveKey = Pick<ListedKey, 'id' | 'name' | 'account' | 'expires_at'>
 
-/** Those that were revoked after the copy count in it. */
+/** Includes keys that were revoked after the copy. */
 const activeKeys = (dsn: string, io: Io): Promise<readonly ActiveKey[]> =>
   withDatabase(dsn, io, async (sql) =>
     (await createKeyTableStore(sql, commandActor()).list())

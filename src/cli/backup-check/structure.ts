@@ -25,7 +25,7 @@ export const checkSchema = async (
   }
 }
 
-/** Whoever works on the copy already sends what it thinks is open. */
+/** A process that works on the copy already sends what it takes for open. */
 export const checkAlone = async (sql: Client): Promise<Check> => {
   const check = checkOf('Nobody works on it')
   const rows = await sql<{ application: string }[]>`
@@ -41,7 +41,7 @@ export const checkAlone = async (sql: Client): Promise<Check> => {
   )
 }
 
-/** Indexes and constraints by their names. Those of a partition are there, and valid, with those of its table. */
+/** Indexes and constraints by their names. If a table's are there and valid, so are those of its partitions. */
 export const structureOf = async (sql: Client): Promise<readonly string[]> => {
   const rows = await sql<{ what: string }[]>`
     with tables as (
@@ -111,7 +111,7 @@ export const checkSequences = async (sql: Client): Promise<Check> => {
 /** A large table is read in parts, so that a statement ends and progress shows. */
 const pagesAtOnce = 16_384
 
-/** The role may not read it: no word of the pages. */
+/** The role may not read the pages, which says nothing about them. */
 const insufficientPrivilege = '42501'
 
 const readPages = async (

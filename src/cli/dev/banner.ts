@@ -1,7 +1,7 @@
 import type { Demo } from '#src/platform/lifecycle/index.ts'
 import type { DevState } from './state.ts'
 
-/** What the user sees once everything runs. */
+/** The user's view once everything runs. */
 export const banner = (ready: {
   readonly version: string
   readonly httpUrl: string
@@ -11,7 +11,7 @@ export const banner = (ready: {
   readonly pixUrl?: string | undefined
   /** Undefined: there is none. */
   readonly consoleUrl: string | undefined
-  /** Where the simulated central bank is steered; undefined where another is named. */
+  /** The address that steers the simulated central bank; undefined if the settings name another one. */
   readonly centralBankUrl: string | undefined
   readonly featureUrls: Readonly<Record<string, string>>
   /** The address of the database that `dev` started itself. */

@@ -61,7 +61,7 @@ export const startDevCentralBank = async (given: Environment): Promise<DevCentra
   return { env, url, ispb, accepts, payIn, payCode, stop }
 }
 
-/** As settings say it; what says neither is refused later. */
+/** False as settings spell it; a later check refuses other words. */
 const isFalse = (value = ''): boolean => ['false', '0'].includes(value.toLowerCase())
 
 /** All stages of the pipeline where there is a database to keep messages in; none otherwise. */

@@ -32,7 +32,7 @@ const labels = ['demo-a', 'demo-b'] as const
 const demoCnpj8 = '12345678'
 /** R$ 1 000 000.00 each. */
 const fundsCents = 100_000_000n
-/** What the transfer that is shown moves. */
+/** The amount of the demonstrated transfer. */
 const transferCents = 15_000n
 
 const notInstalled =
@@ -112,7 +112,7 @@ const newWallet = async (httpUrl: string, apiKey: string, label: string): Promis
   return address
 }
 
-/** A transfer between the wallets that have money; none where dev has no chain of its own. */
+/** A transfer between the wallets that have money; no demonstration if `dev` has no chain of its own. */
 export const transferDemo = async (
   { httpUrl, apiKey }: DemoGateway,
   [from, to]: readonly string[],

@@ -7,19 +7,19 @@ export type Demonstration = {
   readonly show: () => AsyncIterable<Demo> | Promise<readonly Demo[]>
 }
 
-/** What waits for the end of a payment gives up before. */
+/** Waits for the end of a payment give up earlier. */
 const timeoutMs = 20_000
 const reasonCharactersMax = 300
 
-/** What the user reads in place of a demonstration, in one line. */
+/** One line in place of a demonstration. */
 export const notShown = (name: string, error: unknown): string => {
   const reason = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
   return `${name} not shown: ${firstCharacters(reason, reasonCharactersMax)}`
 }
 
 /**
- * Does the demonstrations one after the other. What ends otherwise than planned ends nothing: settings and kept state of
- * the user may speak against an operation, and all the rest works.
+ * Does the demonstrations one after the other. If one fails, the others go on: settings and kept state of the user may
+ * speak against an operation, while all the rest works.
  */
 export const demonstrate = async (
   demonstrations: readonly Demonstration[],

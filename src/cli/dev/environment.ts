@@ -7,13 +7,13 @@ const preferredGrpcPort = 9090
 
 export type DevEnvironment = {
   readonly env: Environment
-  /** What was changed against the defaults, for the user. */
+  /** Tells the user what differs from the defaults. */
   readonly notes: readonly string[]
 }
 
 /**
- * The settings of `dev`: everything on this machine, reachable from this machine only. What the
- * user set stays as it is.
+ * The settings of `dev`: everything on this machine, reachable from this machine only. Settings of the user stay as
+ * they are.
  */
 export const devEnvironment = (
   given: Environment,
@@ -38,7 +38,7 @@ export const devEnvironment = (
     DATABASE_DSN: databaseUrl,
     TRILHO_MASTER_KEY: isSet(given, 'TRILHO_MASTER_KEY_FILE') ? undefined : masterKey,
     SPI_AUTO_ACCEPT: 'true',
-    // Where the codes of charges lead, and the demonstration's certificate, which signs what stands there.
+    // The host of charges' codes, and the demonstration's certificate, which signs what stands there.
     PIX_LOCATION_HOST: locationOf(http),
     PIX_SIGNING_KID: '12345678.QRC.1',
     RSFN_KEY_SOURCE: databaseUrl === undefined || hasRsfnKeys ? undefined : 'store',
@@ -52,7 +52,7 @@ export const devEnvironment = (
   return { env: { ...given, ...Object.fromEntries(missing) }, notes }
 }
 
-/** As the code of a charge can say it; an address of every interface, or in numbers that it cannot hold, is this machine. */
+/** The address in a charge's code; an address of every interface, or one that a code cannot hold, becomes localhost. */
 const locationOf = (address: string): string => {
   const portAt = address.lastIndexOf(':')
   const host = address.slice(0, portAt).toLowerCase()
@@ -78,7 +78,7 @@ const probe = (port: number): number => {
   return taken
 }
 
-/** Each attempt looks for ports anew: whoever meets another `dev` so often in a row does so by no accident. */
+/** Each attempt looks for ports anew: so many collisions with another `dev` in a row are no accident. */
 export const portAttemptsMax = 5
 
 /**

@@ -75,7 +75,7 @@ type DevDatabase = {
   readonly url: string | undefined
   /** Tells the user why there is none. */
   readonly notes: readonly string[]
-  /** Resolves when the server ends; never when there is none. */
+  /** Resolves when the server ends; never if there is no server. */
   readonly exited: Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -167,7 +167,7 @@ const run = async (
   return (await gateway.stop(true)) ? exitCodes.ok : exitCodes.failed
 }
 
-/** Does the demonstrations; gives what the user is to see of it all. */
+/** Does the demonstrations, and gives all that the user is to see. */
 const shownOf = async (
   machine: Machine,
   { features, notes, asksForCertificate }: Opened,

@@ -4,13 +4,13 @@ export type Process = {
   readonly pid: number
   readonly parent: number
   readonly name: string
-  /** It has ended, and its parent has not asked how. */
+  /** True if it has ended, and its parent has not asked how. */
   readonly isZombie: boolean
-  /** In ticks since the machine started. */
+  /** Ticks since the machine started. */
   readonly start: string
 }
 
-/** From /proc: absent on other systems, where it is undefined as for a process that has ended. */
+/** Reads /proc. On systems without it, it is undefined as for a process that has ended. */
 export const processOf = (pid: number): Process | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -116,7 +116,7 @@ const isRunning = (holder: string): boolean => {
 
 /** An earlier release wrote the id alone: only a process that runs as `dev` counts. */
 const isDev = (pid: number): boolean => {
-  // What wrote our id is gone.
+  // The process that wrote our id is gone.
   if (pid === process.pid) return false
   try {
     process.kill(pid, 0)

@@ -47,8 +47,8 @@ const checkPort = ({
 type Counted = { readonly detail: string; readonly fitting: number; readonly others: number }
 
 /**
- * Keys can be read, and there is one that works now: in the file, or in the database; `serve` takes both. Nothing is said
- * of a database that is none to ask.
+ * Keys can be read, and there is one that works now: in the file, or in the database; `serve` takes both. Nothing is
+ * said of a database that is none to ask.
  */
 export const checkKeys = async (
   { apiKeysFile, environment }: PlatformSettings,
@@ -81,7 +81,7 @@ const countFile = async (path: string, taken: KeyEnvironment): Promise<Counted |
         typeof key.revoked_at !== 'string' &&
         (typeof key.expires_at !== 'string' || Date.parse(key.expires_at) > Date.now()),
     )
-    // One that was stored before its environment was is of that which its text says.
+    // A key that was stored before its environment was has the one in its text.
     const fitting = alive.filter((key) => (key.environment ?? taken) === taken).length
     const absent = existsSync(path) ? '' : `; ${path} does not exist`
     const detail = `${alive.length} of ${keys.length} keys are active${absent}`
@@ -128,7 +128,7 @@ const countTable = async (
 
 const filesMin = 4_096
 
-/** Every connection, to callers and counterparties, is an open file. Nothing where the system does not tell. */
+/** Every connection, to callers and counterparties, is an open file. No check where the system states no limit. */
 export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly Check[]> => {
   const text = await Bun.file(limits)
     .text()
@@ -143,13 +143,13 @@ export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly
 }
 
 const requestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-/** What the runtime takes where nothing is set, and instead of what is no whole number up to its greatest. */
+/** The runtime's default, also in place of anything but a whole number up to its greatest. */
 const requestsDefault = 256
 const requestsMax = 65_535
-/** More than the rails have together. */
+/** More than all rails together have. */
 const requestsMin = 4_096
 
-/** The runtime learns from its environment how many requests a process makes at once; what comes beyond waits. */
+/** The runtime learns from its environment how many requests a process makes at once; further ones wait. */
 export const checkRequests = (env: Environment): Check => {
   const set = env[requestsVariable] ?? ''
   const isTaken = /^\d+$/.test(set) && Number(set) >= 1 && Number(set) <= requestsMax

@@ -13,7 +13,7 @@ import { checkPooler } from './pooler.ts'
 import { reasonOf } from './reason.ts'
 
 const versionMin = 140_000
-/** More than one round trip can explain. */
+/** More skew than one round trip can explain. */
 const skewWarnedMs = 1_000
 const check = checkOf('Database')
 
@@ -81,7 +81,7 @@ const checksOf = async (options: DatabaseToCheck): Promise<readonly Check[]> => 
   }
 }
 
-/** Whether the database of cards is the shared one by another name. Nothing where it is not. */
+/** Fails if the database of cards is the shared one by another name; no check otherwise. */
 export const checkApart = async (
   [shared, cards]: readonly string[],
   logger: Logger,
@@ -100,10 +100,10 @@ const unreachable = (error: unknown, setting: DatabaseSetting): Check => {
   return check.failed(detail, fix)
 }
 
-/** Those that nobody may change or remove from. */
+/** The tables that nobody may change or remove rows from. */
 const appendOnly: ReadonlySet<string> = new Set(['audit_log'])
 
-/** May this role do with our tables what the program does with them? */
+/** Whether this role may do with our tables what the program does with them. */
 const checkRights = async (
   sql: Client,
   { setting, migrations }: DatabaseToCheck,
@@ -143,7 +143,7 @@ const checkRights = async (
   )
 }
 
-/** What is written is taken back. */
+/** Writes, and takes it back. */
 const checkWrites = async (sql: Client, setting: DatabaseSetting): Promise<Check> => {
   const check = checkOf('Database writes')
   try {
@@ -157,7 +157,7 @@ const checkWrites = async (sql: Client, setting: DatabaseSetting): Promise<Check
   }
 }
 
-/** A row of pg_stat_activity is of a client. What a session of another is, the server tells not every role. */
+/** A row of pg_stat_activity is of a client. The server does not tell every role the kind of another's session. */
 export const isClient = (sql: Client) =>
   sql`(backend_type = 'client backend' or backend_type is null and usesysid is not null)`
 

@@ -35,7 +35,7 @@ export const doctorCommand: Command = {
 const line = ({ name, status, detail, fix }: Check): string =>
   `${marks[status]} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`
 
-/** What is amiss, failures before warnings. */
+/** The checks with faults, failures before warnings. */
 const hintTable = (checks: readonly Check[]): string => {
   const amiss = (['failed', 'warning'] as const).flatMap((wanted) =>
     checks.filter(({ status }) => status === wanted),
@@ -67,7 +67,7 @@ const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] 
   return found.length > 0 ? found : [{ name: 'Settings', status: 'ok', detail: 'no problem' }]
 }
 
-/** With settings that are wrong, these checks would be guesses. */
+/** With wrong settings, these checks would be guesses. */
 const liveChecks = async (
   program: Program,
   loaded: LoadedProgram,

@@ -8,8 +8,8 @@ const mark = 'trilho.doctor'
 const waitMs = 2_000
 
 /**
- * Finds PgBouncer or its like: it names to clients another process than the one that answers. In transaction mode, what
- * a session sets is gone when another client has had its server connection meanwhile.
+ * Finds PgBouncer or its like: clients get the id of another process than the one that answers. In transaction mode, a
+ * session loses its settings when another client has had its server connection meanwhile.
  */
 export const checkPooler = async (dsn: string, logger: Logger): Promise<readonly Check[]> => {
   const options = { dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger }
@@ -54,7 +54,7 @@ const checkTransactions = async (one: Client, other: Client): Promise<Check> => 
   }
 }
 
-/** What the one reads while the other has the connection to the server that was used last, if it is free. */
+/** What the one reads while the other holds the last used connection to the server, if it is free. */
 const displaced = async (
   one: Client,
   other: Client,

@@ -1,4 +1,4 @@
-/** What went wrong, for a person. */
+/** The reason of a failure, for a person. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'
   // Refused connections come as an AggregateError whose message is empty.

@@ -113,7 +113,7 @@ export const cardNetworkSimulator: Simulator = {
   },
 }
 
-/** As the files of the gateway's software module have them. */
+/** As the files of the gateway's software module write keys. */
 const keyForm = /^(?:[0-9A-Fa-f]{16}){1,4}$/
 /** A zone key has two or three keys of DES. */
 const zoneForm = /^(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{48})$/

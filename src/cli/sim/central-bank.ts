@@ -13,7 +13,7 @@ import { materialOf, tlsOptions } from './files.ts'
 import { listening, type Place } from './listening.ts'
 import type { Simulator } from './simulator.ts'
 
-/** Those of the real one's test environment. */
+/** The ports of the real one's test environment. */
 const port = 16_522
 const secondaryPort = 17_522
 const portMax = 65_535

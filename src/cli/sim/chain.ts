@@ -13,7 +13,7 @@ import { listening } from './listening.ts'
 import { faultRates } from './rates.ts'
 import type { Simulator } from './simulator.ts'
 
-/** That of a Besu node. */
+/** The port of a Besu node. */
 const port = 8545
 const portMax = 65_535
 const blockTimeMs = 1_000

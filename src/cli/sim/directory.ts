@@ -9,7 +9,7 @@ import { materialOf, tlsOptions } from './files.ts'
 import { listening } from './listening.ts'
 import type { Simulator } from './simulator.ts'
 
-/** That of the real one's test environment, one up: the message interface has it too. */
+/** The port of the real one's test environment, plus one: the message interface has the same. */
 const port = 16_532
 const portMax = 65_535
 

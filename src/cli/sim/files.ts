@@ -19,7 +19,7 @@ export const tlsOptions: Simulator['options'] = {
   'client-ca': { value: 'file', doc: 'PEM; clients must show a certificate of this authority.' },
 }
 
-/** What both the central bank and the directory take: TLS, who signs what is sent, whose signatures are asked for. */
+/** The options of both the central bank and the directory: TLS, their signer, and whose signatures they demand. */
 export const materialOf = async (args: CommandArguments) => {
   const tls = await pairOf(args, 'tls-cert', 'tls-key')
   const authority = args.text('client-ca')

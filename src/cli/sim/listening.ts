@@ -7,11 +7,11 @@ export type Place = {
   readonly option: string
 }
 
-/** Where simulators listen unless `--host` says so. */
+/** The host that simulators listen on unless `--host` says otherwise. */
 const hostDefault = '127.0.0.1'
 
 /**
- * Where nothing can listen, the user is told by which option; what else fails is thrown as it is.
+ * If nothing can listen, tells the user by which option; throws any other error as it is.
  *
  * @param placeOf - which port the error is about, where a simulator has several
  */
@@ -30,6 +30,6 @@ export const listening = async <T>(
 
 type Failure = { readonly syscall?: unknown; readonly message?: string }
 
-/** For a host that does not resolve, sockets of the runtime name no call. */
+/** If a host does not resolve, the error of the runtime's sockets names no call. */
 const isOfListening = ({ syscall, message }: Failure): boolean =>
   syscall === 'listen' || message?.startsWith('Failed to listen') === true

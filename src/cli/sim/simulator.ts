@@ -2,11 +2,11 @@ import type { CommandArguments, CommandOption } from '../command.ts'
 
 /** A simulator that runs. */
 type RunningSimulator = {
-  /** Its addresses and what a gateway needs to find it; shown once, as JSON. */
+  /** Its addresses, and all that a gateway needs to find it; shown once, as JSON. */
   readonly place: Readonly<Record<string, unknown>>
   /** The same for people, a line each. */
   readonly lines: readonly string[]
-  /** What happened so far; shown at the end. */
+  /** The counts so far; shown at the end. */
   readonly statistics: () => Readonly<Record<string, unknown>>
   readonly stop: () => void | Promise<void>
 }

@@ -2,7 +2,7 @@ import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
 import { reasonOf } from '../doctor/reason.ts'
 
-/** What is told of a database: names, counts and times of ours, and no row of anybody. */
+/** The questions to a database: they answer with names, counts and times of ours, and with no row of anybody. */
 const questions: Readonly<Record<string, string>> = {
   server: `
     select name, setting, unit from pg_settings
@@ -43,7 +43,7 @@ const questions: Readonly<Record<string, string>> = {
     select name, until, until > now() as is_held from job_leases order by name`,
 }
 
-/** Each answer alone: what cannot be asked says why. */
+/** Each answer stands alone: a question that fails gives its reason. */
 export const databaseFacts = async (
   sql: Client,
   dsn: string,

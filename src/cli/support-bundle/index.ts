@@ -10,7 +10,7 @@ import { askOwn, ownUrl } from '../ready.ts'
 import { databaseFacts } from './database.ts'
 import { createRedactor, type Redactor, secretTexts } from './redact.ts'
 
-/** Only the newest bytes of a log are collected. */
+/** We collect only the newest bytes of a log. */
 const logBytesMax = 5_242_880
 
 const readme = (
@@ -31,7 +31,7 @@ Secrets of the settings, card numbers, CPF, CNPJ, keys and passwords were search
 hosts, names of networks and identifiers of payments are in it: look before you give it away.
 `
 
-/** What somebody who helps needs to know, in one file. */
+/** Collects in one file all that a helper needs to know. */
 export const supportBundleCommand: Command = {
   name: 'support-bundle',
   summary: 'Collects what somebody who helps needs to know in one file, without secrets.',
@@ -64,7 +64,7 @@ had says why, and stops nothing. Every text is searched for the secrets of the s
   },
 }
 
-/** Its content is not for everybody on the machine: nobody else reads it meanwhile, or has it go elsewhere by a link. */
+/** The content is not for everybody on the machine: nobody else may read it meanwhile, or redirect it by a link. */
 const writePrivately = async (path: string, bytes: Uint8Array): Promise<void> => {
   const there = await lstat(path).catch(unlessMissing)
   if (there?.isFile() === false) throw new Error(`${path} is there, and no file`)
@@ -97,7 +97,7 @@ const partsOf = async (
   await add('system', () => systemFacts(program))
   await add('settings', async () => ({ settings: effective, problems, warnings }))
   await add('doctor', () => allChecks(program, loaded, io))
-  // With settings that are wrong, nobody knows whom to ask.
+  // With wrong settings, we do not know which databases to ask.
   if (problems.length > 0) return parts
   for (const [at, dsn] of loaded.databases.entries()) {
     await add(at === 0 ? 'database' : `database-${at + 1}`, () =>

@@ -7,8 +7,8 @@ const secretLengthMin = 6
 const hidden = '***'
 
 /**
- * What the settings keep secret, in clear, so that it is found wherever it got to: the values that `trilho config` masks,
- * and what of them is secret in an address.
+ * The secrets of the settings, in clear, so that we find them wherever they got to: the values that `trilho config`
+ * masks, and the secret parts of addresses.
  */
 export const secretTexts = async (
   groups: readonly { readonly settings: SettingGroup }[],
@@ -41,7 +41,7 @@ export const secretTexts = async (
   return long.sort((one, other) => other.length - one.length)
 }
 
-/** Its scheme comes before all that has a name. */
+/** In an address, the scheme comes before anything with a name. */
 const isAddress = (text: string): boolean => (text.split('=', 1)[0] ?? '').includes('://')
 
 /** Parameters of an address that keep nothing secret: their values are words that stand elsewhere too. */
@@ -53,8 +53,8 @@ const openParameters: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What of an address is secret: its password, a path that its mask hides, and the values it is asked with. It may be one
- * that does not parse: a password may hold `@` and `/`.
+ * The secret parts of an address: its password, a path that its mask hides, and the values of its parameters. The
+ * address may not parse: a password may hold `@` and `/`.
  */
 const secretsIn = (address: string, masked: string): readonly string[] => {
   const [, password = ''] = /:\/\/[^:@]*:(.*)@/s.exec(address) ?? []
@@ -77,9 +77,9 @@ const decodeURIComponentSafely = (text: string): string => {
 export type Redactor = {
   /** As pretty JSON, every field and text searched. */
   readonly json: (value: unknown) => string
-  /** Metrics: what stands in labels; figures are ours. */
+  /** Metrics: searches their labels; the figures are ours. */
   readonly metrics: (text: string) => string
-  /** Lines of JSON as the gateway logs; what a service manager writes before the brace is left out. */
+  /** Lines of JSON as the gateway logs; leaves out what a service manager writes before the brace. */
   readonly log: (text: string) => string
 }
 

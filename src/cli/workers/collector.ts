@@ -12,7 +12,7 @@ type Asked = Extract<FromWorker, { readonly kind: 'collected' | 'render' }>
 export const createCollector = <W extends { readonly number: number }>(deps: {
   /** The metrics of the process that starts the workers. */
   readonly metrics: Metrics
-  /** Those that can answer. */
+  /** The workers that can answer. */
   readonly workers: () => readonly W[]
   readonly send: (worker: W, message: ToWorker) => void
 }) => {

@@ -10,7 +10,7 @@ export type Crew = {
   readonly feature: Feature
   /** Renders the metrics of all workers, and of this one alone when the others cannot be asked. */
   readonly share: (metrics: Metrics) => Metrics
-  /** Lets the other workers set the level of these loggers; what it returns sets that of theirs. */
+  /** Lets the other workers set the level of these loggers; returns a function that sets the others' level. */
   readonly shareLevel: (loggers: readonly Logger[]) => (level: LogLevel) => void
   readonly listening: (urls: Readonly<Record<string, string>>) => void
   /** Resolves when whoever started the workers is gone. */

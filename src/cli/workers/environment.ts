@@ -13,8 +13,8 @@ type Stage = keyof typeof stageNames
 const stages: readonly string[] = Object.keys(stageNames)
 
 /**
- * What one worker alone does: reading, whose streams the message interface counts, and gRPC in the first; sending, which
- * keeps to its pace by itself, in the last.
+ * The worker that does a role alone: the first one reads, because the message interface counts streams, and serves
+ * gRPC; the last one sends, because a sender keeps to its pace by itself.
  */
 const workerOf = (role: string, count: number): number | undefined => {
   if (role === 'pull' || role === 'grpc') return 1
@@ -50,7 +50,7 @@ export const environmentOf = (
   const isMine = (role: string): boolean => (workerOf(role, count) ?? number) === number
   const named = env['SPI_ROLES'] || undefined
   const stagesNamed = named?.split(',').map((one) => one.trim())
-  // Where SPI_ROLES names the stages, TRILHO_ROLES says nothing of them, and without either there are none.
+  // If SPI_ROLES names stages, TRILHO_ROLES names none; if neither is set, no stage runs.
   const general = (roles ?? processRoles).filter(
     (role) =>
       isMine(role) && !(stages.includes(role) && (roles === undefined || named !== undefined)),
@@ -78,8 +78,8 @@ export const environmentOf = (
 }
 
 /**
- * The role of a worker that runs stages alone, which SPI_ROLES names: a process without any role would take them all. Of
- * stages it says nothing beside SPI_ROLES.
+ * The role of a worker that runs only the stages of SPI_ROLES: a process without any role would take them all. It names
+ * no stages beside SPI_ROLES.
  */
 const leastRole: ProcessRole = 'worker'
 

@@ -1,6 +1,6 @@
 import type { LogLevel, MetricValues } from '#src/platform/observe/index.ts'
 
-/** What the process that starts workers tells them. */
+/** Messages from the process that starts workers. */
 export type ToWorker =
   | { readonly kind: 'ping' }
   /** Asks for its metrics. */
@@ -11,18 +11,18 @@ export type ToWorker =
       readonly kind: 'crew'
       readonly running: number
       readonly of: number
-      /** From which on all log; undefined: each as its settings say. */
+      /** The level from which on all log; undefined: each as its settings say. */
       readonly level: LogLevel | undefined
     }
 
-/** What a worker tells it. */
+/** Messages from a worker. */
 export type FromWorker =
   | { readonly kind: 'pong' }
   | { readonly kind: 'listening'; readonly urls: Readonly<Record<string, string>> }
   | { readonly kind: 'collected'; readonly id: number; readonly values: MetricValues }
   /** Asks for the metrics of all. */
   | { readonly kind: 'render'; readonly id: number }
-  /** It was asked to log from another level on, as all then do. */
+  /** The worker was asked to log from another level on, as all then do. */
   | { readonly kind: 'log_level'; readonly level: LogLevel }
 
 /** The variable that tells a worker its number. Nobody else sets it. */

@@ -15,7 +15,7 @@ import { createSupervisor, type Supervisor, WorkerEndedError } from './superviso
 export const workersMax = 64
 
 const stdoutDescriptor = 1
-/** Beyond what a worker takes by itself to end. */
+/** The time beyond what a worker itself takes to end. */
 const stopMarginMs = 5_000
 
 /** Runs the gateway as several processes that share its addresses, under this one, which serves nothing itself. */

@@ -20,13 +20,13 @@ export type SupervisorOptions = {
   readonly onLines: (lines: string) => void
   readonly metrics: Metrics
   readonly logger: Logger
-  /** A worker that answers nothing for so long is ended; 0: never. */
+  /** We end a worker that answers nothing for so long; 0: never. */
   readonly stallMs: number
-  /** A worker that has not ended by itself after so long is ended. */
+  /** We end a worker that has not ended by itself after so long. */
   readonly stopMs: number
 }
 
-/** It could not even start: the reason is in the log. */
+/** A worker could not even start: the reason is in the log. */
 export class WorkerEndedError extends Error {
   override readonly name = 'WorkerEndedError'
   readonly code: number
@@ -82,7 +82,7 @@ const beginLater = (worker: Worker, logger: Logger, begin: () => Promise<unknown
   worker.againMs = Math.min(2 * worker.againMs, againMaxMs)
 }
 
-/** Starts workers and keeps them going: one that ends is started again, after a pause that grows. */
+/** Starts workers and keeps them going: when one ends, another starts in its place, after a pause that grows. */
 export const createSupervisor = (options: SupervisorOptions): Supervisor => {
   const { count, metrics, logger, stopMs } = options
   const workers = Array.from({ length: count }, (_, index) => newWorker(index + 1))
@@ -175,7 +175,7 @@ const tellAll = (workers: readonly Worker[], level: LogLevel | undefined): void 
   for (const worker of workers) send(worker, { kind: 'crew', running, of: workers.length, level })
 }
 
-/** One may have ended while the next began. */
+/** A worker may have ended while the next one began. */
 const demandAll = (workers: readonly Worker[]): void => {
   const lost = workers.find(({ child }) => child === undefined)
   if (lost !== undefined) throw new WorkerEndedError(lost.number, 1)
@@ -188,7 +188,7 @@ const send = ({ child }: Worker, message: ToWorker): void => {
   } catch {}
 }
 
-/** One that does not listen yet may end by the signal itself: it has nothing to end in order. */
+/** A worker that does not listen yet may end by the signal itself: it has nothing to end in order. */
 const end = async (
   { child, again, isListening }: Worker,
   signal: NodeJS.Signals,
@@ -199,7 +199,7 @@ const end = async (
   return !isListening && child?.signalCode === signal ? undefined : code
 }
 
-/** Ends workers that answer nothing any more, or nothing yet. */
+/** Ends workers that no longer answer, or do not answer yet. */
 const watchPulse = (
   { stallMs, logger }: SupervisorOptions,
   workers: readonly Worker[],
@@ -208,7 +208,7 @@ const watchPulse = (
   const ping = (): void => {
     for (const worker of workers) {
       if (worker.child === undefined) continue
-      // Counted, not timed: if this process stood still with the others, nobody is late.
+      // We count pings instead of time: if this process stood still with the others, nobody is late.
       if (worker.unanswered++ < pingsMax) send(worker, { kind: 'ping' })
       else {
         logger.error({ worker: worker.number }, 'a worker answers nothing: it is ended')
