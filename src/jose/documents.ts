@@ -147,7 +147,7 @@ const document = <const Name extends string, Body extends z.ZodType>(
 const exampleKid = '12345678.QRC.1'
 const ownKid = 'listPublicKeys#/keys/0/kid'
 
-/** With a private key of the institution. */
+/** For acts with a private key of the institution. */
 const ofInstitution = <const Name extends 'sign' | 'decrypt'>(name: Name) =>
   ({ act: `jose.${name}`, ofInstitution: true }) as const
 

@@ -76,7 +76,7 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
           if (typeof token !== 'string') throw new Error('a compact token is a text')
           return token
         } catch (error) {
-          // It may have been removed since it was listed.
+          // The certificate may have been removed since it was listed.
           if (error instanceof JoseFailure) return undefined
           throw error
         }

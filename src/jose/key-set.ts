@@ -13,7 +13,7 @@ export const keySetBytesMax = 128 * 1024
 /** Certificates of one key. */
 const chainMax = 8
 
-/** By kind of key: what it can verify. */
+/** By kind of key: the algorithms that it can verify. */
 const algorithmsOf = {
   rsa: ['RS256', 'RS384', 'RS512', 'PS256'],
   'P-256': ['ES256'],
@@ -25,14 +25,14 @@ type Members = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The public members alone: a set that gives a private key away makes it no better and no worse. */
+/** Keeps only the public members: if a set gives a private key away, that makes the key neither better nor worse. */
 const publicMembers = ({ kty, n, e, crv, x, y }: Members) =>
   kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= kidCharsMax ? value : undefined
 
-/** The certificates of `x5c`, that of the key first; undefined where there are none. @throws Error if unreadable */
+/** The certificates of `x5c`, the key's own first; undefined if there are none. @throws Error if unreadable */
 const chainOf = ({ x5c }: Members): readonly X509Certificate[] | undefined => {
   if (x5c === undefined) return undefined
   if (!Array.isArray(x5c) || x5c.length === 0 || x5c.length > chainMax) throw new Error('x5c')
@@ -52,7 +52,7 @@ export const thumbprintsOf = (certificate: X509Certificate) => ({
   'x5t#S256': thumbprint(certificate, 'sha256'),
 })
 
-/** What the key says of itself, of its certificate where it has one. @throws Error where the two differ */
+/** The key's own names, and its certificate's if it has one. @throws Error if the two differ */
 const namesOf = (jwk: Members, chain: readonly X509Certificate[] | undefined): JoseKeyNames => {
   const [own] = chain ?? []
   const said = { x5t: textOf(jwk['x5t']), 'x5t#S256': textOf(jwk['x5t#S256']) }

@@ -13,7 +13,7 @@ export type JoseCertificate = {
   /** False while it is expired or not yet valid. */
   readonly active: boolean
   readonly hasKey: boolean
-  /** What its extension keyUsage allows. */
+  /** The uses that its extension keyUsage allows. */
   readonly signs: boolean
   readonly encrypts: boolean
   /** Whether its private key may sign and decrypt tokens. */
@@ -46,8 +46,8 @@ export type Keyring = {
   /** The key of this kid while it signs; then that of the latest certificate of the same institution and type that does. */
   readonly signerOf: (kid: string) => Promise<JoseKey | undefined>
   /**
-   * The keys that answer to the names of a token, or all where it names none, if they may be used for the purpose; those
-   * that it names and that may not, if there are no others.
+   * The keys that answer to the names of a token, or all if it names none, if they may be used for the purpose. If no
+   * named key may be used, the named ones all the same.
    */
   readonly named: (names: JoseKeyNames, purpose: JosePurpose) => Promise<readonly JoseKey[]>
   /** Public keys of our own certificates, for others to verify with and encrypt for. */
@@ -109,7 +109,7 @@ export const createKeyring = (
       const found = (await active()).flatMap((entry) => keyOf(entry) ?? [])
       const named = found.filter((key) => answersTo(key.names, names))
       const usable = named.filter((key) => isUsable(key, purpose))
-      // Who names a key that may not be used is told why.
+      // If a token names a key that may not be used, its caller learns why.
       return usable.length > 0 || !namesKey(names) ? usable : named
     },
     find: async (kid) => {

@@ -9,7 +9,7 @@ export type JoseKeyNames = {
   readonly 'x5t#S256': string | undefined
 }
 
-/** Where a key comes from: the certificate store, a setting, the request, or the address in the token. */
+/** The source of a key: the certificate store, a setting, the request, or the address in the token. */
 export const keyOrigins = ['store', 'pinned', 'request', 'jku'] as const
 export type KeyOrigin = (typeof keyOrigins)[number]
 
@@ -19,7 +19,7 @@ export type VerificationKey = {
   readonly names: JoseKeyNames
   /** A token that says another is refused, so that no key serves two. */
   readonly algorithms: readonly SignatureAlgorithm[]
-  /** Its certificate and the issuers above, as far as they are told. */
+  /** Its certificate and the issuers above, as far as we were given them. */
   readonly chain: readonly X509Certificate[]
   readonly import: (algorithm: SignatureAlgorithm) => Promise<CryptoKey | undefined>
 }
@@ -73,8 +73,8 @@ const thumbprintNames = ['x5t', 'x5t#S256'] as const
 
 /**
  * Whether a key answers to the names of a token. A thumbprint decides, and then the kid need not be ours: partners
- * call our certificates what they like. Of what a key does not say nothing is compared, except that it must answer to
- * at least one of the names given.
+ * call our certificates what they like. We do not compare a name that the key lacks, except that it must answer to at
+ * least one of the names given.
  */
 export const answersTo = (names: JoseKeyNames, wanted: JoseKeyNames): boolean => {
   const asked = thumbprintNames.filter((name) => wanted[name] !== undefined)

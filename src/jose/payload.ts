@@ -13,7 +13,7 @@ type PayloadFailure =
   | 'certificate_chain_broken'
 
 /**
- * What a signed payload says, and whether it may be trusted.
+ * The content of a signed payload, and whether it may be trusted.
  *
  * @property payload - the JSON value, even of a token that does not hold, to look at; undefined if it is none
  */
@@ -27,7 +27,7 @@ type OpenedPayload = {
         readonly kid: string | undefined
         readonly algorithm: string
         readonly origin: KeyOrigin
-        /** Its certificate; undefined where the key set has none. */
+        /** The key's certificate; undefined if the key set has none. */
         readonly certificate: X509Certificate | undefined
       }
     | undefined
@@ -56,7 +56,7 @@ const jsonOf = (encoded: string): unknown => {
   }
 }
 
-/** Each certificate is signed by the one after it, and that of the key is valid now. */
+/** Checks that each certificate is signed by the one after it, and that the key's own is valid now. */
 const chainFailure = (chain: readonly X509Certificate[]): PayloadFailure | undefined => {
   const now = new Date()
   const [own] = chain

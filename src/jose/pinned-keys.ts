@@ -19,7 +19,7 @@ const readSet = async (path: string): Promise<readonly VerificationKey[]> => {
   return keys
 }
 
-/** Follows the file: what is changed there counts after some seconds, unless it cannot be read. */
+/** Follows the file: a change counts after some seconds, unless the file cannot be read. */
 export const createPinnedKeys = (path: string | undefined, logger: Logger): PinnedKeys => {
   if (path === undefined) return { start: async () => {}, keys: async () => [] }
   let current: readonly VerificationKey[] = []

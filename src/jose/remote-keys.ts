@@ -21,7 +21,7 @@ export type RemoteKeys = (
 ) => Promise<readonly VerificationKey[]>
 
 const keptMs = 300_000
-/** Whoever sends tokens with unknown keys, or with keys of a set that cannot be read, makes us ask no more often. */
+/** Tokens with unknown keys, or with an unreadable set, do not make us ask more often than this. */
 const freshMs = 10_000
 const setsMax = 64
 
@@ -29,9 +29,9 @@ type Kept = {
   readonly atMs: number
   readonly keys: Promise<readonly VerificationKey[]>
   isRead: boolean
-  /** It serves nobody, but its failure does: until it is time to ask again. */
+  /** The set serves nobody, but its failure does, until it is time to ask again. */
   hasFailed: boolean
-  /** What serves until this one is read, and again if it cannot be. */
+  /** The set that serves until this one is read, and again if it cannot be. */
   former: Kept | undefined
 }
 
@@ -83,7 +83,7 @@ export const createRemoteKeys = (
       },
       (error: unknown) => {
         made.hasFailed = error instanceof KeysUnavailableError
-        // One that was not asked at all may be asked at once.
+        // A set that was not asked for at all may be asked for at once.
         if (made.hasFailed || kept.get(url) !== made) return
         if (former !== undefined && isYoung(former)) kept.set(url, former)
         else kept.delete(url)

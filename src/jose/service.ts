@@ -18,9 +18,9 @@ type SignRequest = {
   readonly content: Uint8Array
   readonly type: string | undefined
   readonly serialization: Serialization
-  /** In the token when absent. */
+  /** Absent: the payload stands in the token. */
   readonly payloadForm?: PayloadForm
-  /** Where others find the key: it stands in the token, with the thumbprints of the certificate. */
+  /** The address where others find the key: it stands in the token, with the thumbprints of the certificate. */
   readonly jku?: string
 }
 
@@ -30,7 +30,7 @@ type EncryptRequest = Omit<SignRequest, 'payloadForm' | 'jku'> & {
 
 type DecryptRequest = {
   readonly token: string | TokenParts<FlattenedJWE>
-  /** Where it came beside the token. */
+  /** The key's name, if it came beside the token. */
   readonly kid?: string | undefined
 }
 
@@ -151,7 +151,7 @@ const decrypt = async (keyring: Keyring, request: DecryptRequest): Promise<Decry
   throw new JoseFailure('key_unknown', 'No usable key answers to the token.')
 }
 
-/** What an outsider wrote into a message of ours. */
+/** The alg that an outsider wrote, if it is safe to print. */
 const printed = (alg: string): string => (/^[\w+-]{1,32}$/.test(alg) ? alg : 'that algorithm')
 
 /**

@@ -7,7 +7,7 @@ import { answersTo, type JoseKeyNames, namesIn, namesKey, type VerificationKey }
 import { openJws, type ReadToken, readJws, type TokenParts } from './open.ts'
 import { KeysUnavailableError, type RemoteKeys } from './remote-keys.ts'
 
-/** Keys tried for one token: one that names none would cost a signature for each key there is. */
+/** Keys tried for one token: a token without a key's name would cost a signature for each key there is. */
 const triesMax = 16
 
 /**
@@ -115,7 +115,7 @@ export const verifyToken = async (deps: VerifyDeps, request: VerifyRequest): Pro
   if (own?.valid === true) return own
   const url = request.trustedJku ?? allowedJku(header['jku'], deps.jkuAllowed)
   if (url === undefined && own !== undefined) return own
-  // Two may call their keys the same: what the one did not sign the other may have.
+  // Two issuers may give their keys one name: if our keys did not sign it, those of the address may have.
   const found = await fromAddress(deps, url, names, request.account)
   if ('valid' in found) return found
   const theirs = await tryKeys(read, found)
