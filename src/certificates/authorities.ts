@@ -5,10 +5,10 @@ import { daysUntilExpiry, expiryStep } from './domain.ts'
 /** A certificate as metrics, log lines and checks tell of it. */
 export type Known = {
   readonly ispb: string
-  /** What we trust others by, an authority or the signer of received messages, has that of its use and `_ca`. */
+  /** The type of its use. An authority that we trust, or the signer of received messages, has that and `_ca`. */
   readonly type: string
   /**
-   * The version in the store; `files` for a certificate that comes from files. What we trust others by has the beginning
+   * The version in the store; `files` for a certificate that comes from files. A trusted certificate has the beginning
    * of its fingerprint: a bundle has several, and nobody has numbered them.
    */
   readonly version: string
@@ -53,7 +53,7 @@ const readBundle = (bundle: string): readonly Read[] => {
   return read
 }
 
-/** What cannot be read is told of by whoever uses the bundle. */
+/** Skips unreadable certificates: the user of the bundle tells of them. */
 const tryReadPem = (pem: string) => {
   try {
     return describeCertificate(new X509Certificate(pem))
@@ -62,7 +62,7 @@ const tryReadPem = (pem: string) => {
   }
 }
 
-/** What a use trusts others by now; the first to end comes first. */
+/** The certificates that a use trusts others by now; the first to end comes first. */
 export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Known[] => {
   const bundle = material?.current().ca
   return bundle === undefined
@@ -70,14 +70,14 @@ export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Kn
     : readBundle(bundle).map((read) => ({ ...read, ispb, type: `${type}_ca` }))
 }
 
-/** Those of a use to tell of: the ones that end first among those that hold, then those that have expired. */
+/** The certificates of a use that we tell of: first the valid ones, by their ends, then the expired ones. */
 export const toldOf = (use: CertificateUse, now: Date): readonly Known[] => {
   const all = trustedBy(use)
   const expired = all.filter(({ notAfter }) => now > notAfter)
   return [...all.slice(expired.length), ...expired].slice(0, trustedMax)
 }
 
-/** One that has expired may have a successor beside it: it fails only where none is left. */
+/** An expired one may have a successor beside it: the check fails only if none is left. */
 export const verdictOn = (
   trusted: readonly Known[],
   now: Date,

@@ -84,7 +84,7 @@ const checkKey = (
   return problems
 }
 
-/** What the certificate allows its key to do; everything where it says nothing. */
+/** The uses that the certificate allows its key; all of them if it names none. */
 export const keyUsageOf = (
   certificate: X509Certificate,
 ): { readonly signs: boolean; readonly encrypts: boolean } => {

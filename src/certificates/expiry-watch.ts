@@ -9,7 +9,7 @@ const lookMs = 3_600_000
 
 export type ExpiryWatchDeps = {
   readonly list: () => Promise<readonly CertificateRecord[]>
-  /** What this process uses now. */
+  /** The certificates that this process uses now. */
   readonly uses: () => readonly CertificateUse[]
   readonly metrics: Metrics
   readonly logger: Logger
@@ -25,7 +25,7 @@ export type ExpiryWatch = {
 
 /**
  * The metrics of certificates, computed when they are read, and one log line per certificate and step (45, 30, 14, 7,
- * 1 days, and expired). They tell of the store, of what is in use from files, and of what others are trusted by.
+ * 1 days, and expired). They cover the store, the files in use, and the certificates that we trust others by.
  */
 export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
   const { list, uses, logger, now } = deps
@@ -50,7 +50,7 @@ export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
   }
 
   const look = async (): Promise<void> => {
-    // They need no store, which may be away.
+    // These need no store, which may be away.
     for (const certificate of fromFiles(uses(), now())) tell(certificate)
     for (const trusted of uses().flatMap((use) => toldOf(use, now()))) tell(trusted)
     for (const record of neededOf(uses(), await list(), now())) tell(knownOf(record))
@@ -74,7 +74,7 @@ const isReplaced = (
       statusAt(other, now) === 'active',
   )
 
-/** What somebody has to renew: all that is in use or that no newer version has replaced. */
+/** The certificates that somebody has to renew: all in use, and all that no newer version has replaced. */
 const neededOf = (
   uses: readonly CertificateUse[],
   stored: readonly CertificateRecord[],
@@ -105,7 +105,7 @@ const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void =>
     const told = toldOf(use, now())
     return told.some(holds) ? told.filter(holds) : told
   }
-  /** Without what has expired and has a successor: only its removal would end the alert. */
+  /** Leaves out an expired one with a successor: only its removal would end the alert. */
   const all = async (): Promise<readonly Known[]> => {
     const stored = await list()
     const needed = new Set(neededOf(uses(), stored, now()))

@@ -77,7 +77,7 @@ export const createFolderStore = (
     })
     return entries.flatMap((entry) => parseNameText(entry) ?? [])
   }
-  /** By name: what we last told of. The folder is read every few seconds. */
+  /** By name: the problem that we last told of. The folder is read every few seconds. */
   let told: ReadonlyMap<string, string> = new Map()
   const tell = (problems: readonly (readonly [string, Error])[]): void => {
     for (const [name, error] of problems) {
@@ -107,7 +107,7 @@ export const createFolderStore = (
         .flatMap((pair) => (pair === undefined ? [] : [pair.record]))
         .sort((a, b) => nameText(a).localeCompare(nameText(b), 'en', { numeric: true }))
     },
-    // With its certificate: the files may have changed since the list was read.
+    // Compares the key's certificate: the files may have changed since the list was read.
     readKey: async ({ fingerprint, ...name }) => {
       const pair = await readPair(folder, name)
       const key = pair?.record.fingerprint === fingerprint ? pair.key : undefined
@@ -134,7 +134,7 @@ export const createFolderStore = (
       const directory = join(folder, nameText(name))
       const isThere = (await readOptional(join(directory, certificateFile))) !== undefined
       if (!isThere) return false
-      // One that cannot be read leaves a name for nobody.
+      // If it cannot be read, nobody may have its name again.
       const pair = await readPair(folder, name).catch(() => undefined)
       await writeDurably(join(directory, removedFile), pair?.record.fingerprint ?? '')
       for (const file of [keyFile, certificateFile])

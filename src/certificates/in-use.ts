@@ -46,7 +46,7 @@ const tokenUses = (stored: readonly CertificateRecord[]): readonly CertificateUs
     ...new Set(stored.flatMap((one) => (one.type === tokenType && one.hasKey ? [one.ispb] : []))),
   ].map((ispb) => ({ ispb, type: tokenType, source: 'store', material: undefined }))
 
-/** The certificates in use now. One of the store that the list does not hold any more is left out. */
+/** The certificates in use now, without those of the store that its list no longer holds. */
 export const inUseOf = (
   uses: readonly CertificateUse[],
   stored: readonly CertificateRecord[],
@@ -108,7 +108,7 @@ const checkUse = async (
   const trusted = checkTrusted(use, now)
   if (certificate !== undefined) return [checkOf(use, certificate, now), ...trusted]
   const has = known.some((one) => one.ispb === ispb && one.type === type)
-  // With material: plain connections, or a service that signs.
+  // A use with material has plain connections, or a service that signs.
   if (material !== undefined || (use.isOptional === true && !has)) return trusted
   return failed(`the certificate store has no active ${useText(use)} with a key`)
 }

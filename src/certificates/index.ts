@@ -67,10 +67,10 @@ export type NamedKeys = {
       readonly fingerprint: string
       readonly active: boolean
       readonly hasKey: boolean
-      /** What the extension keyUsage allows. */
+      /** The uses that the extension keyUsage allows. */
       readonly signs: boolean
       readonly encrypts: boolean
-      /** Whether the private key may sign and decrypt tokens: those of other purposes do nothing else. */
+      /** Whether the private key may sign and decrypt tokens; keys of other purposes do nothing else. */
       readonly isForTokens: boolean
     }[]
   >

@@ -15,7 +15,7 @@ const dashes = '-----'
 const labelForm = /^[A-Z0-9][A-Z0-9 ]{0,63}$/
 
 /**
- * The blocks of a PEM text, in its order; what stands between them is passed over. Looks at each character once.
+ * The blocks of a PEM text, in its order; we skip the text between them. Looks at each character once.
  *
  * @throws PemError for a block without an end of its own, and for more than {@link pemBlocksMax}
  */

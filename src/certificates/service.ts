@@ -162,10 +162,10 @@ const createPreparation = ({ store, now }: CertificateServiceDeps) => {
   }
 }
 
-/** What is to be stored, but for its number. */
+/** A certificate to store, without its number. */
 type Prepared = { readonly as: (version: number) => NewCertificate }
 
-/** So many times may another import take the number that was the next free one. */
+/** How often another import may take the number that was the next free one. */
 const triesMax = 10
 
 /** Imports and finds certificates. */
@@ -182,7 +182,7 @@ export const createCertificateService = (deps: CertificateServiceDeps): Certific
     if ('ok' in prepared) return prepared
     for (let tries = 1; ; tries++) {
       const version = request.version ?? (await store.lastVersion(request)) + 1
-      // No name has room for a higher number.
+      // A name has no room for a higher number.
       if (version > versionMax) {
         return { ok: false, kind: 'exists', name: nameText({ ...request, version: versionMax }) }
       }

@@ -31,10 +31,10 @@ class ExistsError extends Error {
   override readonly name = 'ExistsError'
 }
 
-/** Names may be given anew in a folder: what was read together belongs together. */
+/** A folder may give a name anew, so name and fingerprint stand for what was read together. */
 type CertificateIdentity = CertificateName & Pick<CertificateRecord, 'fingerprint'>
 
-/** Where certificates are kept. */
+/** A store of certificates. */
 export type CertificateStore = {
   readonly kind: 'database' | 'folder'
   /** False if `add` and `remove` are not offered. */
@@ -46,7 +46,9 @@ export type CertificateStore = {
   readonly lastVersion: (of: Omit<CertificateName, 'version'>) => Promise<number>
   /** False if the name or the same certificate exists already, or the name was another's. */
   readonly add: (certificate: NewCertificate, actor: Actor) => Promise<boolean>
-  /** As `add`, once under a key, with the answer to keep under it; undefined if it exists. Of writable stores over HTTP. */
+  /**
+   * As `add`, once under a key, whose answer it keeps; undefined if it exists. Only writable stores over HTTP have it.
+   */
   readonly addOnce?: (
     certificate: NewCertificate,
     actor: Actor,
