@@ -15,10 +15,11 @@ export const putOnDisk = async (path: string): Promise<void> => {
 
 /** Makes a directory and those that it is in, where they are not there. */
 export const makeDurably = async (path: string, mode = 0o777): Promise<void> => {
-  const first = await mkdir(path, { recursive: true, mode })
-  if (first === undefined) return
-  const outermost = resolve(first)
-  for (let made = resolve(path); ; made = dirname(made)) {
+  const whole = resolve(path)
+  // As it was given, it would also make `a` of `a/../b`, which is not above `b`.
+  const outermost = await mkdir(whole, { recursive: true, mode })
+  if (outermost === undefined) return
+  for (let made = whole; ; made = dirname(made)) {
     await putOnDisk(dirname(made))
     if (made === outermost) return
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { archiveLines } from '#src/platform/database/index.ts'
 import { createKeyFileStore } from '#src/platform/security/index.ts'
-import { writeDurably } from '../../../src/platform/runtime/durable.ts'
+import { makeDurably, writeDurably } from '../../../src/platform/runtime/durable.ts'
 import { syncedBy } from '../../support/synced.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
@@ -57,5 +57,16 @@ test.if(process.platform === 'linux')(
       join(directory, 'part.jsonl.gz.new.partial'),
       directory,
     ])
+  },
+)
+
+test.if(process.platform === 'linux')(
+  'a directory is made by a path that leads up again, too, and only that',
+  async () => {
+    const outside = temporaryDirectory()
+    const make = () => makeDurably(`${outside}/a/../b//c/`)
+    expect(await syncedBy(outside, make)).toEqual([join(outside, 'b'), outside])
+    expect(await readdir(outside, { recursive: true })).toEqual(['b', join('b', 'c')])
+    expect(await syncedBy(outside, make)).toEqual([])
   },
 )
