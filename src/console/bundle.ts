@@ -39,7 +39,8 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
   })
   if (!result.success) throw new Error(`the console does not bundle: ${result.logs.join('\n')}`)
   const files: Record<string, Asset> = {}
-  // Named by what is in them: the bundler's own hash tells of the directory too, and a release must not.
+  // Names each file by a hash of its bytes: the bundler's own hash depends on the directory too, and a release must
+  // not.
   const add = (bytes: Uint8Array, stem: string, extension: string): string => {
     const name = `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`
     files[name] = assetOf(bytes, contentTypes[extension] ?? 'application/octet-stream')
@@ -50,9 +51,9 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
     if (output === undefined) throw new Error(`the console has no .${extension}`)
     return bytesOf(output)
   }
-  // Not by the bundler, which writes fonts into the style sheet: the policy of the page refuses those.
+  // We write them ourselves: the bundler would put fonts into the style sheet, which the policy of the page refuses.
   const faces: string[] = []
-  // One after the other: files that were read at the same time would come in any order, and a release must not.
+  // One after the other: files read at the same time would come in any order, and a release must not depend on it.
   for (const { family, weights, stem, file } of fonts) {
     const name = add(await Bun.file(Bun.resolveSync(file, folder)).bytes(), stem, 'woff2')
     faces.push(

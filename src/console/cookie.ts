@@ -1,4 +1,4 @@
-/** Names that no host beside us can set: browsers take `__Host-` only from this very host, over HTTPS. */
+/** A name that no other host can set: browsers take `__Host-` only from this very host, over HTTPS. */
 const secureName = '__Host-trilho-console'
 /** Not every browser keeps a secure cookie of plain loopback. */
 const loopbackName = 'trilho-console'

@@ -6,10 +6,10 @@ export const listsMax = 16
 /** How often a stream tells at least that it is there. */
 export const beatMs = 5_000
 
-/** They change with every payment. */
+/** These change with every payment. */
 const paymentLists = ['/v1/messages', '/v1/transactions', '/v1/drex/transfers'] as const
 
-/** They change more seldom. */
+/** These change more seldom. */
 const others = [
   '/health',
   '/v1/webhooks',
@@ -40,7 +40,7 @@ const others = [
 
 export type PaymentList = (typeof paymentLists)[number]
 
-/** Paths of the API, with the names of what is put into them. */
+/** Paths of the API, with names in place of their variable parts. */
 export const templatesFollowed: readonly string[] = [...paymentLists, ...others]
 
 type Template = (typeof paymentLists | typeof others)[number]

@@ -1,12 +1,12 @@
 import { ApiError, httpErrors, type RequestContext } from '#src/platform/http/index.ts'
 
 /**
- * Without it no request of the console is taken: a page of another origin cannot send it without our leave. And the page
- * takes no answer for done without it.
+ * We refuse every request of the console without this header: a page of another origin cannot send it without our
+ * leave. The page, too, takes an act for done only if the answer has it.
  */
 export const consoleHeader = 'x-trilho-console'
 
-/** `background`: what a page asks for by itself, which keeps no session alive. */
+/** `background`: the page asks by itself, which keeps no session alive. */
 const purposes = new Set(['user', 'background'])
 
 /**
@@ -23,8 +23,8 @@ export const requireOwnPage = (c: RequestContext): boolean => {
 }
 
 /**
- * The same for a stream of events, with which a browser sends no header of ours: it changes nothing, no page of another
- * origin reads it, and the cookie comes along from none.
+ * The same for a stream of events, for which a browser sends no header of ours. A stream changes nothing, and no page
+ * of another origin can read it or send the cookie along.
  *
  * @throws ApiError 403
  */

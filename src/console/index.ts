@@ -14,9 +14,9 @@ export { consoleSettings } from './config.ts'
 /**
  * The web console: a page, its sessions, and a way to the API for them.
  *
- * @param sealer of the master key: then a session counts in every process that has the same. Undefined: a key of
- * this process alone, and who is signed in signs in again after a restart.
- * @param sql keeps who signed in and out, for every process; undefined: a sign-out is known to this process alone
+ * @param sealer of the master key: then a session counts in every process with the same key. Undefined: a key of this
+ * process alone, so users sign in again after a restart.
+ * @param sql keeps who signed in and out, for every process; undefined: only this process knows of a sign-out
  */
 export const createConsole = (
   settings: ConsoleSettings,

@@ -5,20 +5,20 @@ import { inTime } from '#src/platform/runtime/index.ts'
 import { beatMs } from './followed.ts'
 import { openStream, type Stream } from './stream.ts'
 
-/** What a page shows of the API: a list of payments, say, or the state of the gateway's parts. */
+/** A thing of the API that a page shows: a list of payments, say, or the state of the gateway's parts. */
 type Shown = {
-  /** As the page named it. */
+  /** The path as the page named it. */
   readonly path: string
   /** Paths with the same name are asked for once for all streams. */
   readonly name: string
   /** Asks the API for it, with the rights of the session. */
   readonly ask: () => Promise<Response>
-  /** Asked for in one of so many turns. */
+  /** We ask for it in one of so many turns. */
   readonly turns: number
 }
 
 type Watched = {
-  /** Streams of one session are counted together. */
+  /** The streams of one session count together. */
   readonly sessionId: string
   readonly shown: readonly Shown[]
   readonly isSessionOn: () => Promise<boolean>
@@ -30,7 +30,7 @@ type Watched = {
 export type Live = {
   /** @throws ApiError `overloaded`: as many run as may, or the process is about to end */
   readonly open: (watched: Watched) => Response
-  /** Ends all streams and takes no more: their pages come back, to a process that goes on where there is one. */
+  /** Ends all streams and takes no more: their pages come back, to a process that stays if there is one. */
   readonly close: () => void
   /** How many run. */
   readonly size: () => number
@@ -39,7 +39,7 @@ export type Live = {
 export type LiveOptions = {
   /** Length of a turn. */
   readonly everyMs?: number
-  /** How often a stream's session is looked at, and its page told that it is there. */
+  /** How often we look at a stream's session, and tell its page that the stream is there. */
   readonly checkMs?: number
   /** An ask without an answer by then counts as failed. */
   readonly askMs?: number
@@ -47,7 +47,7 @@ export type LiveOptions = {
   readonly sessionStreamsMax?: number
 }
 
-/** With the mark that the page was told last; undefined: none, the empty one: nothing more is told. */
+/** With the mark that the page got last. Undefined: it got none; empty: we tell it no more. */
 type Followed = Shown & { told: string | undefined }
 type Follower = Omit<Watched, 'shown'> & {
   readonly stream: Stream
@@ -58,13 +58,13 @@ type Place = readonly [Follower, Followed]
 const askMsDefault = 15_000
 /** How many asks run at once: they share the database pool with payments. */
 const asksMax = 4
-/** How many of them one session may have, so that it does not take the room of others. */
+/** How many of them one session may have, so that others keep their room. */
 const sessionAsksMax = 2
 const refusedMark = ''
 const markCharsMax = 16
-/** Whatever the database does: a page that hears nothing for some time counts its connection as lost. */
+/** Sent whatever the database does: a page that hears nothing for some time counts its connection as lost. */
 const beat = 'event: beat\ndata: {}\n\n'
-/** The page asks for everything again by itself, and learns why. */
+/** After it, the page asks for everything by itself, and learns why. */
 const over = 'event: over\ndata: {}\n\n'
 const headers = {
   'Content-Type': 'text/event-stream',
@@ -73,8 +73,9 @@ const headers = {
 }
 
 /**
- * One timer asks for everything that is watched, side by side, each once however many pages show it. The id of an event
- * is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no change.
+ * One timer asks for everything that pages watch, side by side, each thing once however many pages show it. The id of
+ * an event is the digests of all that its page shows: a stream that goes on from the former stream's id misses no
+ * change.
  */
 export const createLive = (logger: Logger, options: LiveOptions = {}): Live => {
   const { everyMs = 1_000, checkMs = beatMs, streamsMax = 200, sessionStreamsMax = 12 } = options
@@ -139,7 +140,7 @@ const answerOr = async <T>(
   }
 }
 
-/** Tells that the stream is there; looks whether its session is on, and ends it where it is not. */
+/** Tells that the stream is there, and ends it if its session is over. */
 const checking = ({ isSessionOn, stream }: Follower, asking: Asking): (() => Promise<void>) => {
   let isLooking = false
   return async () => {
@@ -154,14 +155,13 @@ const checking = ({ isSessionOn, stream }: Follower, asking: Asking): (() => Pro
 type Due = ReadonlyMap<string, readonly Place[]>
 
 /**
- * Asks for what is due: not again for what is being asked for, and for the rest as soon as there is room, for each
- * session in turn.
+ * Asks for everything that is due, except things already asked for: as soon as there is room, for each session in turn.
  */
 const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Due) => void) => {
-  /** Each with the session that it is asked for by. */
+  /** Each with the session whose rights the ask uses. */
   const running = new Map<string, string | undefined>()
   const waiting = new Map<string, readonly Place[]>()
-  /** Sessions, the one asked for last at the end. */
+  /** Sessions in the order of their asks, the latest last. */
   const asked = new Set<string | undefined>()
   const ask = async (name: string, places: readonly Place[]): Promise<void> => {
     const session = sessionOf(places)
@@ -188,7 +188,7 @@ const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Du
     for (const [name, places] of waiting) {
       if (!places.some(([one]) => followers.has(one))) waiting.delete(name)
     }
-    // What waits keeps its turn.
+    // A waiting ask keeps its turn.
     for (const [name, places] of due) if (!running.has(name)) waiting.set(name, places)
     const sessions = new Set([...followers].map(({ sessionId }) => sessionId))
     for (const session of asked) if (!sessions.has(session ?? '')) asked.delete(session)
@@ -198,7 +198,7 @@ const createAsks = (followers: ReadonlySet<Follower>, asking: Asking): ((due: Du
 
 const sessionOf = ([place]: readonly Place[]): string | undefined => place?.[0].sessionId
 
-/** What has waited longest of the session that was asked for longest ago, of those that have room. */
+/** Among the sessions with room, the one asked for longest ago; of its asks, the one that has waited longest. */
 const nextOf = (
   waiting: ReadonlyMap<string, readonly Place[]>,
   running: readonly (string | undefined)[],
@@ -210,7 +210,7 @@ const nextOf = (
   return free.toSorted(([a], [b]) => asked.indexOf(a) - asked.indexOf(b))[0]?.[1][0]
 }
 
-/** What is to be asked for in this turn, each with all who show it; what nobody was told of yet is always due. */
+/** The things to ask for in this turn, each with all who show it; a thing that nobody was told of yet is always due. */
 const dueBy = (followers: Iterable<Follower>, turn: number): Due => {
   const places = [...followers].flatMap((follower) =>
     follower.followed.map((followed): Place => [follower, followed]),
@@ -221,7 +221,7 @@ const dueBy = (followers: Iterable<Follower>, turn: number): Due => {
   return Map.groupBy(due, ([, { name }]) => name)
 }
 
-/** If the API refuses or fails, the page is told so. It then asks by itself and shows what the API answers. */
+/** If the API refuses or fails, we tell the page so. The page then asks by itself and shows the API's answer. */
 const tell = async (places: readonly Place[], asking: Asking): Promise<void> => {
   const mark = await answerOr(refusedMark, () => markOf(places[0]?.[1]), asking)
   for (const [{ stream, followed }, one] of places) {

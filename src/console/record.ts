@@ -2,7 +2,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { type Actor, listAudit, writeAudit } from '#src/platform/http/index.ts'
 import type { Session } from './session.ts'
 
-/** What is known of sessions beside their cookies: who began them, and which were ended before their time. */
+/** The record of sessions beside their cookies: who began them, and which ones ended early. */
 export type SessionRecord = {
   readonly began: (session: Session, actor: Actor) => Promise<void>
   readonly ended: (session: Session, actor: Actor) => Promise<void>
@@ -13,8 +13,8 @@ export type SessionRecord = {
 const slackMs = 3_600_000
 
 /**
- * The audit log: its entry of a sign-out is what ends the session, for every process that has the database. So each end
- * has its entry, and each entry its end. Entries outlive every session.
+ * Uses the audit log: the entry of a sign-out itself ends the session, for every process that has the database. So each
+ * end has its entry, and each entry its end. Entries outlive every session.
  */
 export const createAuditedSessions = (sql: Client): SessionRecord => ({
   began: ({ id: object }, actor) =>
@@ -28,10 +28,10 @@ export const createAuditedSessions = (sql: Client): SessionRecord => ({
   },
 })
 
-/** Sessions that were ended, which this process remembers; the oldest give way. */
+/** The ended sessions that this process remembers; the oldest give way. */
 const endedMax = 10_000
 
-/** Where there is no database: a sign-out is known to this process alone. */
+/** Without a database, only this process knows of a sign-out. */
 export const createOwnSessions = (): SessionRecord => {
   const ids = new Set<string>()
   return {

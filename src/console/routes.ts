@@ -35,7 +35,7 @@ export type ConsoleDeps = {
   /** Where a trace is looked at, with `{trace_id}` in place of its id. */
   readonly traceUrl: string | undefined
   readonly absoluteSeconds: number
-  /** The API that it asks for everything; there once the process listens. */
+  /** The API that answers all its requests; it is there once the process listens. */
   readonly api: () => WholeApi
 }
 
@@ -61,7 +61,7 @@ export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
 
 const signInBody = { accepts: ['application/json'], bodyBytesMax: signInBytesMax }
 
-/** Handlers see for themselves that it is our own page that asks, before they read anything. */
+/** Handlers check that the request comes from our own page before they read anything. */
 const open = (at: RouteContract['at']): RouteContract => ({
   at,
   scope: 'public',
@@ -70,7 +70,7 @@ const open = (at: RouteContract['at']): RouteContract => ({
   responses: { 200: { description: 'Web console' } },
 })
 
-/** Marks it for the page, which takes nothing for done that somebody in between has answered. */
+/** Marks the answer for the page, which takes an act for done only if we answered, and nobody in between. */
 const ours = async (answering: Promise<Response>): Promise<Response> => {
   const answer = await answering
   answer.headers.set(consoleHeader, 'answer')
@@ -83,7 +83,7 @@ const unauthorized = (): ApiError =>
 const principalOf = async ({ api }: ConsoleDeps, key: string): Promise<Principal | undefined> =>
   api().authenticator.verify(`Bearer ${key}`)
 
-/** What the page may know of the key: everything but its secret. */
+/** Everything that the page may know of the key: all but its secret. */
 const described = ({ traceUrl }: ConsoleDeps, principal: Principal) => ({
   name: principal.name,
   key_id: principal.keyId,
@@ -113,7 +113,7 @@ const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =>
   return Response.json(described(deps, principal), { headers: { 'Set-Cookie': cookie } })
 }
 
-/** Whoever signs out with a key that is revoked by now is told of by its id too. */
+/** Names the key by its id even if it is revoked by the time of the sign-out. */
 const actorBy = (c: RequestContext, key: string): Actor => ({
   id: parseKey(key)?.id ?? 'nobody',
   requestId: c.env.requestId,
@@ -160,7 +160,7 @@ const end = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   })
 }
 
-/** The request as the API knows it: with the key of the session, without what belongs to the console. */
+/** The request as the API knows it: with the key of the session, and without the console's own headers. */
 const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   const isUsers = requireOwnPage(c)
   const session = await sessionOf(deps, c)
@@ -196,7 +196,7 @@ const askApi = (
   })
 }
 
-/** What changes more seldom than payments is asked for in one of so many turns. */
+/** Paths that change more seldom than payments are asked for in one of so many turns. */
 const turnsOfOthers = 3
 const list = z.string().max(1_000).refine(isFollowed, {
   error: 'must be what a page follows, with its query',
@@ -206,13 +206,13 @@ const followed = z.strictObject({
     .string()
     .transform((lists) => lists.split(' '))
     .pipe(z.array(list).max(listsMax)),
-  /** The id of the last event of the stream before, with no mark for what that did not follow. */
+  /** The id of the last event of the stream before; it has no mark for paths that the former stream did not follow. */
   since: z.string().max(400).optional(),
-  /** The id of the key that the page shows: a browser sends no header of ours here. */
+  /** The id of the key that the page shows: on a stream, a browser sends no header of ours. */
   key: z.string().max(100).optional(),
 })
 
-/** Says which of the things that a page shows has changed; keeps no session alive. */
+/** Tells which of the things on a page have changed; keeps no session alive. */
 const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnOrigin(c)
   const { list: paths, since, key } = readQuery(c, followed)
@@ -228,12 +228,12 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
       turns: isOfPayments(path) ? 1 : turnsOfOthers,
     })),
     isSessionOn: async () => (await deps.sessions.read(readCookie(c.req.raw))) !== undefined,
-    // A browser that comes back by itself repeats the address, and tells of later.
+    // A browser that comes back by itself repeats the address, but its header names a later event.
     lastId: c.req.header('last-event-id') ?? since,
   })
 }
 
-/** What may pass: nothing that says who asks, or from where. */
+/** The headers that may pass; none of them tells who asks, or from where. */
 const passed = [
   'accept',
   'accept-language',

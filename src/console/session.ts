@@ -3,9 +3,9 @@ import type { Actor } from '#src/platform/http/index.ts'
 import { SealError, type Sealer } from '#src/platform/security/index.ts'
 import type { SessionRecord } from './record.ts'
 
-/** What a cookie of ours holds, sealed: nobody but a process with the same master key reads or writes one. */
+/** The sealed contents of our cookie: only a process with the same master key reads or writes one. */
 export type Session = {
-  /** Made anew at each sign-in: what a browser brought along before is never taken over. */
+  /** Made anew at each sign-in: we never take over an id that a browser brought along. */
   readonly id: string
   /** The API key as its owner gave it. */
   readonly key: string
@@ -17,9 +17,9 @@ export type Session = {
 export type Sessions = {
   /** A new session, as a cookie holds it. */
   readonly begin: (key: string, actor: Actor) => Promise<string>
-  /** Undefined: none, altered, ended, or over. */
+  /** Undefined if there is none, or it is altered, ended, or over. */
   readonly read: (sealed: string | undefined) => Promise<Session | undefined>
-  /** The session with its idle time begun anew; undefined where that is not due yet. */
+  /** The session with its idle time begun anew; undefined while that is not due. */
   readonly renewed: (session: Session) => string | undefined
   readonly end: (session: Session, actor: Actor) => Promise<void>
 }

@@ -1,6 +1,6 @@
 /** A stream of server-sent events. */
 export type Stream = {
-  /** A block of lines with the empty one after it. Who reads no faster than this writes is ended. */
+  /** A block of lines with the empty one after it. A reader that is slower than our writes is ended. */
   readonly write: (block: string) => void
   /** @param last is written before, where there is room for it */
   readonly end: (last?: string) => void
