@@ -179,7 +179,7 @@ export const cardErrors = defineErrors({
     status: 504,
     title: 'Card network timeout',
     meaning:
-      'The card network did not answer in time; whatever it did is being reversed, or a void repeated.',
+      'The card network did not answer in time; whatever it did is being reversed, or a void repeated. What is open in a restored copy may wait for a person.',
     remedy: 'Read the transaction until it is voided; repeat under a new key only then.',
   },
   vault_unavailable: {

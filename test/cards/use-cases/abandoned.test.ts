@@ -328,6 +328,9 @@ describe('what a restored copy has on the wire', () => {
     expect(after.status).toBe(504)
     const { error } = (await after.json()) as { error: { message: string } }
     expect(error.message).toEndWith('; a person decides what becomes of it.')
+    const inPortuguese = { ...headers, 'Accept-Language': 'pt-BR' }
+    const again = await rig.post('/v1/transactions/authorize', body, inPortuguese)
+    expect(await again.text()).toContain('a tempo; uma pessoa decide o desfecho.')
     await resolve(id, 'declined')
   })
 
