@@ -59,6 +59,8 @@ test('what is said of a card payment has its currency', () => {
     ['voided', 'voided'],
     ['authorized', 'authorized'],
   ])
+  const [held] = resolveActs({ ...detail, reason: 'restored', possible_outcomes: ['voided'] })
+  expect(held?.consequence).toContain('sends a reversal until the network confirms it')
   for (const possible_outcomes of [[], undefined]) {
     expect(resolveActs({ ...detail, possible_outcomes })).toEqual([])
   }

@@ -116,6 +116,7 @@ export const resolveActs = ({
   id,
   amount,
   currency,
+  reason,
   possible_outcomes: outcomes = [],
 }: Transaction): readonly Act[] =>
   outcomes.length === 0
@@ -123,7 +124,10 @@ export const resolveActs = ({
     : [
         {
           title: w.resolve,
-          consequence: fill(w.resolveConsequence, { id, amount: minorOf(amount, currency) }),
+          consequence: fill(
+            reason === 'restored' ? w.resolveHeldConsequence : w.resolveConsequence,
+            { id, amount: minorOf(amount, currency) },
+          ),
           fields: [
             {
               name: 'outcome',

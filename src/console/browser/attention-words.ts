@@ -44,6 +44,10 @@ export const attentionWords = inWords({
     'Transaction {id} of {amount} ends in the chosen state for good, and the gateway stops asking the network. Choose what the network has confirmed.',
     'A transação {id} de {amount} termina de vez na situação escolhida, e o gateway deixa de perguntar à rede. Escolha o que a rede confirmou.',
   ],
+  resolveHeldConsequence: [
+    'Transaction {id} of {amount} was under way when the copy was made that the database was restored from. Choose what the file of the network says. If it is to be voided, or as it was before, the gateway sends a reversal until the network confirms it.',
+    'A transação {id} de {amount} estava em curso quando se fez a cópia da qual o banco de dados foi restaurado. Escolha o que diz o arquivo da rede. Se for para ficar desfeita, ou como estava antes, o gateway envia um desfazimento até que a rede o confirme.',
+  ],
   outcome: ['What the network confirmed', 'O que a rede confirmou'],
   reason: ['Who confirmed it, and where that is noted', 'Quem confirmou e onde está registrado'],
   resolved: ['It is now {status}.', 'Situação agora: {status}.'],

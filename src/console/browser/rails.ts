@@ -62,6 +62,8 @@ export type Transaction = {
   readonly rrn: string | null
   readonly stan: string | null
   readonly created_at: string
+  /** Why it came to nothing; `restored`: it was under way in a restored copy. */
+  readonly reason?: string
   /** How a person may end what waits for one. */
   readonly possible_outcomes?: readonly string[]
 }
