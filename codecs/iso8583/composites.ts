@@ -20,11 +20,11 @@ type CompositeShape = (typeof compositeShapes)[number]
 /**
  * One value of a composite field, or a composite itself.
  *
- * @property id - what names it on the wire: digits of the identifier, or the number of its bit
+ * @property id - its name on the wire: digits of the identifier, or the number of its bit
  * @property length - characters, digits (bcd) or bytes (hex, base64) where it is fixed
  * @property pad - a shorter value gets zeros on its left, or blanks on its right
  * @property isSensitive - never shown
- * @property source - where its value comes from; undefined for what only others send
+ * @property source - where its value comes from; undefined if only others send it
  */
 export type CompositeEntry<Source> = {
   readonly id: string

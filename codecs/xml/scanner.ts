@@ -40,8 +40,8 @@ export type XmlScanner = {
 
 /**
  * A scanner of XML 1.0 (5th edition) with Namespaces 1.0 for UTF-8 documents without DOCTYPE and processing
- * instructions. It checks well-formedness fully and gives offsets, not strings. Keep one and reuse it: its
- * buffers and what it remembers are what makes it fast.
+ * instructions. It checks well-formedness fully and gives offsets, not strings. Keep one and reuse it: its buffers and
+ * its memory of documents make it fast.
  *
  * @example
  * const document = createXmlScanner().scan(new TextEncoder().encode('<a b="1">text</a>'))

@@ -59,7 +59,7 @@ export const probeEvery = 16
  */
 export class Shapes {
   private readonly source: Source
-  /** What follows a last literal: {@link noValue} or {@link partEnd}. */
+  /** What stands behind a last literal: {@link noValue} or {@link partEnd}. */
   private readonly behind: number
   private readonly earned: number
   private tree = new Literal(new Uint8Array(0), noValue)

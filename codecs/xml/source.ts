@@ -69,10 +69,10 @@ export class Source {
   }
 
   /**
-   * The first byte from `from` on that is not plain text: '<', '>', '&' or a control character. Four bytes at
-   * a time: `(x - 0x01…) & ~x` has a sign bit where a byte of x is zero, and x is zero where the byte sought
-   * stands, '<' and '>' being the same but for one bit; likewise `(w - 0x20…) & ~w` where a byte is below 0x20.
-   * The lowest sign bit is exact: a borrow that could set one wrongly comes from a lower byte whose own is set.
+   * The first byte from `from` on that is not plain text: '<', '>', '&' or a control character. Four bytes at a time:
+   * `(x - 0x01…) & ~x` has a sign bit where a byte of x is zero, and x is zero where the sought byte stands; '<' and
+   * '>' differ by one bit, which we set. Likewise `(w - 0x20…) & ~w` where a byte is below 0x20. The lowest sign bit is
+   * exact: only a lower byte with a sign bit of its own could set one wrongly by its borrow.
    */
   plain(from: number): number {
     const view = this.view
@@ -287,7 +287,7 @@ export class Source {
     }
   }
 
-  /** What is wrong with the `<!` at `at`, which begins neither a comment nor a CDATA section. */
+  /** The fault of the `<!` at `at`, which begins neither a comment nor a CDATA section. */
   declarationError(at: number): CodecError {
     const word = String.fromCharCode(...this.buffer.subarray(at, at + 9))
     return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : 'markup_invalid', at)

@@ -62,7 +62,7 @@ const compareAttributes = (a: Attribute, b: Attribute): number => {
   return compare(a.uri, b.uri) || compare(local(a.name), local(b.name))
 }
 
-/** One canonicalisation: what it reads, and the text so far. */
+/** One canonicalisation: its input, and the text so far. */
 class Canonicaliser {
   readonly #document: XmlDocument
   readonly #omit: number

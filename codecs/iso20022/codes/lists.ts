@@ -3,7 +3,7 @@ import type { CodeCertainty, CodeEntry, CodeList, RaisedBy } from './entry.ts'
 
 const raisers: readonly RaisedBy[] = ['R', 'P', 'S']
 
-/** A row of `codes.tsv`: a code of one list. What is not known is left empty. */
+/** A row of `codes.tsv`: a code of one list. Unknown facts stay empty. */
 const entryOf = (row: string): readonly [list: string, entry: CodeEntry] => {
   const [list = '', code = '', raisedBy = '', certainty, since, until, ...texts] = row.split('\t')
   const [meaningEn, meaningPt, remedyEn, remedyPt] = texts
@@ -25,8 +25,8 @@ const listOf = (name: string): CodeList =>
   new Map(rows.filter(([list]) => list === name).map(([, entry]) => [entry.code, entry]))
 
 /**
- * Every list of codes by name, with the codes in the order of `codes.tsv`; see {@link CodeEntry} for what an entry
- * tells. A reason that another message gives, too, has a row for each: what to do about it differs.
+ * Every list of codes by name, with the codes in the order of `codes.tsv`; see {@link CodeEntry} for the parts of an
+ * entry. If several messages give a reason, it has a row for each, because the remedy differs.
  *
  * @example codeLists.purpose.get('GSCB')?.meaning?.en // 'Pix Troco: purchase with cash back'
  */

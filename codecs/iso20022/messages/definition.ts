@@ -56,7 +56,7 @@ type TypedHeader = {
   readonly header: BusinessHeader
 }
 
-/** What we look for in a received message. */
+/** The facts that we look for in a received message. */
 type MessageFacts<Known extends string = string> = {
   /** The element that repeats per transaction; null if the message has none. */
   readonly transaction: string | null

@@ -12,7 +12,7 @@ export const messageHeader = one('MsgHdr', {
   creationDateTime: text('CreDtTm'),
 })
 
-/** The header of messages about mandates: who sends it. */
+/** The header of messages about mandates, which names the sender. */
 export const mandateHeader = one('GrpHdr', {
   messageId: text('MsgId'),
   creationDateTime: text('CreDtTm'),
@@ -29,7 +29,7 @@ export const account = {
 
 export const proxiedAccount = { ...account, proxyId: text('Prxy?/Id') } as const
 
-/** Who asks and who answers in an investigation. */
+/** The asking and the answering institution of an investigation. */
 export const assignment = one('Assgnmt', {
   id: text('Id'),
   assignerIspb: text('Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId'),

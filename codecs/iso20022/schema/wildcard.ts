@@ -1,6 +1,6 @@
 import type { AnyNamespaces } from './model.ts'
 
-/** What `xs:any` admits, and how its content is validated. */
+/** The content that `xs:any` admits, and how it is validated. */
 export type Wildcard = {
   readonly namespaces: AnyNamespaces
   readonly processContents: 'strict' | 'lax' | 'skip'

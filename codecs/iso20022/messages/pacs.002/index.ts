@@ -64,7 +64,7 @@ const messageFields = ({ groupHeader, header }: Pacs002): object => ({
   destination_ispb: header.toIspb,
 })
 
-/** `pix_status`: what became of a payment or of a return. */
+/** `pix_status`: the outcome of a payment or of a return. */
 const pixStatus = (message: Pacs002, enrich: boolean): string =>
   withTransactions(
     message.transactions.map((transaction) =>
@@ -74,7 +74,7 @@ const pixStatus = (message: Pacs002, enrich: boolean): string =>
     ),
   )
 
-/** pacs.002, FIToFIPaymentStatusReport: what became of payments or returns. */
+/** pacs.002, FIToFIPaymentStatusReport: the outcome of payments or returns. */
 export const pacs002 = {
   type: 'pacs.002',
   revisions: {

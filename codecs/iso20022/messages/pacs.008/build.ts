@@ -76,7 +76,7 @@ const transactionTemplate = template(`
     <Purp/Cd>{purpose}</>{tax}{remittance}
   </>`)
 
-/** What all transactions of a message share. */
+/** The parts that all transactions of a message share. */
 type Shared = {
   readonly draft: Draft
   readonly edition: Edition

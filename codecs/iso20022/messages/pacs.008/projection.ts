@@ -29,7 +29,7 @@ const parts = {
   end: constant('}'),
 } as const
 
-/** What `enrich` adds to a payment, as JSON members, each with a comma before. */
+/** The members that `enrich` adds to a payment, as JSON, each with a comma before. */
 type Enrichment = {
   readonly debtor: string
   readonly creditor: string
