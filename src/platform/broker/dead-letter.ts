@@ -18,7 +18,7 @@ export const deadLetterHeaders = {
 /** Code of a batch of Kafka whose records nobody can read; its letter holds the batch, and no message. */
 export const unreadableBatch = 'unreadable_batch'
 
-/** Why an answer of a counterparty is in `dlq` that nobody can cut into messages; a colon and what is wrong may follow. */
+/** Why a counterparty's answer is in `dlq`: nobody can cut it into messages; a colon and the fault may follow. */
 export const unreadableAnswer = 'answer_unreadable'
 
 /** Error codes, up to their colon, of letters that hold no message. */

@@ -27,7 +27,7 @@ export type OutboxDeps = {
   readonly broker: Broker
   /** The log in the database. */
   readonly log: TransactionalBroker
-  /** Undefined: nobody is told of what the broker outside refuses, beside the letter. */
+  /** Undefined: only the letter tells what the broker outside refuses. */
   readonly refusals?: Refusals | undefined
   readonly metrics?: Metrics | undefined
   readonly logger: Logger

@@ -12,10 +12,10 @@ const askMs = 5_000
 const keyMax = 2 ** 47
 
 /**
- * Whether two connection strings lead to one schema of one database. Any role may ask, on any way to the server: the
- * lock of a session stands in the way of those of the same database alone.
+ * Whether two connection strings lead to one schema of one database. Any role may ask, on any way to the server: a
+ * session's lock stops only sessions of the same database.
  *
- * @returns undefined where one of them cannot be asked now
+ * @returns undefined if one of them cannot be asked now
  */
 export const isSameDatabase = async (
   one: string,

@@ -37,8 +37,8 @@ export const archiveTable = async (
 }
 
 /**
- * Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk. Where two write it
- * at once, since one has lost its lease and does not know, the later has it, and the earlier fails.
+ * Writes `<directory>/<file>.jsonl.gz`. The file gets its name only once it is whole and on the disk. Two processes may
+ * write it at once, if one has lost its lease and does not know: then the later has it, and the earlier fails.
  *
  * @param round goes on with each piece that is written
  * @throws Error if the round ends before the file does: the rows to be archived must stay

@@ -86,6 +86,6 @@ export const rowCount = (sql: Queryable, count: number) => sql`(select ${count}:
 export const textRows = (sql: Queryable, texts: readonly string[]) =>
   sql`unnest((select ${textArray(texts)}::text::text[]))`
 
-/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
+/** A condition that tells the planner nothing: it neither looks for an index nor expects few rows. */
 export const opaque = (sql: Queryable, condition: PendingQuery<Row[]>) =>
   sql`case when ${condition} then true else false end`

@@ -55,7 +55,7 @@ export const buildIndex = async (
   for (const partition of await partitionsWithout(sql, index)) {
     const part = { ...index, table: partition, name: partName(index, partition) }
     await buildOnTable(sql, part, logger)
-    // The table first, as whoever makes a partition does: it then waits for us, or we for it.
+    // Locks the table first, as the maker of a partition does: it then waits for us, or we for it.
     await locking(
       `lock table only "${table}" in access share mode;
        alter index "${name}" attach partition "${part.name}"`,

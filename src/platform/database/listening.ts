@@ -15,7 +15,7 @@ const everyMs = 5_000
 
 /**
  * Listens again where the server has refused LISTEN, as a standby does until it is promoted. The driver listens again
- * only when it loses the connection: a refusal it keeps, and gives to whoever asks for the channel.
+ * only when it loses the connection: it keeps a refusal, and gives it to every later caller for the channel.
  *
  * @throws the first refusal that it found
  */

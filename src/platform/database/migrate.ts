@@ -84,8 +84,8 @@ export const migrate = async (
 }
 
 /**
- * Asks again and again: a session that waits inside a statement holds a snapshot, which whoever builds an index waits
- * for in turn.
+ * Asks again and again: a session that waits inside a statement holds a snapshot, for which the builder of an index
+ * waits in turn.
  *
  * @throws Error when another has been migrating for too long
  */

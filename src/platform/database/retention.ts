@@ -35,8 +35,8 @@ export const daysAgo = async (sql: Queryable, days: number): Promise<Date> => {
 }
 
 /**
- * Drops the partitions that lie wholly before then, oldest first, deletes what the default ones hold of that time, and
- * then what the later tables hold of rows of the first that are gone.
+ * Drops the partitions that lie wholly before then, oldest first. Deletes the rows of that time from the default ones,
+ * and then those rows of the later tables whose row of the first table is gone.
  */
 export const dropExpired = async (
   deps: DropDeps,

@@ -44,7 +44,7 @@ export type AppOptions = {
 }
 
 export type App = {
-  /** What Bun.serve calls; also what tests call. */
+  /** Bun.serve calls it, and so do tests. */
   readonly fetch: (request: Request, peers?: Peers) => Promise<Response>
 }
 

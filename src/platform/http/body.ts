@@ -260,7 +260,7 @@ const ruleOf = (issue: Issue): string => {
   }
 }
 
-/** Whose size is no number of its own. */
+/** Kinds of values whose size is not a number of their own. */
 const sizeRules: Readonly<Record<string, string>> = {
   string: 'length',
   array: 'count',
@@ -268,7 +268,7 @@ const sizeRules: Readonly<Record<string, string>> = {
   map: 'count',
 }
 
-/** The library tells of the object that has members which the schema does not know; we point at each of them. */
+/** The library names only the object with unknown members; we point at each of them. */
 const unknownIn = (issue: Extract<Issue, { code: 'unrecognized_keys' }>): Issue[] =>
   issue.keys.slice(0, unknownMax).map((key) => ({
     ...issue,
@@ -277,7 +277,7 @@ const unknownIn = (issue: Extract<Issue, { code: 'unrecognized_keys' }>): Issue[
     message: `Unrecognized key: "${key}"`,
   }))
 
-/** The library calls a member that is not there one of a wrong type, or a wrong choice. */
+/** The library calls an absent member one of a wrong type, or a wrong choice. */
 const isMissing = ({ code, path }: Issue, value: unknown): boolean =>
   code !== 'custom' &&
   path.length > 0 &&

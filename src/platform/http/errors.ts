@@ -2,7 +2,7 @@ import { valueWithoutSecrets, withoutSecrets } from '../security/sensitive/index
 import type { Language } from './language.ts'
 import { portugueseOfError } from './portuguese/errors.ts'
 
-/** What people read of an error. */
+/** The words of an error for people. */
 type ErrorText = {
   /** A short name, the same for every occurrence. */
   readonly title: string
@@ -58,7 +58,7 @@ export type Violation = {
 
 /**
  * Handlers throw it for an outcome that the caller should see; any other error becomes a 500. Texts quote what was
- * sent, and a secret may have been sent in any field: so none of them, wherever it is made, shows what looks like one.
+ * sent, and any field may hold a secret: so no text, wherever it is made, shows anything like one.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'

@@ -1,6 +1,6 @@
 import type { RequestContext } from './route.ts'
 
-/** A text that we compress once and send as seldom as its readers allow. */
+/** A text that we compress once and send no more often than its readers make us. */
 export type KeptFile = {
   readonly text: string
   readonly gzip: Uint8Array<ArrayBuffer>
@@ -13,7 +13,7 @@ export const keepFile = (text: string): KeptFile => ({
   etag: `"${Bun.hash(text).toString(36)}"`,
 })
 
-/** 304 to whoever has it; else compressed, if its reader takes that. */
+/** Answers 304 to a reader that has it; else compressed, if the reader takes that. */
 export const answerFile = (
   c: RequestContext,
   { text, gzip, etag }: KeptFile,

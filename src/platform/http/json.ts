@@ -96,7 +96,7 @@ export const parseJson = (bytes: Uint8Array, valuesMax = valuesMaxDefault): unkn
   return value
 }
 
-/** What `JSON.parse` dropped: a member by the same name, digits of a number. */
+/** Finds what `JSON.parse` dropped: a member by the same name, digits of a number. */
 const lossIn = (text: string, members: number): Violation | undefined => {
   let named = 0
   let isExact = true
@@ -187,7 +187,7 @@ const number = 0x30
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/** Tells of the tokens of a text that is known to be JSON, but for `true`, `false` and `null`. */
+/** Tells of the tokens of a text that is known to be JSON, except `true`, `false` and `null`. */
 const scan = (text: string, tell: (code: number, start: number, end: number) => void): void => {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

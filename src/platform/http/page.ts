@@ -13,7 +13,7 @@ const idForm = /^[0-9a-f-]{36}$/
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const secondChars = 19
 
-/** Whether the database can read a part of a key: a cursor that nobody gave may hold 30 February, or a UUID of dashes. */
+/** Whether the database can read a part of a key: a forged cursor may hold 30 February, or a UUID of dashes. */
 const isReadable = (part: string): boolean => {
   if (idForm.test(part)) return uuidForm.test(part)
   if (!momentForm.test(part)) return true
@@ -95,7 +95,7 @@ export const pageResponses = (name: string, item: z.ZodType, description = 'A pa
 })
 
 /**
- * A search that no index leads reads all that its time has: it is for a day at most.
+ * A search without an index reads all rows of its time, so it may span a day at most.
  *
  * @throws ApiError `value_refused`
  */

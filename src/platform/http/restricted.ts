@@ -2,7 +2,7 @@ import type { RestrictionName } from '../security/index.ts'
 import { ApiError, httpErrors } from './errors.ts'
 
 /**
- * The error of what a key's restriction forbids.
+ * The error of an act that a key's restriction forbids.
  *
  * @param what as in "forbids this request"
  */

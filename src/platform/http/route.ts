@@ -120,7 +120,7 @@ export type Route = RouteRules & {
   /** Also the `path` label of the metrics. */
   readonly path: string
   readonly document: RouteDocument
-  /** The answer with its texts for people in Portuguese; what programs read does not differ. */
+  /** The answer with its texts for people in Portuguese; the parts for programs stay the same. */
   readonly inPortuguese?: (answer: unknown) => unknown
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }

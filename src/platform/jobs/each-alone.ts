@@ -25,7 +25,7 @@ export const eachAlone = async <T>(
     readonly logger: Pick<Logger, 'error'>
     /** The ids by which the log names an item. */
     readonly idsOf: (item: T) => Readonly<Record<string, string>>
-    /** Puts an item that failed behind the others: the next round would else begin with it, and might reach no other. */
+    /** Puts a failed item behind the others: otherwise the next round would begin with it, and might reach no other. */
     readonly setAside?: ((item: T) => Promise<unknown>) | undefined
   },
 ): Promise<void> => {

@@ -42,7 +42,7 @@ export type Job = {
   readonly kick: () => void
 }
 
-/** All jobs of the process, so that whoever watches for stalls cannot forget one. */
+/** All jobs of the process, so that no watch for stalls can forget one. */
 const started = new Set<Loop>()
 
 export const runningJobs = (): readonly Loop[] => [...started]

@@ -95,9 +95,9 @@ export type Feature = {
   readonly loops?: () => readonly Loop[]
   /** Findings for `trilho doctor`: counterparties, certificates. Works without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
-  /** What it signs, connects or listens with: for metrics, log lines and `trilho doctor`. */
+  /** The certificates with which it signs, connects or listens: for metrics, log lines and `trilho doctor`. */
   readonly certificates?: readonly CertificateUse[]
-  /** What it seals under the master key, for `trilho rotate-master-key`. Works without `start`. */
+  /** The values that it seals under the master key, for `trilho rotate-master-key`. Works without `start`. */
   readonly sealed?: SealedStock
   /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */
   readonly book?: () => Promise<readonly BookLine[]>

@@ -7,11 +7,11 @@ const timeoutMs = 3_000
 const portDefaults: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
 
 /**
- * Whether something listens at an address, and over TLS shows a certificate that is good: no more is asked, since most
- * counterparties do something for whoever sends them a request.
+ * Whether something listens at an address, and over TLS shows a good certificate. We ask no more, since most
+ * counterparties act on every request.
  *
  * @param setting where the address comes from
- * @param tls what calls to it go by
+ * @param tls the options of calls to it
  */
 export const checkReach = async (
   name: string,

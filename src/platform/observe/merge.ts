@@ -3,7 +3,7 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 /** The metrics of a process as plain values, which pass between processes. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** @property of - whose values they are: of a worker by its number, of those that have ended, or of all together */
+/** @property of - whose values they are: a worker's by its number, those of ended workers, or those of all together */
 export type WorkerMetrics = {
   readonly of: number | 'ended' | 'all'
   readonly values: MetricValues

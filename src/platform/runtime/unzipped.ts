@@ -15,8 +15,8 @@ export const unzipped = async (bytes: Uint8Array, bytesMax: number): Promise<Bou
 }
 
 /**
- * Reads the answer to a request with `decompress: false` that accepts gzip: the limit holds for what came and for what
- * comes out of it. The runtime inflates an answer as a whole, and a few bytes may stand for gigabytes.
+ * Reads the answer to a request with `decompress: false` that accepts gzip: the limit holds for the bytes that came and
+ * for those that come out of them. The runtime inflates an answer as a whole, and a few bytes may stand for gigabytes.
  *
  * @throws Error where it is no whole gzip
  * @example

@@ -1,6 +1,6 @@
 /**
- * A UUIDv7 of a moment. Bun's own without one never goes back: after a clock that ran ahead is put right, its ids would lie
- * ahead for as long as the process lives, where nobody looks for what an answer is about.
+ * A UUIDv7 of a moment. Without a moment, Bun's own never goes back: if a clock ran ahead and is put right, its ids
+ * stay ahead for as long as the process lives, where nobody looks for them.
  */
 export const newUuid = (at: Date = new Date()): string => Bun.randomUUIDv7('hex', at)
 

@@ -18,7 +18,7 @@ export const zstdCompressed = (bytes: Uint8Array): Uint8Array => {
 }
 
 /**
- * The bytes that {@link zstdCompressed} was given; to compress what this returns costs nothing.
+ * The bytes that {@link zstdCompressed} was given; compressing the result again costs nothing.
  *
  * @throws Error if that is not what they are
  */

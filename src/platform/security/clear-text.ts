@@ -3,16 +3,16 @@ import type { Logger } from '../observe/index.ts'
 /** A URL has the last in brackets. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
-/** Whether nobody else sees what goes to the host. */
+/** Whether nobody else sees requests to the host. */
 export const isHere = (host: string): boolean => loopback.test(host)
 
-/** Whether what goes to the address, and what it answers, can be read and changed on the way. */
+/** Whether others can read and change requests to the address, and its answers, on the way. */
 export const isReadableOnTheWay = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
   return protocol === 'http:' && !isHere(hostname)
 }
 
-/** Says at start what passes in clear, if the address of the setting is plain http to another machine. */
+/** Warns at the start of clear text, if the address of the setting is plain http to another machine. */
 export const warnOfClearText = (
   logger: Logger,
   setting: string,

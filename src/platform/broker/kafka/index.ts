@@ -51,7 +51,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
     },
     loops: () => [...engines].map(({ watched }) => watched),
     start: async () => {
-      // The library takes a fifth of a second and 80 MB to load: whoever has no Kafka does not pay for it.
+      // The library takes a fifth of a second and 80 MB to load; a process without Kafka must not pay for it.
       const { openCluster } = await import('./cluster.ts')
       cluster ??= openCluster(deps)
     },

@@ -18,11 +18,11 @@ const { zstdDecompressSync } = zlib as unknown as {
 }
 
 /**
- * The records of a compressed batch. A few bytes may stand for gigabytes, so what would exceed {@link batchBytesMax} is
- * refused before it takes memory.
+ * The records of a compressed batch. A few bytes may stand for gigabytes, so we refuse a batch above {@link
+ * batchBytesMax} before it takes memory.
  *
  * @param codec as the batch's attributes have it
- * @throws Error where it is too large, or not what the codec makes
+ * @throws Error if the batch is too large, or not made by the codec
  */
 export const inflated = (codec: number, packed: Buffer): Buffer => {
   switch (codec) {

@@ -15,7 +15,7 @@ type Row = {
   readonly lanesRead: number
 }
 
-/** What waits in a topic. Reads no more than {@link laneDepthMax} rows of each lane, in its order. */
+/** The messages that wait in a topic. Reads no more than {@link laneDepthMax} rows of each lane, in its order. */
 export const backlogOf = async (sql: Client, topic: string): Promise<Backlog> => {
   const [row] = await sql<Row[]>`
     select coalesce(sum(depth), 0)::int as depth,

@@ -49,7 +49,7 @@ export type DeadLetterBox = {
    */
   idsIn(tx: Transaction, limit: number, of?: LettersOf): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
-  /** Why those cannot be retried that cannot, the most first, counted up to `limit`. */
+  /** Why some cannot be retried, the most frequent reason first, counted up to `limit`. */
   staying(limit: number, of?: LettersOf): Promise<readonly StayingLetters[]>
   /** Publishes the letter to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint, actor: Actor): Promise<boolean>
@@ -58,9 +58,9 @@ export type DeadLetterBox = {
   /** False when it is not there. */
   drop(id: bigint, actor: Actor): Promise<boolean>
   dropIn(tx: Transaction, id: bigint, actor: Actor): Promise<boolean>
-  /** Throws away those that are so old, but for what somebody still has to decide on. */
+  /** Throws away letters of that age, except those that somebody still has to decide on. */
   dropOld(days: number, round?: Round): Promise<{ readonly dropped: number; readonly held: number }>
-  /** How many of the oldest stay though they are so old, counted up to a page of them. */
+  /** How many of the oldest stay in spite of their age, counted up to a page of them. */
   countHeld(days: number): Promise<number>
 }
 
@@ -104,7 +104,7 @@ const stayTexts = {
 
 type StayReason = keyof typeof stayTexts
 
-/** The one rule of what can be retried: a {@link StayReason}, or null. */
+/** The one rule that decides whether a letter can be retried: a {@link StayReason}, or null. */
 const stays = (sql: Queryable) => sql`
   case
     when headers ->> ${deadLetterHeaders.topic} is null then 'no_topic'

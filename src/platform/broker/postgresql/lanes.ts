@@ -11,8 +11,8 @@ export const lowOf = (lane: number): bigint => BigInt(lane) << orderBits
 export const highOf = (lane: number): bigint => lowOf(lane + 1)
 
 /**
- * The order above which what waits in a row of `broker_lanes` begins, but for what commits very late. A sequence that a
- * replica left behind draws ids below it: then it is the lane's start.
+ * The order above which waiting messages of a row of `broker_lanes` begin; only very late commits lie below. If the
+ * sequence lags, as in a replica of rows alone, it draws ids below that: then the lane begins at its start.
  */
 export const beginning = (sql: Queryable) => sql`
   case when low > (select last_value from broker_queue_order) then 0 else low end`

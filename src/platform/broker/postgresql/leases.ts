@@ -9,10 +9,10 @@ export type Leases = {
   readonly find: (lane: number) => OwnedLane | undefined
   /** Renews, shares with other processes, claims: one statement while nothing changes. */
   readonly turn: (lanes: Lanes) => Promise<void>
-  /** Tells whoever takes the lanes over to begin where they are read now, before what is there is handed out. */
+  /** Tells the next owners of the lanes to begin where we read them now, before we hand out what is there. */
   readonly lower: (lanes: readonly OwnedLane[]) => Promise<void>
   readonly join: (topic: string) => void
-  /** Claims no more lanes of a topic, and gives those back that are idle. */
+  /** Claims no more lanes of a topic, and gives back the idle ones. */
   readonly retire: (topic: string) => void
   /** Gives the lanes of a topic back. */
   readonly leave: (topic: string) => Promise<void>
@@ -102,7 +102,7 @@ export const createLeases = (deps: {
     },
     turn: (lanes) =>
       inTurn(async (sql) => {
-        // Makes those of a topic that nobody has named before.
+        // Makes the lanes of topics that nobody has named before.
         await lanes.of(joined, sql)
         const { surplus, wanted } = shareOf(await renew(sql), of)
         const retired = [...owned.values()].filter((one) => !joined.has(one.topic) && isIdle(one))

@@ -15,7 +15,7 @@ export type Notifier = {
   readonly listen: () => void
   /** Whether other processes are heard, as far as known. Behind a pooler of transactions they are not. */
   readonly isHearing: () => boolean
-  /** Something had come that nobody was heard to tell of. */
+  /** A message had come, and no notice of it was heard. */
   readonly missed: () => void
   readonly close: () => Promise<void>
 }
@@ -56,7 +56,7 @@ export const createNotifier = (
   }
   const listen = async () => {
     try {
-      // Whether what we say ourselves is heard tells whether others are.
+      // If we hear our own notices, we hear those of others, too.
       return await sql.listen(channel, onPayload, () => isHearing || notify(''))
     } catch (err) {
       isHearing = false
@@ -94,7 +94,7 @@ export const createNotifier = (
   }
 }
 
-/** Anybody may notify, an earlier version in another form among them. */
+/** Anybody may notify, even an earlier version in another form. */
 const idsOf = (payload: string): readonly bigint[] =>
   payload.split(' ').flatMap((text) => (/^\d{1,19}$/.test(text) ? BigInt(text) : []))
 

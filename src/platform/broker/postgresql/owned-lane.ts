@@ -1,6 +1,6 @@
 import { lowOf } from './lanes.ts'
 
-/** A lane that this process reads, and how far. A row that exists is not done: positions only save looking for it. */
+/** A lane that this process reads, and how far. A row that exists is not done: positions only save us the search. */
 export type OwnedLane = {
   readonly lane: number
   readonly topic: string

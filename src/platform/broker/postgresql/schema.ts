@@ -39,7 +39,7 @@ export const brokerLanes = pgTable(
     /** Null: given back. Otherwise the process that has it until then, or had it. */
     owner: text(),
     until: instant('until'),
-    /** Order that its readers have come to: below it nothing waits, but for what commits very late. */
+    /** The order that its readers have reached: only a very late commit may wait below it. */
     low: bigint({ mode: 'bigint' }).notNull().default(sql`0`),
   },
   (table) => [unique('broker_lanes_place').on(table.topic, table.partition)],

@@ -4,13 +4,13 @@ import { floorOf, lookAgain, type OwnedLane } from './owned-lane.ts'
 import { findFirst } from './queue.ts'
 import type { Session } from './session.ts'
 
-/** A transaction that publishes is over by then, but for rare ones. */
+/** Nearly every transaction that publishes is over by then. */
 const lateMs = 15_000
 const floorEveryMs = 1_000
 const floorsMax = lateMs / floorEveryMs
 
 export type Search = {
-  /** Looks for what nobody told of. @returns the first of it in each lane */
+  /** Looks for messages without a notice. @returns the first one in each lane */
   readonly look: (lanes: readonly OwnedLane[]) => Promise<readonly bigint[]>
 }
 

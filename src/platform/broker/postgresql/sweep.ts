@@ -18,9 +18,9 @@ export type Sweep = {
 }
 
 /**
- * Finds what committed so late that no search looks there any more. While a transaction is open that could see them,
- * all rows settled since it began are passed one by one, and there may be millions: so this goes up the lanes in
- * pieces, none much wider than what was read in time, and goes on the next time where it stopped.
+ * Finds commits so late that no search looks there any more. While a transaction is open that could see them, a reader
+ * passes all rows settled since it began one by one, perhaps millions. So the sweep goes up the lanes in pieces, none
+ * much wider than the last one read in time, and goes on the next time where it stopped.
  */
 export const createSweep = (sql: Client): Sweep => {
   let swept = 0n

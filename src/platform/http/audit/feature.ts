@@ -50,7 +50,7 @@ export const forgetAudit = async (
   return dropped
 }
 
-/** The months and links of one database have the names of those of another: the first has the directory itself. */
+/** Two databases have months and links of the same names, so only the first has the directory itself. */
 const placeOf = (directory: string | undefined, number: number): string | undefined =>
   directory === undefined || number === 1 ? directory : join(directory, `database-${number}`)
 

@@ -41,7 +41,7 @@ export const listAudit = (
     ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
   order by id desc limit ${rowCount(sql, limit)}`
 
-/** Who runs a command on this machine. */
+/** The user that runs a command on this machine. */
 export const commandActor = (): Actor => ({ id: `cli:${userName()}`, requestId: undefined })
 
 const userName = (): string => {

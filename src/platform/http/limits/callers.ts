@@ -2,7 +2,7 @@
 
 /** A request that waits for its caller. */
 export type Waiting = {
-  /** As of which look, the next one for whoever came after the last, so that no request asks the clock; written here. */
+  /** The look that it counts from: the first after it began, so that no request asks the clock; written here. */
   sinceMs: number
   /** False: it may wait as long as nobody needs its room. */
   readonly isTimed: boolean
@@ -17,7 +17,7 @@ export type Callers = {
   readonly begin: (waiting: Waiting) => void
   /** False: it has given up before. */
   readonly end: (waiting: Waiting) => boolean
-  /** Makes the one that waits longest give up its room, where that is long; false if there is none. */
+  /** Makes the one that has waited longest give up its room, if that is long; false if there is none. */
   readonly makeRoom: () => boolean
 }
 
@@ -42,7 +42,7 @@ export const createCallers = (nowMs: () => number = () => performance.now()): Ca
     timer = undefined
     const atMs = nowMs()
     for (const one of waiting) {
-      // A look that comes late, since the process stood still, is nobody's fault who came just before it.
+      // After a late look, since the process stood still, requests that had just come must not pay for it.
       if (one.sinceMs === nextLookMs) one.sinceMs = atMs
       else if (one.isTimed && one.sinceMs <= atMs - callerMsMax) giveUp(one, 'late')
     }

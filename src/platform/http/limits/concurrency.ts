@@ -10,8 +10,8 @@ export type Rail = 'spi' | 'cards' | 'drex'
 export type ConcurrencyBounds = Readonly<Record<Rail, number>>
 
 /**
- * What the time of a request tells: of those that we do and commit ourselves, and of questions, how much there is to do
- * is found by how long they take, each by itself, so that too many questions leave what moves money its room.
+ * The kinds of requests whose time tells how much there is to do: those that we do and commit ourselves, and questions.
+ * Each kind is judged by itself, so that too many questions leave room for requests that move money.
  */
 export type Use = 'writing' | 'reading'
 
@@ -95,7 +95,7 @@ const overloaded = (message: string): ApiError =>
 /** Runs work of an account as long as less than so much of it runs. @throws ApiError `overloaded` */
 type Bound = <T>(account: string, work: () => Promise<T>) => Promise<T>
 
-/** An account has at most so many times as much as is left for others. */
+/** The most that an account may have, as a multiple of what is left for others. */
 const heldPerFree = 2
 
 /** Bounds requests to addresses that clients chose: the runtime makes only so many requests of its own at once. */

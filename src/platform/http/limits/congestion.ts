@@ -45,8 +45,8 @@ export const createCongestion = ({ requestsMax, nowMs }: CongestionOptions): Con
   let heldMs = 0
 
   const judge = (lastedMs: number): void => {
-    // Little's law: how long one stays is how many there are, by how many leave in that time. Where the load has just
-    // begun there are more now than on the average, and it is the last of them who waits longest.
+    // Little's law: how long one stays is how many there are, by how many leave in that time. If the load has just
+    // begun, more are there now than on the average, and the last of them waits longest.
     const many = Math.max(heldMs / lastedMs, own)
     const stayMs = (many * lastedMs) / Math.max(1, left)
     bound =

@@ -14,7 +14,7 @@ const phrases: ReadonlyMap<string, string> = new Map(
     .map((line) => line.split('\t') as [english: string, portuguese: string]),
 )
 
-/** A longer text quotes something long, and is told by its code; so is a longer part of one. */
+/** A longer text quotes something long, so we tell its code instead; the same holds for a longer part of one. */
 const textCharactersMax = 4_096
 const partCharactersMax = 512
 /** A phrase within a phrase within a phrase. */
@@ -68,7 +68,7 @@ const filled = (
     quoted.test(one) ? one : (partOf(one, lookups, depth + 1) ?? { left: one }),
   )
   if (parameters === undefined) return undefined
-  // Half a translation is none. Only what is quoted behind a colon may be of others, as what a contract says.
+  // Half a translation is none. Only text quoted behind a colon may be others', as the words of a contract.
   const isForeign = (at: number) => pieces[at] !== '' && /(?::|\() ?$/.test(pieces[at] ?? '')
   const isLeft = (one: string | { readonly left: string }, at: number) =>
     typeof one !== 'string' && sentence.test(one.left) && !isForeign(at)

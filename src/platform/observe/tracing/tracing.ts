@@ -31,7 +31,7 @@ export type ActiveSpan = {
   fail(reason: string): void
 }
 
-/** A span that is ended by hand, for what neither returns nor is a promise of ours. */
+/** A span that is ended by hand, for work that neither returns nor is a promise of ours. */
 export type OpenSpan = ActiveSpan & {
   end(error?: unknown): void
   /** Runs `work` with this span as the active one. */
@@ -185,8 +185,8 @@ export const currentTraceparent = (): Traceparent | undefined => {
 }
 
 /**
- * Returns a function that runs work within the span that is active now, however much later and whoever calls: work for
- * several at once belongs to the trace of the first. Undefined when nothing is traced.
+ * Returns a function that runs work within the span that is active now, however late, and for any caller: shared work
+ * belongs to the trace of its first caller. Undefined when nothing is traced.
  */
 export const activeContext = (): (<T>(work: () => T) => T) | undefined => {
   if (sink === undefined) return undefined

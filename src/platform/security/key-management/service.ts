@@ -109,7 +109,7 @@ export const createKeyService = ({
       requireUnrestricted(by)
       const present = await find(id, by)
       if (present === undefined) return undefined
-      // Before a repetition is answered too: it shows the secret.
+      // Checked even before we answer a repetition: its answer shows the secret.
       requireHeld(present.scopes, expiryOf(present), by)
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
         const keys = keyStatements(tx, actorOf(by))
@@ -132,9 +132,9 @@ export const createKeyService = ({
   }
 }
 
-/** Restrictions to a part of what is the account's; its keys are more. */
+/** Restrictions to a part of the account's belongings; its keys are more than that. */
 const parts: readonly RestrictionName[] = ['merchant_ids', 'wallets', 'own_webhooks']
-/** These a new key would be without. That a key is read-only, is seen to for all routes. */
+/** Restrictions that a new key would lack. All routes see to it that a read-only key only reads. */
 const limits: readonly RestrictionName[] = [...parts, 'requests_per_second', 'addresses']
 
 const requireNone = ({ restrictions }: Caller, names: readonly RestrictionName[]): void => {

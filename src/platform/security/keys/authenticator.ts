@@ -5,7 +5,7 @@ import { expandGrants, type Scope } from './scopes.ts'
 type FormerSecret = {
   readonly hash: string
   readonly until: Date
-  /** The same as it is stored, where that is by another clock than this process's. */
+  /** The same as it is stored, if that is by another clock than this process's. */
   readonly storedUntil?: Date | undefined
 }
 
@@ -19,12 +19,12 @@ export type KeyRecord = {
   /** The secret before the last rotation, and until when it counts. */
   readonly previous?: FormerSecret | undefined
   readonly grants: readonly string[]
-  /** Undefined for keys that were stored before it was: then it is what the key's text says. */
+  /** Undefined for keys that were stored before environments were: then their text tells it. */
   readonly environment: KeyEnvironment | undefined
   /** The restrictions as stored; undefined: none. */
   readonly restrictions?: unknown
   readonly expiresAt: Date | undefined
-  /** The expiry as it is stored, where that is by another clock than this process's. */
+  /** The expiry as it is stored, if that is by another clock than this process's. */
   readonly storedExpiresAt?: Date | undefined
   readonly revokedAt: Date | undefined
 }
@@ -39,7 +39,7 @@ export type KeySource = {
 /** The grant of a short-lived token: a key, and the scopes of it that the token has. */
 export type TokenGrant = {
   readonly keyId: string
-  /** The hash of the secret that it was issued for, in hex; undefined: it was stored before that was. */
+  /** The hash of the secret that it was issued for, in hex; undefined for tokens of earlier versions. */
   readonly secretHash: string | undefined
   readonly scopes: readonly Scope[]
   readonly expiresAt: Date
@@ -53,7 +53,7 @@ export type TokenSource = {
   readonly find: (text: string) => Promise<TokenGrant | undefined>
 }
 
-/** Who calls. */
+/** An authenticated caller. */
 export type Principal = {
   /** The account owns what the caller makes, not the key, which may be rotated. */
   readonly owner: string
@@ -234,7 +234,7 @@ const principalOf = (
   return { owner, isInstitution, keyId, name, environment, scopes, restrictions, expiresAt }
 }
 
-/** Until when the secret counts; 0 for one that is not the key's. Compares with both, whichever it is. */
+/** Until when the secret counts; 0 if it is not the key's. Always compares with both secrets of the key. */
 const secretUntilMs = (hash: Buffer, { hash: present, previous }: KeyRecord): number => {
   const isPresent = hashMatches(hash, present)
   const isPrevious = previous !== undefined && hashMatches(hash, previous.hash)

@@ -23,7 +23,7 @@ export type ListedKey = {
   readonly id: string
   readonly name: string
   readonly account: string
-  /** Null for keys that were stored before it was: their text says it. */
+  /** Null for keys that were stored before environments were: their text tells it. */
   readonly environment: KeyEnvironment | null
   readonly scopes: readonly string[]
   readonly restrictions: StoredRestrictions
@@ -51,7 +51,7 @@ export type KeyStore = {
   /**
    * Gives a key a new secret; its name, its property and its rights stay. The present secret counts for so long.
    *
-   * @param environment of a key that was stored before it was
+   * @param environment of a key that was stored without one
    * @returns undefined when there is no such key or it is revoked
    */
   rotate(

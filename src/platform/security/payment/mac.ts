@@ -7,7 +7,7 @@ import { aesBlockBytes, aesCbc, desBlockBytes, desCbc, desEcb, xor } from './cip
 export const macAlgorithms = ['x9.9', 'x9.19', 'x9.19-80', '3des-cbc', 'aes-cmac'] as const
 export type MacAlgorithm = (typeof macAlgorithms)[number]
 
-/** DE 64 and 128 have so many; of AES-CMAC they are the first. */
+/** The bytes of DE 64 and 128; of AES-CMAC, they hold the first ones. */
 export const macBytes = 8
 
 const keyLengths: Readonly<Record<MacAlgorithm, readonly number[]>> = {
@@ -18,7 +18,7 @@ const keyLengths: Readonly<Record<MacAlgorithm, readonly number[]>> = {
   'aes-cmac': [16, 24, 32],
 }
 
-/** Whether a key of so many bytes is one for it. */
+/** Whether a key of so many bytes fits the algorithm. */
 const isMacKeyLength = (algorithm: MacAlgorithm, bytes: number): boolean =>
   keyLengths[algorithm].includes(bytes)
 

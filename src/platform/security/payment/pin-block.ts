@@ -1,6 +1,6 @@
 import { aesBlockBytes, aesEcb, desBlockBytes, desEcb, xor } from './ciphers.ts'
 
-/** ISO 9564-1: 0 and 3 are of DES and bound to the card number, 1 is not bound, 4 is of AES. */
+/** ISO 9564-1: formats 0 and 3 use DES and the card number, 1 uses DES without it, 4 uses AES. */
 export type PinFormat = '0' | '1' | '3' | '4'
 
 /** A PIN block that cannot be opened or may not be made. Says nothing of the PIN. */
@@ -10,7 +10,7 @@ export class PinBlockError extends Error {
 
 const pinDigitsMin = 4
 const pinDigitsMax = 12
-/** The longest PIN that is looked for in clear: a block of a longer one has fewer fixed digits. */
+/** The longest PIN that we look for in clear: a block of a longer one has fewer fixed digits. */
 const clearDigitsMax = 6
 /** Twelve digits and the check digit. */
 const accountPanMin = 13
@@ -132,8 +132,8 @@ export const sealPin = (
 type Side = { readonly format: PinFormat; readonly key: Uint8Array }
 
 /**
- * The same PIN of the same card under another key, in another format. Never into format 1, which would set the PIN free
- * of its card.
+ * The same PIN of the same card under another key, in another format. It never becomes format 1, which would free the
+ * PIN from its card.
  *
  * @param pan ASCII digits
  * @throws PinBlockError

@@ -10,8 +10,8 @@ const worthIt = 0.85
 const probe = new TextEncoder().encode('which provider signs faster on this machine')
 
 /**
- * Returns what one round costs this process in all its threads, in µs of CPU time. A clock would also count what other
- * processes take on a busy machine.
+ * Returns the cost of one round to this process in all its threads, in µs of CPU time. A clock would also count the
+ * work of other processes on a busy machine.
  */
 const roundUs = async (key: RsaKey): Promise<number> => {
   const before = process.cpuUsage()

@@ -38,7 +38,7 @@ const lengthsByStart: Uint32Array = ((): Uint32Array => {
 const doubled = (digit: number): number => (digit > 4 ? digit * 2 - 9 : digit * 2)
 
 /**
- * The sum of ISO/IEC 7812-1 annex B, of which a card number has a multiple of ten: every second digit before the last
+ * The sum of ISO/IEC 7812-1 annex B, which is a multiple of ten for a card number: every second digit before the last
  * is doubled.
  *
  * @param digits values 0 to 9, or their ASCII codes
@@ -61,7 +61,7 @@ export const luhnSum = (digits: Uint8Array): number => {
 export const findCards = (digits: Uint8Array, onCard: (from: number, to: number) => void): void => {
   const count = digits.length
   if (count < digitsMin) return
-  // The Luhn sums of all that stands before a place, with every digit at an even or an odd place doubled.
+  // The Luhn sums of all digits before a place, with every digit at an even or an odd place doubled.
   const evenDoubled = new Uint32Array(count + 1)
   const oddDoubled = new Uint32Array(count + 1)
   for (let at = 0; at < count; at++) {

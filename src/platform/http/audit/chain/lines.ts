@@ -210,6 +210,6 @@ export const isCompressed = async (path: string): Promise<boolean> => {
 const contentOf = async (path: string): Promise<AsyncIterable<Buffer>> => {
   const isGzip = await isCompressed(path)
   const file = createReadStream(path)
-  // An error of either ends both, and the reader is told.
+  // If either fails, both end, and the reader learns of it.
   return isGzip ? pipeline(file, createGunzip(), () => undefined) : file
 }

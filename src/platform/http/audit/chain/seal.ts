@@ -57,7 +57,7 @@ export const sealEntries = async ({
     const found = await entriesOf(sql, { fromId, toId: endId }, entriesMax + 1)
     // An empty span would be a link a round for nothing.
     if (found.length === 0) return total
-    // After a pause, first what was committed late before it: the hour in which that is looked for follows the sealing.
+    // After a pause, we first seal late commits from before it: the hour that we search for them follows the sealing.
     if (!isLateSealed && fromId < pausedBefore) {
       await sealLate({ sql, logger, round })
       isLateSealed = true

@@ -45,7 +45,7 @@ export const lateFrom = async (sql: Queryable): Promise<string | undefined> => {
   return until && uuidBound(new Date(uuidMoment(until).getTime() - lateMs))
 }
 
-/** Oldest first. */
+/** The oldest first. */
 export const linksAfter = (sql: Queryable, seq: bigint, limit: number): Promise<readonly Link[]> =>
   sql<Link[]>`
     select ${columns(sql)} from audit_links where seq > ${seq.toString()}::text::bigint

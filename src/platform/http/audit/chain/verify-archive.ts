@@ -61,7 +61,7 @@ export const verifyArchive = async (
   return { links, entries, dropped, follows, head: last, findings }
 }
 
-/** What is wrong with a file as such. */
+/** The finding of a file that cannot be read as such. */
 const failureOf = async (read: () => Promise<void>, at: string): Promise<Finding | undefined> => {
   try {
     await read()
@@ -83,7 +83,7 @@ const placeFindings = (
 ): readonly Finding[] => {
   const at = String(seq)
   const [hashBefore, again] = [seq === 1n ? hexOf(origin) : hashAt(seq - 1n), hashAt(seq)]
-  // A file may begin anywhere within those before it: it comes to links that the last of them has, too.
+  // A file may begin anywhere within those before it, so it also holds links that the last of them has.
   const isPlaced = isFirstOfFile
     ? last === undefined || seq <= last.seq + 1n
     : again !== undefined || hashAt(seq - 1n) !== undefined
