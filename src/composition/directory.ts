@@ -8,7 +8,7 @@ import { interfaceMaterial } from './material.ts'
 import { rolesOf } from './roles.ts'
 import type { Values } from './settings.ts'
 
-/** The directory of Pix keys, with the certificates of the message interface and of whom it believes. */
+/** The directory of Pix keys, with the message interface's certificates, and those of the parties that it trusts. */
 export const createDirectory = (
   values: Values,
   {

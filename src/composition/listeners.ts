@@ -5,7 +5,7 @@ import type { Values } from './settings.ts'
 type Listener = { readonly name: string; readonly address: ListenAddress }
 
 /**
- * Two listeners of one address: the second could not be opened, and among workers, which share addresses, each request
+ * Refuses two listeners of one address: the second could not open it, and workers share addresses, so each request
  * would reach either of the two.
  */
 export const listenerProblems = (values: Values): readonly SettingProblem[] => {

@@ -6,12 +6,12 @@ export type Stream = {
   readonly end: (last?: string) => void
 }
 
-/** So many wait for one that reads slowly. */
+/** The most blocks that wait for a slow reader. */
 const blocksMax = 16
 /** Milliseconds after which a browser comes back. */
 const retry = 'retry: 1000\n\n'
 
-/** @param onEnd called once, whoever ends it: this side, or the browser that goes away */
+/** @param onEnd called once, whether this side ends it or the browser goes away */
 export const openStream = (
   onEnd: () => void,
 ): { readonly body: ReadableStream<Uint8Array>; readonly stream: Stream } => {
@@ -25,7 +25,7 @@ export const openStream = (
   const room = (): number => controller?.desiredSize ?? 0
   const end = (last?: string): void => {
     if (last !== undefined && room() > 0) controller?.enqueue(encoder.encode(last))
-    // One that is broken off has no size, and refuses to be closed.
+    // A broken stream has no size, and refuses to be closed.
     if (controller?.desiredSize !== null) controller?.close()
     left()
   }

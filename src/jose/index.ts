@@ -30,7 +30,7 @@ type SignPublished = {
   readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string | undefined>
   /** Whether {@link sign} would. */
   readonly canSign: (kid: string) => Promise<boolean>
-  /** The public keys that verify it: of the certificate now, and of those before it that still hold. */
+  /** The public keys that verify its tokens: the present certificate's, and those of earlier ones that still hold. */
   readonly keySet: () => Promise<readonly object[]>
 }
 

@@ -46,8 +46,8 @@ const repeats = (header: JoseHeader, unprotected: JoseHeader = {}): boolean =>
 /**
  * Reads a JWS, compact or flattened; undefined for anything else.
  *
- * @param detached - the payload that is not in the token (RFC 7515, appendix F). One that is signed unencoded must be
- *   detached, because readers that do not know RFC 7797 would read it differently in its place.
+ * @param detached - the payload that is not in the token (RFC 7515, appendix F). An unencoded payload must be detached,
+ *   because readers that do not know RFC 7797 would read it differently in its place.
  */
 export const readJws = (
   token: string | TokenParts<FlattenedJWS>,

@@ -99,7 +99,7 @@ const fromAddress = async (
   }
 }
 
-/** Verifies with trusted keys alone: of the token's own wishes, none but the address of a key set can add one. */
+/** Verifies with trusted keys alone: a token can add keys only by the address of a key set. */
 export const verifyToken = async (deps: VerifyDeps, request: VerifyRequest): Promise<Verified> => {
   const read = readJws(request.token, request.payload)
   if (read === undefined) return refused('malformed')

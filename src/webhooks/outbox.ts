@@ -46,11 +46,11 @@ export const markPublished = async (tx: Queryable, ids: readonly string[]): Prom
 }
 
 /**
- * Makes one delivery per event and endpoint that was there and active when the event happened; repeating it changes
- * nothing. Only what an endpoint subscribes to is asked as of now.
+ * Makes one delivery per event and endpoint that existed and was active when the event happened; a repetition changes
+ * nothing. Only the subscriptions of an endpoint count as of now.
  *
- * @param institution accounts whose endpoints are told of what belongs to no account
- * @returns the endpoints for which there are new ones
+ * @param institution accounts whose endpoints get the events that belong to no account
+ * @returns the endpoints with new deliveries
  */
 export const fanOut = async (
   sql: Queryable,

@@ -18,7 +18,7 @@ export type DevDirectory = {
   readonly stop: () => Promise<void>
 }
 
-/** Enough lookups for whoever tries them by hand. */
+/** Enough lookups for a person who tries them by hand. */
 const categoryDefault = 'A'
 
 /** Starts the directory, unless the user has set one. */

@@ -10,7 +10,7 @@ export const checkLines = (checks: readonly Check[]): string => checks.map(line)
 
 const marks: Readonly<Record<Check['status'], string>> = { ok: '✓', warning: '!', failed: '✗' }
 
-/** Looks at everything `serve` needs, and says what to do about what is amiss. */
+/** Looks at everything that `serve` needs, and gives a remedy for each fault. */
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Checks settings, ports, keys, databases and every counterparty.',

@@ -13,7 +13,7 @@ export type Crew = {
   /** Lets the other workers set the level of these loggers; returns a function that sets the others' level. */
   readonly shareLevel: (loggers: readonly Logger[]) => (level: LogLevel) => void
   readonly listening: (urls: Readonly<Record<string, string>>) => void
-  /** Resolves when whoever started the workers is gone. */
+  /** Resolves when the process that started the workers is gone. */
   readonly abandoned: Promise<void>
 }
 

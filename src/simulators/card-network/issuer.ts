@@ -353,7 +353,7 @@ export class Issuer {
     return answer
   }
 
-  /** Takes a payment back but for what DE 95 leaves of it. @returns false: a part of that is refunded */
+  /** Takes a payment back, except what DE 95 leaves of it. @returns false: a part of that is refunded */
   private takeBack(opened: BookEntry, request: CardMessage): boolean {
     const { amount, originalData, replacementAmounts } = request
     if (replacementAmounts !== undefined) {

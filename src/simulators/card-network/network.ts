@@ -227,7 +227,7 @@ export class CardNetwork {
     this.keys?.begin()
   }
 
-  /** Whether a key was sent that may still be taken: neither in use nor refused, and its connection is there. */
+  /** Whether a sent key may still be taken: it is neither in use nor refused, and its connection is there. */
   get isChangingKey(): boolean {
     const { keys, keySession, sessions } = this
     return keys?.isOffered === true && keySession !== undefined && sessions.has(keySession)

@@ -36,7 +36,7 @@ export class Session {
     socket: Socket<Session | undefined>,
     dialect: Dialect,
     framing: Framing,
-    /** The message and its TPDU belong to whoever takes them. */
+    /** The message and its TPDU belong to the taker. */
     take: (message: CardMessage, tpdu: Uint8Array) => void,
     /** The keys of codes on messages about payments; undefined: they have no codes. */
     keys?: SimulatedKeys,

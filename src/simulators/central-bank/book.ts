@@ -9,9 +9,9 @@ export type Book = {
     readonly available: bigint
     readonly held: bigint
   }[]
-  /** What all accounts hold; equals `openedCents` always. */
+  /** The sum of all accounts; always equals `openedCents`. */
   readonly totalCents: bigint
-  /** What all accounts were opened with. */
+  /** The sum that all accounts were opened with. */
   readonly openedCents: bigint
   readonly balanced: boolean
   readonly operations: readonly BookEntry[]

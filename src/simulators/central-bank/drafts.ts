@@ -77,7 +77,7 @@ type PaidCash = {
   readonly facilitator: string
 }
 
-/** Purp, and what is bought and what is cash of a payment (Pix Saque: all is cash). */
+/** Purp, and how a payment splits into purchase and cash (Pix Saque: all is cash). */
 const purposeOf = (cents: bigint, cash: PaidCash | undefined): string => {
   if (cash === undefined) return '<Purp><Cd>IPAY</Cd></Purp>'
   const purchase = cents - cash.cents

@@ -37,7 +37,7 @@ export const createIdentifiers = (now: () => number) => {
     endToEndId: (ispb: string): string => timed('E', ispb),
     /** RtrId of a return that a participant starts now. */
     returnId: (ispb: string): string => timed('D', ispb),
-    /** The id of what lasts for days: the letters say what it is. */
+    /** The id of a thing that lasts for days: the letters tell its kind. */
     dated: (letters: string, ispb: string): string => {
       const day = new Date(now()).toISOString().slice(0, 10).replaceAll('-', '')
       return `${letters}${ispb}${day}${tail}${(payments++).toString(36).padStart(6, '0')}`

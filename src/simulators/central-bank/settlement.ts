@@ -72,7 +72,7 @@ type SettlementDeps = {
 export class Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
-  /** Ids of those that are over, in the order of their ends. */
+  /** Ids of the finished operations, in the order of their ends. */
   private readonly over = new Set<string>()
   private readonly deadlines: ReturnType<typeof createDeadlines<Entry>>
   /** Answers to operations that were over. */
@@ -218,7 +218,7 @@ export class Settlement {
     return this.entries.get(id)?.origin
   }
 
-  /** Tells who sent these operations what came of those that are over. */
+  /** Tells the senders of these operations the outcome of the finished ones. */
   tellAgain(ids: readonly string[]): void {
     const over = ids.flatMap((id) => {
       const entry = this.entries.get(id)

@@ -56,7 +56,7 @@ type ClaimsDeps = {
 const createShelf = ({ book, now }: ClaimsDeps) => {
   const claims = new Map<string, Claim>()
   const openByKey = new Map<string, string>()
-  /** Ids of those that are over, in the order of their ends. */
+  /** Ids of the ended claims, in the order of their ends. */
   const over = new Set<string>()
   /** By claim: since when its former owner had a key that was given up, and the result of the claim. */
   const ownedSince = new Map<string, string>()
