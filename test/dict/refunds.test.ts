@@ -287,8 +287,8 @@ describe('a request against us', () => {
       { result: 'REJECTED', rejection_reason: 'INVALID_REQUEST' },
       ...(['/analysis', 'required'] as const),
     ],
-    ['more than is asked', { result: 'PARTIALLY_ACCEPTED', amount: 1_051 }, '/amount', 'range'],
-    ['as much as is asked', { result: 'PARTIALLY_ACCEPTED', amount: 1_050 }, '/amount', 'range'],
+    ['more than is asked', { result: 'PARTIALLY_ACCEPTED', amount: 1_051 }, '/amount', 'maximum'],
+    ['as much as is asked', { result: 'PARTIALLY_ACCEPTED', amount: 1_050 }, '/amount', 'maximum'],
   ])('with %s is refused', async (_, body, pointer, rule) => {
     const { here, payment } = await requested()
     const { status, json } = await act(here, 'close', body)

@@ -91,7 +91,7 @@ const checkedCents = (
   const part = BigInt(amountCents ?? '0')
   if (part > 0n && part < asked) return part
   const message = 'must be less than what is asked for'
-  throw invalid([{ pointer: '/amount', rule: 'range', message }])
+  throw invalid([{ pointer: '/amount', rule: 'maximum', message }])
 }
 
 /** Money that went back went back: another result cannot take it. @throws ApiError */

@@ -47,7 +47,7 @@ export const createStreams = (deps: {
       )
       if (fromBlock !== undefined && fromBlock > head + 1) {
         const message = `must not be after the next block, ${head + 1}`
-        throw refusedValue([{ pointer: '/from_block', rule: 'range', message }])
+        throw refusedValue([{ pointer: '/from_block', rule: 'maximum', message }])
       }
       const stream: store.Stream = {
         ...madeBy(caller),

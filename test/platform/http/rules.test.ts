@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { z } from 'zod'
 import { type Route, readJson, readQuery } from '#src/platform/http/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
@@ -76,4 +78,14 @@ test.each([
   [{ either: 1 }, '/either', 'type'],
 ])('%j breaks the rule of its name', async (change, pointer, rule) => {
   expect(await brokenBy({ ...right, ...change })).toMatchObject([{ pointer, rule }])
+})
+
+test('no check calls such a rule by another name', async () => {
+  const root = join(import.meta.dir, '../../..')
+  const called: string[] = []
+  for (const path of new Glob('src/**/*.ts').scanSync(root)) {
+    const text = await Bun.file(join(root, path)).text()
+    called.push(...(text.match(/\brule: '(?:min|max|range|known|form|missing)'/g) ?? []))
+  }
+  expect(called).toEqual([])
 })

@@ -23,7 +23,10 @@ const labelBytesMax = 31
 const label = z
   .string()
   .min(1)
-  .refine((text) => Buffer.byteLength(text) <= labelBytesMax, 'must be at most 31 bytes')
+  .refine((text) => Buffer.byteLength(text) <= labelBytesMax, {
+    error: 'must be at most 31 bytes',
+    params: { rule: 'length' },
+  })
 
 const document = z.strictObject({ name: label, uri: text(500), hash })
 
@@ -52,7 +55,10 @@ const params = z
       .array(label)
       .min(1)
       .max(16)
-      .refine((names) => new Set(names).size === names.length, 'names one twice')
+      .refine((names) => new Set(names).size === names.length, {
+        error: 'names one twice',
+        params: { rule: 'unique' },
+      })
       .default(['common']),
     documents: z.array(document).max(16).default([]),
     property: property.optional(),

@@ -168,13 +168,13 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
 
 const noDatabase = () => {
   const message = 'is 1: there is one database'
-  return refusedValue([{ pointer: 'database', rule: 'known', message }])
+  return refusedValue([{ pointer: 'database', rule: 'unknown', message }])
 }
 
 const refuseUnknown = (error: unknown): never => {
   if (!(error instanceof UnknownLinkError)) throw error
   const message = 'is the number of no link of the chain'
-  throw refusedValue([{ pointer: 'after', rule: 'known', message }])
+  throw refusedValue([{ pointer: 'after', rule: 'unknown', message }])
 }
 
 const anchorOf = (text: string | undefined): Anchor | undefined => {

@@ -37,7 +37,7 @@ const headerOf = (c: RequestContext): string | undefined => {
     throw new ApiError(
       httpErrors.bad_request,
       `Idempotency-Key must be once 1 to ${keyLengthMax} printable ASCII characters, a comma within quotes.`,
-      { errors: [{ pointer: 'Idempotency-Key', rule: 'form', message: 'is malformed' }] },
+      { errors: [{ pointer: 'Idempotency-Key', rule: 'format', message: 'is malformed' }] },
     )
   }
   if (findInIdentifier(key) === 'card number') {

@@ -21,7 +21,7 @@ const overlapSecondsMax = 720 * 3_600
 
 const scope = text(grantCharactersMax).refine(isGrant, {
   error: 'is no scope',
-  params: { rule: 'known' },
+  params: { rule: 'unknown' },
 })
 /** A stored key has no member for `false`. */
 const switches = { own_webhooks: z.boolean().optional(), read_only: z.boolean().optional() }
