@@ -17,8 +17,8 @@ export const resolutions = [
 export type Resolution = (typeof resolutions)[number]
 
 /**
- * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
- * authorization with unknown outcome is being reversed, so it can only end voided.
+ * The event that ends the reversal under way in that status, or what is held; undefined if there is none. We told the
+ * caller that an authorization with unknown outcome is being reversed, so it can only end voided, unless it is held.
  */
 export const resolvingEvent = (state: Resolved, outcome: Resolution): CardEvent | undefined => {
   const { operation } = state
