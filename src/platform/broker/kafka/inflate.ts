@@ -18,8 +18,8 @@ const { zstdDecompressSync } = zlib as unknown as {
 }
 
 /**
- * The records of a compressed batch. A few bytes may stand for gigabytes, so we refuse a batch above {@link
- * batchBytesMax} before it takes memory.
+ * The records of a compressed batch. We refuse a batch above {@link batchBytesMax} before it takes memory: a few bytes
+ * may stand for gigabytes.
  *
  * @param codec as the batch's attributes have it
  * @throws Error if the batch is too large, or not made by the codec
