@@ -9,14 +9,14 @@ const concurrencyFirst = 8
 export const runningMax = 96
 /** The same to all endpoints whose last attempt failed: however many there are, the others go on. */
 export const failingRunningMax = runningMax / 2
-/** An endpoint has at most so many times as many attempts as are left for others. */
+/** The most attempts of an endpoint, as a multiple of those left for others. */
 const heldPerFree = 2
 const breakerFirstMs = 1_000
 const breakerMaxMs = 60_000
 /** Consecutive failures after which an endpoint rests. */
 const breakerFailures = 5
 
-/** An endpoint that takes attempts, and whose it is. */
+/** An endpoint that takes attempts, with its owner. */
 type Receiver = { readonly id: string; readonly account: string; readonly url: string }
 
 /** One endpoint's own queue. The experience with one URL says nothing of another, which has its own queue. */

@@ -8,7 +8,7 @@ const wholeEveryMs = 1_000
 /** Transactions do not commit in the order of the moments that they write. */
 const marginMs = 1_000
 
-/** @returns what says whether the look that begins now is a whole one */
+/** @returns a function that says whether the look that begins now is a whole one */
 export const createWholeLooks = () => {
   let lastMs = Number.NEGATIVE_INFINITY
   return (isAsked = false): boolean => {
@@ -19,5 +19,5 @@ export const createWholeLooks = () => {
   }
 }
 
-/** @param at of what was taken */
+/** @param at the moment of the last taken row */
 export const lowOf = (at: Date): Date => new Date(at.getTime() - marginMs)

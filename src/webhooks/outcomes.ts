@@ -84,7 +84,7 @@ const statusOf = (step: DeliveryStep, decided: DeliveryStep | undefined): string
   return decided.disable ?? 'exhausted'
 }
 
-/** @returns those that decided something, with what follows from them */
+/** @returns the outcomes that decided something, with their consequences */
 const writeBatch = (
   sql: Client,
   batch: readonly FinishedAttempt[],
@@ -100,7 +100,7 @@ const writeBatch = (
     }))
     for (const { delivery, step } of decided) {
       const { endpointId, id, eventId, type } = delivery
-      // If we cannot deliver an operational event, that causes no further one.
+      // If we cannot deliver an operational event, we do not emit another about that.
       if (step.state !== 'exhausted' || operational(type)) continue
       events.push({
         type: 'webhook.delivery.exhausted',

@@ -32,9 +32,9 @@ type RelayDeps = {
   readonly broker: EventBroker | undefined
   /** Other databases, without endpoints, in which we emit events. */
   readonly elsewhere?: readonly Client[]
-  /** Accounts whose endpoints are told of what belongs to no account. */
+  /** Accounts whose endpoints get the events that belong to no account. */
   readonly institution: readonly string[]
-  /** Says for which endpoints. */
+  /** Gets the endpoints of new deliveries. */
   readonly onDeliveries: (endpoints: readonly string[]) => void
   readonly logger: Logger
 }
@@ -115,7 +115,7 @@ export const createRelay = (deps: RelayDeps): Relay => {
 
 /** Looks into the outbox. */
 const createLooks = (deps: RelayDeps) => {
-  /** Behind a pooler of transactions nobody is heard. */
+  /** False behind a pooler of transactions, where we hear nobody. */
   let isHearing = true
   let isTold = false
   /** True for events of another database, with the moments of their making there. */

@@ -12,7 +12,7 @@ export const visibleTo = ({ owner: account, keyId, restrictions }: WebhookRights
   createdBy: restrictions.ownWebhooks === true ? keyId : null,
 })
 
-/** The error of a key that is for endpoints that it made itself. */
+/** The error of a key that may only use endpoints that it made itself. */
 export const madeByAnother = (): ApiError =>
   restrictedBy('own_webhooks', 'endpoints that another key made')
 
@@ -31,12 +31,12 @@ export const requireOwn = <Row extends Pick<EndpointRow, 'account' | 'createdBy'
   return row
 }
 
-/** Whether the key is for less than an endpoint is told of. */
+/** Whether the key may know less than an endpoint is told. */
 export const isLimited = ({ restrictions }: WebhookRights): boolean =>
   restrictions.merchantIds !== undefined || restrictions.wallets !== undefined
 
 /**
- * An endpoint is told of all that is its account's, which is more than such a key may know.
+ * An endpoint gets everything of its account, which is more than such a key may know.
  *
  * @param what is not for it, in words
  * @throws ApiError `restricted`

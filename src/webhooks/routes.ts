@@ -44,7 +44,7 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): readonly Route[] => [
   ...deliveryRoutes(deps).flatMap((route) => [route, ...formerly(route)]),
 ]
 
-/** The former path of a delivery still answers, but is told to nobody: it looks like one of an endpoint. */
+/** The former path of a delivery still answers, but the document leaves it out: it looks like one of an endpoint. */
 const formerly = (route: Route): readonly Route[] => {
   if (!route.path.startsWith(deliveriesBase)) return []
   const path = `/v1/webhooks/deliveries${route.path.slice(deliveriesBase.length)}`
@@ -191,7 +191,7 @@ const eventBehind = async (
 const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
   route(documents.deliveriesOf, async (asked) => {
     const rights = rightsOf(asked.c)
-    // Whether something happened to another's payment is not for a key of some merchants or wallets.
+    // A key of some merchants or wallets must not learn whether something happened to another's payment.
     requireUnlimited(rights, 'deliveries by their subject')
     const { subject, limit, cursor } = asked.query
     const page = { limit: limit + 1, before: await eventBehind(service, cursor) }
@@ -241,7 +241,7 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       const { delivery, attempts, event, endpoint } = await findDelivery(asked)
       const rights = rightsOf(asked.c)
       const body = shownBody(rights, endpoint, event)
-      // A receiver may say again what it was sent, and it may have been sent more than it would be now.
+      // A receiver's answer may repeat what we sent it, which may be more than we would send it now.
       const showsAnswers = body !== null && mayHaveFull(rights, event)
       return Response.json({
         ...viewOfDelivery(delivery),

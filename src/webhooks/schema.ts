@@ -29,7 +29,7 @@ export const webhookEndpoints = pgTable(
     active: boolean().notNull().default(true),
     /** Why it is inactive: `request`, `gone` or `failing`. */
     disabledReason: text('disabled_reason'),
-    /** When it last became inactive: it is told of what happened before. */
+    /** When it last became inactive: it still gets earlier events. */
     disabledAt: instant('disabled_at'),
     /** Null: WEBHOOK_SECRET signs. */
     secret: bytea(),
@@ -91,7 +91,7 @@ export const webhookEvents = pgTable(
     dataFull: text('data_full'),
     /** Trace of the cause, which the deliveries join. */
     traceparent: text(),
-    /** After whatever the statement saw that writes it: an endpoint that it saw was made before. */
+    /** Later than all that its statement saw: if the statement saw an endpoint, the endpoint was made earlier. */
     createdAt: instant('created_at').notNull().default(sql`clock_timestamp()`),
     publishedAt: instant('published_at'),
   },
@@ -108,7 +108,7 @@ export const webhookDeliveries = pgTable(
     eventId: text('event_id')
       .notNull()
       .references(() => webhookEvents.id, { onDelete: 'cascade' }),
-    /** An endpoint goes at once, and what it leaves little by little: a month of deliveries is many. */
+    /** An endpoint goes at once, but its rows go little by little: a month of deliveries is many. */
     endpointId: text('endpoint_id').notNull(),
     status: text().$type<DeliveryStatus>().notNull().default('pending'),
     /** Attempts of the present round: a replay begins a new round. */
@@ -123,7 +123,7 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_due')
       .on(table.endpointId, table.nextAttemptAt)
       .where(sql`status = 'pending'`),
-    // Few of a status may stand among many of another.
+    // One status may have few rows among many of another.
     index('webhook_deliveries_of_status').on(
       table.status,
       table.endpointId,

@@ -48,7 +48,7 @@ export const createSender = (options: {
   readonly allowed: AllowList
   readonly timeoutMs: number
   readonly version: string
-  /** How long we wait for the body of an answer: its status alone says what became of the delivery. */
+  /** How long we wait for the body of an answer: the status alone decides the delivery. */
   readonly answerWaitMs?: number
   /** The certificate to show, and authorities besides the public ones; asked for at every attempt. */
   readonly tls?: (() => TlsOptions) | undefined
@@ -101,7 +101,7 @@ export const createSender = (options: {
   }
 }
 
-/** An address that swallows what it is sent leaves no time for the next, which the next attempt begins with. */
+/** If an address swallows the request, no time is left for the next one, so the next attempt begins with that. */
 const turned = ({ urls, ...rest }: Target, attempt: number): Target => {
   const first = (attempt - 1) % urls.length
   return { ...rest, urls: [...urls.slice(first), ...urls.slice(0, first)] }
@@ -151,7 +151,7 @@ const readAnswer = async (response: Response, waitMs: number): Promise<string> =
       size += read.value.length
     }
   } catch {
-    // Broken off in its body: the status stands.
+    // The body broke off: the status still counts.
   }
   clearTimeout(timer)
   await reader.cancel().catch(() => {})

@@ -126,7 +126,7 @@ export type WebhookService = {
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. @throws ApiError `overloaded` */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
-  /** Says for whom something has become due. */
+  /** Gets the endpoints for which something has become due. */
   readonly note: (endpoints: readonly string[]) => void
   /**
    * All, or of many those for which something is pending. Without those for which nothing can sign, of which the log
@@ -146,7 +146,7 @@ export const testsMax = 16
 export const createWebhookService = (deps: WebhookServiceDeps): WebhookService => {
   const { store, send } = deps
   const { keysOf } = createSecrets(deps.sealer, deps.commonSecret)
-  /** Undefined: there are many, and those for which something waits are read each time. */
+  /** Undefined if there are too many to keep: then we read those with waiting work each time. */
   type Active = readonly ActiveEndpoint[] | undefined
   let cached: { readonly atMs: number; readonly all: Promise<Active> } | undefined
   const waiting = createWaiting(store)
@@ -350,7 +350,7 @@ const noSuch = (): ApiError => new ApiError(httpErrors.not_found, 'No such webho
 
 const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')
 
-/** The answer of what made a secret, with that in clear. */
+/** The answer to a call that made a secret, with the secret in clear. */
 const withSecret = (
   answered: Answered,
   open: (isSealed: boolean, secret: Uint8Array, id: string) => string,
@@ -380,7 +380,7 @@ const audited = async <T extends EndpointRow | boolean | undefined>(
 }
 
 /**
- * Until the end of the transaction nobody else asks for the same account.
+ * Nobody else asks for the same account until the end of the transaction.
  *
  * @throws ApiError `webhooks_full`: the account has as many of types as it may
  */

@@ -28,7 +28,7 @@ export const isDecodable = (secret: string): boolean => {
 export const isKeyShort = (secret: string): boolean =>
   !secret.startsWith(prefix) || keyOfSecret(secret).length <= keyBytesMax
 
-/** Whether nobody finds its key by trying: production asks for it. */
+/** Whether nobody can find its key by trying, as production requires. */
 export const isKeyLong = (secret: string): boolean => keyOfSecret(secret).length >= keyBytesMin
 
 /** A new secret in the form of Standard Webhooks. */

@@ -83,7 +83,7 @@ export class Book {
     return this.opened.get(keyOf(original))
   }
 
-  /** The payment with this RRN and authorization code; without a code that is known, the last with this RRN. */
+  /** The payment with this RRN and authorization code; if the code is absent or unknown, the last with this RRN. */
   findReferred(reference: Reference): BookEntry | undefined {
     if (reference.rrn === '') return undefined
     const [byRrn = '', byCode = ''] = referenceKeysOf(reference)
@@ -118,7 +118,7 @@ export class Book {
     return this.uploaded.get(keyOf(original)) ?? this.opened.get(keyOf(original))?.capturedAmount
   }
 
-  /** Books in the totals of a day that has ended what came with its upload only. */
+  /** Books a transaction that came only with an upload, in the totals of its ended day. */
   upload(of: Original, kind: TotalKind, currency: string, day: string, amount: number): void {
     this.days.bookLate(kind, currency, day, amount)
     putBounded(this.uploaded, keyOf(of), amount, this.entriesMax)

@@ -61,7 +61,7 @@ const isUpload = ({ mti }: CardMessage): boolean => mti.startsWith('03')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
 /** True if the message moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
-/** Networks have it as an authorization, too, and as an advice of either. */
+/** A refund comes as a purchase or as an authorization, or as an advice of either, depending on the network. */
 const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
   (isFinancial(mti) || mti.startsWith('01')) && processingCode.startsWith('20')
 

@@ -102,7 +102,7 @@ export class SimulatedKeys {
     return offered !== undefined
   }
 
-  /** Puts a new key into the answer to who asks; it is in use from then on. */
+  /** Puts a new key into the answer to a request for one; it is in use from then on. */
   give(answer: CardMessage): void {
     const { bytes, parcel } = this.newKey()
     this.adopt(bytes)

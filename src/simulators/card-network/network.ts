@@ -64,7 +64,7 @@ export class CardNetwork {
   private readonly options: CardNetworkOptions
   private readonly ledger: Book
   private readonly sessions = new Set<Session>()
-  /** Over which the last key was sent. */
+  /** The connection over which the last key was sent. */
   private keySession: Session | undefined
   private readonly signedOn = new WeakSet<Session>()
   /** Connections that a gateway believes to be there. */

@@ -54,7 +54,7 @@ export class Session {
         if (keys !== undefined && !parser.mti.startsWith('08')) {
           const field = parser.has(128) ? 128 : 64
           const data = bytes.subarray(start, parser.offset(field))
-          // A network is silent about what somebody else may have written.
+          // A network does not answer a message that somebody else may have written.
           if (!keys.isRight(data, parser.copy(field) ?? new Uint8Array(0))) return
         }
         take(readMessage(parser), new Uint8Array(tpdu))

@@ -163,7 +163,7 @@ export type ControlDeps = {
   readonly isFull: IsFull
 }
 
-/** Until the bank is full: then those that were made are told. */
+/** Pays until the bank is full, and tells which payments were made. */
 const payInMany = async (
   { to, amount_cents: cents, count, channel: by, charge }: z.infer<typeof payInBody>,
   { payIn, isFull }: ControlDeps,

@@ -1,4 +1,4 @@
-/** Pix Automático as the institutions of payers have it that do not read here: the bank answers in their place. */
+/** Pix Automático of the payers' institutions that do not read here: the bank answers in their place. */
 import { formatCents, parseCents } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { putBounded } from '../bounded.ts'
@@ -126,7 +126,7 @@ const [mandateRefusal, chargeRefusal, cancellationRefusal] = ['AP13', 'AM02', 'F
 /** CxlPrcgTp of a payer's institution that has cancelled its own schedule: there is nothing to ask. */
 const tellsOfItsOwn = 'DHIP'
 
-/** MndtSts of what is accepted, or why it is not. */
+/** MndtSts of an accepted request, or the reason of a refusal. */
 type Verdict = 'PDNG' | 'CFDB' | 'CCLD' | { readonly refusal: string }
 
 const refusedBy = ({ code = mandateRefusal }: Fault): Verdict => ({ refusal: code })

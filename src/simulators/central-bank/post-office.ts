@@ -29,7 +29,7 @@ export type PostOffice = {
   readonly repeat: (origin: Origin) => void
   /** Whether that participant ever read there. */
   readonly isRead: (ispb: string, channel: Channel) => boolean
-  /** Whether what is sent there now would wait behind too much. */
+  /** Whether a message sent there now would wait behind too many. */
   readonly isFull: (ispb: string, channel: Channel) => boolean
   /** Drops mail that nobody reads, where most of it waits. @returns whether there was any */
   readonly makeRoom: () => boolean

@@ -146,7 +146,7 @@ const requireOpen = ({ status, calendario, valor }: Payload, now: number): void 
   throw new UnpaidError(409, 'not_payable', `the charge is ${what}`)
 }
 
-/** @throws UnpaidError `unknown_key`, or `directory_failed`: then whose key it is is not known */
+/** @throws UnpaidError `unknown_key`; or `directory_failed`, if nobody could tell whose key it is */
 const lookUp = async (directory: string | undefined, key: string, endToEndId: string) => {
   if (directory === undefined) {
     const message = 'say to and tax_id, or start the bank with the directory’s address'

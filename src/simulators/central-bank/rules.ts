@@ -33,7 +33,7 @@ export const paymentFault = (
   )
 }
 
-/** The id of a payment is of who sends it or of who has initiated it, that of a charge of who is paid. */
+/** The id of a payment names its sender or its initiator; that of a charge its sender or the payee's institution. */
 const paymentIdFault = (payment: CreditTransfer, idsAtMs: IdsAtMs): string | undefined => {
   const { endToEndId, debtorAgentIspb, creditorAgentIspb, initiatingPartyDocument } = payment
   const isCharge = payment.localInstrument === 'AUTO'

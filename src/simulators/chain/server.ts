@@ -121,13 +121,13 @@ const answer = async (engine: Engine, faults: FaultPlan, request: Request): Prom
   return loss === undefined ? Response.json(batch ? answered : answered[0]) : end(loss.fault)
 }
 
-/** Change nothing, so that it is all the same when they are asked. */
+/** These change nothing, so the moment of the question does not matter. */
 const questions: ReadonlySet<string> = new Set([
   ...['eth_call', 'eth_getBalance', 'eth_getBlockByHash', 'eth_getBlockByNumber', 'eth_getCode'],
   ...['eth_getTransactionCount', 'eth_getTransactionReceipt'],
 ])
 
-/** An engine whose questions, and what is sent to it, wait for each other, until `ask`: together each costs it less. */
+/** An engine that gathers questions, and transactions, until `ask`: together, each costs it less. */
 const gathering = (engine: Engine): { readonly engine: Engine; readonly ask: () => void } => {
   const calls: EngineCall[] = []
   const raws: string[] = []

@@ -57,12 +57,12 @@ export const createCidFiles = (deps: {
       putBounded(requested, file.id, file, requestedMax)
       return file
     },
-    /** Undefined: there is none of that participant. */
+    /** Undefined if that participant has no such file. */
     find: (id: number, participant: string): CidFile | undefined => {
       const file = requested.get(id)
       return file?.participant === participant ? file : undefined
     },
-    /** How it is told of to who asks under that origin. */
+    /** The answer about a file, for a participant that asks under that origin. */
     elementOf: (file: CidFile, origin: string): Element => {
       const isLost = deps.fails()
       const content = isLost ? undefined : contentOf(file)
