@@ -141,8 +141,8 @@ export const checkCertificate = (
 }
 
 /**
- * The certificate that the key belongs to (without a key: the one that issued no other), and its issuers in order. The
- * file may have any order.
+ * The certificate that the key belongs to (without a key, the one that issued no other), and its issuers in order. The
+ * file may have them in any order.
  */
 export const orderChain = (
   certificates: readonly X509Certificate[],

@@ -62,7 +62,7 @@ export const statusAt = (
   return now < notBefore ? 'not_yet_valid' : 'active'
 }
 
-/** The highest version for a purpose that holds and has its key: a newer one without keeps nobody from working. */
+/** The highest valid version for a purpose that has its key: a newer one without its key must not stop the work. */
 export const latestUsable = (
   stored: readonly CertificateRecord[],
   { ispb, type }: { readonly ispb: string; readonly type: string },

@@ -13,7 +13,7 @@ import type { Io } from './program.ts'
 
 type OpenStore = {
   readonly store: CertificateStore
-  /** Before anything is shown of what a private key was used for; a folder has no log. */
+  /** Called before we show the result of using a private key; a folder has no log. */
   readonly recordAct: RecordAct
   readonly close: () => Promise<void>
 }

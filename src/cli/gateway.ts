@@ -90,7 +90,7 @@ export const buildGateway = (
   return { gateway, features }
 }
 
-/** The limits of callers, shared with other processes as soon as the features are there that know how. */
+/** The limits of callers, shared with other processes as soon as the features that can share them are there. */
 const ratesOf = ({ ratePerKey, ratePerAccount }: PlatformSettings, logger: Logger) => {
   let drawTokens: DrawTokens | undefined
   const limitOf = (perSecond: number) => (perSecond === 0 ? undefined : perSecond)

@@ -9,7 +9,7 @@ type Refusal = Error & {
 const isServer = (text: string, address: unknown, port: unknown): boolean => {
   const url = URL.parse(text)
   const name = url?.hostname.replace(/^\[|\]$/g, '')
-  // A name has an address that we do not know.
+  // We do not know the address of a name.
   const isHost = name === address || /[a-z]/i.test(name ?? '')
   return url !== null && isHost && (url.port === '' || Number(url.port) === port)
 }
@@ -20,7 +20,7 @@ const isAbout = (error: Refusal, text: string): boolean => {
   return port !== undefined && isServer(text, address, port)
 }
 
-/** Pairs of an option and what stands after it, of a command line that was read already. */
+/** The options and their arguments on a command line that was read already. */
 const optionsOf = (argv: readonly string[]): readonly (readonly [string, string])[] =>
   argv.flatMap((word, at) => {
     const [, name, value = argv[at + 1] ?? ''] = /^(--[a-z-]+)(?:=(.*))?$/s.exec(word) ?? []

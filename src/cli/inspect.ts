@@ -75,7 +75,7 @@ export const inspectCommand: Command = {
   },
 }
 
-/** The error before what could be read of the message. */
+/** Puts the error before the fields that we could read. */
 const withError = (explanation: Explanation): Explanation => {
   const { value, failure } = explanation
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -83,7 +83,7 @@ const withError = (explanation: Explanation): Explanation => {
 }
 
 const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
-  // A message is often at hand as digits; a file of that name goes first.
+  // People often have a message as digits; a file of that name comes first.
   path !== undefined && /^([0-9A-Fa-f]{2}){2,}$/.test(path) && !existsSync(path)
     ? new TextEncoder().encode(path)
     : readDocument(path, io)

@@ -87,7 +87,7 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   positionalsMax: 2,
   run: async (args, io, program) => {
     const action = actionOf(actions, args)
-    // A leaked key is revoked, and its secret replaced, whatever else is set wrong.
+    // Other wrong settings must not keep anybody from revoking or rotating a leaked key.
     const { environment, apiKeysFile } = platformSettings
     const needed = [environment, apiKeysFile, databaseSettings.dsn]
     const { platform, database: dsn } = demandSettings(program.load(io.env), needed)

@@ -32,7 +32,7 @@ export const migrateCommand: Command = {
             )),
       )
       if (isDry) continue
-      // Commands write to the audit log before the first gateway runs, which makes what is missing later.
+      // Commands write to the audit log before the first gateway runs, which makes the missing partitions later.
       await withDatabase(dsn, io, ensureAuditPartitions).catch((err: unknown) =>
         logger.warn({ err }, 'the months of the audit log are left to the gateway'),
       )

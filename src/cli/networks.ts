@@ -12,7 +12,7 @@ import {
 } from './command.ts'
 import type { Io } from './program.ts'
 
-/** Shows and corrects what networks of digital currency are known by. */
+/** Shows the facts by which we know networks of digital currency, and forgets wrong ones. */
 export const networksCommand: Command = {
   name: 'networks',
   summary: 'Shows what digital-currency networks are known by, and forgets what is wrong of it.',

@@ -3,7 +3,7 @@ import { rebuildRecurring } from '#src/spi/index.ts'
 import { type Command, inDatabase, print } from './command.ts'
 import { inProgress } from './progress.ts'
 
-/** Derives what is projected from stored messages again. */
+/** Derives the projections anew from stored messages. */
 export const rebuildCommand: Command = {
   name: 'rebuild',
   summary: 'Derives mandates and charges of Pix Automático from the stored messages again.',
@@ -16,7 +16,7 @@ that is not kept any more said something of stays as it is.`,
   examples: ['trilho rebuild', 'trilho rebuild --json'],
   run: async (args, io, program) => {
     const done = await inDatabase(program, io, async (sql) => {
-      // Before: it may be interrupted, and what it has written by then stays so.
+      // Recorded before the work: an interrupted run keeps what it has written by then.
       await writeAudit(sql, {
         actor: commandActor(),
         action: 'recurring.rebuild',

@@ -38,7 +38,7 @@ Ends with 1 when something is sealed under neither key; that is left as it is. T
     await withDatabase(dsn, io, async (sql) => {
       for (const { sealed } of idleFeatures(program, loaded, errorLogger(io))) {
         if (sealed === undefined) continue
-        // Before: it may be interrupted, and what it has sealed by then stays so.
+        // Recorded before the work: an interrupted run keeps what it has sealed by then.
         await writeAudit(sql, {
           actor: commandActor(),
           action: 'master_key.rotate',

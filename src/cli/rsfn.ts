@@ -26,7 +26,7 @@ import {
 import type { Io } from './program.ts'
 
 type Service = NonNullable<ReturnType<typeof rsfnServiceOf>>
-/** Says in the audit log what a key of the database was used for, before the result is shown. */
+/** Records the use of a key of the database in the audit log, before we show the result. */
 type RecordUse = (action: 'rsfn.seal' | 'rsfn.open', outcome: string) => Promise<void>
 type Action = (
   service: Service,

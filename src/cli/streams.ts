@@ -52,7 +52,7 @@ export const readBytes = async (
 
 const wipe = '\r\u001b[2K'
 
-/** The streams of this process, and what it ends with once they are taken. */
+/** The streams of this process, and its exit code once they are taken. */
 export const createProcessIo = (env: Io['env']) => {
   const [out, err] = [createOutput(process.stdout), createOutput(process.stderr)]
   const io: Io = {

@@ -32,7 +32,7 @@ import type { Session, Sessions } from './session.ts'
 export type ConsoleDeps = {
   readonly sessions: Sessions
   readonly live: Live
-  /** Where a trace is looked at, with `{trace_id}` in place of its id. */
+  /** The address that shows a trace, with `{trace_id}` in place of its id. */
   readonly traceUrl: string | undefined
   readonly absoluteSeconds: number
   /** The API that answers all its requests; it is there once the process listens. */
@@ -217,7 +217,7 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
   requireOwnOrigin(c)
   const { list: paths, since, key } = readQuery(c, followed)
   const session = await sessionOf(deps, c, key)
-  // The answer to HEAD is measured by its body, which has no end here.
+  // The listener counts the body of an answer to HEAD, and this one has no end.
   if (c.req.raw.method === 'HEAD') return new Response(null)
   return deps.live.open({
     sessionId: session.id,

@@ -2,7 +2,7 @@ import { OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
 import { keySetBytesMax, readKeySetText } from './key-set.ts'
 import type { VerificationKey } from './names.ts'
 
-/** The keys at an address could not be had; the message says why. */
+/** We could not get the keys at an address; the message says why. */
 export class KeysUnavailableError extends Error {
   override readonly name = 'KeysUnavailableError'
 }

@@ -13,7 +13,7 @@ const triesMax = 16
 /**
  * @property kid - of the key, where it came beside the token
  * @property payload - of a detached token (RFC 7515, appendix F)
- * @property keys - trusted for this request; then no others are
+ * @property keys - trusted for this request, and then the only ones
  * @property account - who asks: the address of a key set is what an account wants
  */
 export type VerifyRequest = {

@@ -24,7 +24,7 @@ export type DevCardNetworks = {
   readonly stop: () => Promise<void>
 }
 
-/** Short, so that the cards which get no answer can be tried with patience. */
+/** Short, so that people need little patience to try the cards that get no answer. */
 const timeoutSeconds = '5'
 const theirs = ['CARDGW_NETA_HOST', 'CARDGW_NETB_HOST', 'CARDGW_NETWORKS_FILE', 'CARDGW_VAULT_URL']
 
@@ -56,7 +56,9 @@ export const startDevCardNetworks = (given: Environment): DevCardNetworks => {
   }
 }
 
-/** A network that speaks as the gateway is told to; where that is no dialect or frame, the settings are refused later. */
+/**
+ * A network that speaks as the gateway's settings say; if they name no dialect or frame, a later check refuses them.
+ */
 const networkLike = (given: Environment, name: string): CardNetwork => {
   const dialect = findDialect(given[`${name}_DIALECT`] ?? '') ?? findDialect('ascii')
   const framing = findFraming(given[`${name}_FRAME`] ?? '') ?? findFraming('binary-2')

@@ -22,7 +22,7 @@ export type DevCentralBank = {
   readonly url: string | undefined
   /** The ISPB of the institution that the gateway plays. */
   readonly ispb: string
-  /** Whether what comes in is accepted at once, by nobody's decision. */
+  /** Whether incoming payments are accepted at once, without anybody's decision. */
   readonly accepts: boolean
   /** Makes 99999A03 pay; undefined when the user named another bank. */
   readonly payIn: CentralBank['payIn'] | undefined

@@ -29,7 +29,9 @@ export const processOf = (pid: number): Process | undefined => {
   }
 }
 
-/** When a process started, which tells it from a later one of its number; undefined: it has ended, or nothing tells. */
+/**
+ * When a process started, which tells it from a later one of its number; undefined if it has ended or cannot be read.
+ */
 export const startOf = (pid: number): string | undefined => {
   if (process.platform !== 'linux') return toldStart(pid)
   const found = processOf(pid)

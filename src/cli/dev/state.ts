@@ -16,7 +16,7 @@ export type DevState = {
   readonly keyFile: string
   /** The demonstration's key: everything is allowed, on this machine. */
   readonly apiKey: string
-  /** Seals what is secret in the database. */
+  /** Seals the secrets in the database. */
   readonly masterKey: string
   readonly writeSample: (name: string, content: string | Uint8Array) => Promise<string>
 }
@@ -106,7 +106,7 @@ const lockState = (directory: string): void => {
   })
 }
 
-/** Whether the process runs that wrote this, its id and when it started: another one may have the id by now. */
+/** Whether the process that wrote this, its id and its start, still runs: another one may have the id by now. */
 const isRunning = (holder: string): boolean => {
   const [id = '', ...start] = holder.trim().split(' ')
   const pid = Number(id)

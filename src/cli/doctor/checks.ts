@@ -43,7 +43,7 @@ const checkPort = ({
   }
 }
 
-/** Keys of one place, of which those that fit are of this environment. */
+/** The keys of one place, counted by whether they are of this environment. */
 type Counted = { readonly detail: string; readonly fitting: number; readonly others: number }
 
 /**

@@ -28,13 +28,13 @@ export type DatabaseToCheck = {
 
 type DatabaseSetting = 'DATABASE_DSN' | 'CARDGW_DATABASE_URL'
 
-/** The setting that one of the databases is of. */
+/** The setting that names this database. */
 export const settingOf = (
   dsn: string,
   { database }: Pick<LoadedProgram, 'database'>,
 ): DatabaseSetting => (dsn === database ? 'DATABASE_DSN' : 'CARDGW_DATABASE_URL')
 
-/** Checks of the database of cards say which they are of. */
+/** The checks of the cards' database name it. */
 export const ofDatabase = (setting: DatabaseSetting, checks: readonly Check[]): readonly Check[] =>
   setting === 'DATABASE_DSN'
     ? checks

@@ -36,7 +36,7 @@ const prepared = async (sql: Client): Promise<void> => {
   await sql`select ${mark}::text as prepared`
 }
 
-/** Whether what was prepared on one connection to the server works on another. */
+/** Whether a statement prepared on one connection to the server works on another. */
 const checkTransactions = async (one: Client, other: Client): Promise<Check> => {
   const detail = 'one that pools transactions'
   try {

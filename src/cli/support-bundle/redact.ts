@@ -98,7 +98,7 @@ export const createRedactor = (secrets: readonly string[]): Redactor => {
     return Object.fromEntries(members.map(([name, own]) => [withoutSecrets(name), hide(own)]))
   }
   const plain = (value: unknown): unknown => hide(JSON.parse(JSON.stringify(value ?? null)))
-  /** The net below the guards: a line that still holds something is not kept. */
+  /** The net below the guards: drops a line that still holds something secret. */
   const searched = (text: string): string =>
     text
       .split('\n')

@@ -63,7 +63,7 @@ export const createCollector = <W extends { readonly number: number }>(deps: {
       last.set(worker.number, message.values)
       answered(worker)
     },
-    /** Keeps what a worker that ended has counted, as far as it was told. */
+    /** Keeps the counts of a worker that ended, as far as it told them. */
     retire: (worker: W): void => {
       answered(worker)
       const values = last.get(worker.number)
