@@ -17,7 +17,7 @@ export type Answered = Answer & { readonly isReplay: boolean }
  * Runs the work of one transaction once per key: the effect, the key and the answer commit together, and a repetition
  * gets that answer. Work that throws leaves no trace and may be repeated. While it runs, we tell others to wait.
  *
- * @param work returns the answer; a `provisionalMs` makes it provisional, until {@link settleKey} comes in time
+ * @param work returns the answer; with `provisionalMs`, it stands unless {@link settleKey} comes in time
  * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
  */
 export const runOnce = (
