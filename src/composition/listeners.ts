@@ -42,7 +42,10 @@ const listenersOf = ({ platform, grpc }: Values): readonly Listener[] => {
 const isSame = (one: ListenAddress, other: ListenAddress): boolean =>
   one.port !== 0 &&
   one.port === other.port &&
-  (one.host === other.host || isAll(one) || isAll(other))
+  (hostOf(one) === hostOf(other) || isAll(one) || isAll(other))
+
+const hostOf = ({ host }: ListenAddress): string | undefined =>
+  host === 'localhost' ? '127.0.0.1' : host
 
 const isAll = ({ host }: ListenAddress): boolean =>
   host === undefined || host === '0.0.0.0' || host === '::'

@@ -25,6 +25,7 @@ test.each([
   [{ TRILHO_ADMIN_ADDR: '127.0.0.1:7000' }, 'TRILHO_ADMIN_ADDR is where HTTP_ADDR listens'],
   [{ PIX_API_ADDR: ':7000' }, 'PIX_API_ADDR is where HTTP_ADDR listens'],
   [{ GRPC_ADDR: ':7000' }, 'GRPC_ADDR is where HTTP_ADDR listens'],
+  [{ PIX_API_ADDR: 'localhost:7000' }, 'PIX_API_ADDR is where HTTP_ADDR listens'],
   [{ CARDGW_PORT: '9090', GRPC_ADDR: '127.0.0.1:9090' }, 'GRPC_ADDR is where CARDGW_PORT listens'],
   [
     { TRILHO_ADMIN_ADDR: '[::1]:7001', PIX_API_ADDR: '0.0.0.0:7001' },
