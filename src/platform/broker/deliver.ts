@@ -167,7 +167,7 @@ const buryUntilDone = async <M extends Delivery>(
         if (bytesMax === undefined) {
           deps.logger.error(
             { ...fields, err: error },
-            'dlq refuses a message: it stays where it is',
+            'dlq refuses a message even when it is cut: the group goes on behind it in its topic',
           )
           return 'settled'
         }
