@@ -24,9 +24,17 @@ export type HostOptions = {
  * and again without a pause.
  */
 export const hostOptions = (dsn: string): HostOptions => {
-  const url = parseDatabaseUrl(dsn)
-  const isOne = url.servers.length === 1
-  return { ...tlsOf(url), ...(isOne ? {} : { socket: socketOf(finderOf(dsn, url)) }) }
+  const options = known.get(dsn) ?? optionsOf(parseDatabaseUrl(dsn))
+  known.set(dsn, options)
+  return options
+}
+
+/** The pool, the consumers and the migrations of one database ask together, and read the files of its TLS once. */
+const known = new Map<string, HostOptions>()
+
+const optionsOf = (url: DatabaseUrl): HostOptions => {
+  const tls = tlsOf(url)
+  return { ...tls, ...(url.servers.length > 1 && { socket: socketOf(createFinder(url, tls)) }) }
 }
 
 const tlsOf = ({ tlsFiles }: DatabaseUrl): Pick<HostOptions, 'ssl'> => {
@@ -45,24 +53,14 @@ class ReadOnlyError extends Error {
   }
 }
 
-/** The pool, the consumers and the migrations of one database ask together. */
-const finders = new Map<string, Finder>()
-
 type Finder = () => Promise<string>
 
-const finderOf = (dsn: string, url: DatabaseUrl): Finder => {
-  const finder = finders.get(dsn) ?? createFinder(url)
-  finders.set(dsn, finder)
-  return finder
-}
-
-const createFinder = (url: DatabaseUrl): Finder => {
-  const { servers } = url
+const createFinder = ({ servers, isPrimary }: DatabaseUrl, tls: HostOptions): Finder => {
   let asked: { readonly atMs: number; readonly found: Promise<string> } | undefined
   let turn = 0
   // If no host will do, says that none takes writes, or else reports the hosts' errors in turn.
   const find = (): Promise<string> =>
-    Promise.any(servers.map((server) => demand(server, url))).catch(
+    Promise.any(servers.map((server) => demand(server, isPrimary, tls))).catch(
       ({ errors }: AggregateError) => {
         throw (
           errors.find((error) => error instanceof ReadOnlyError) ?? errors[turn++ % errors.length]
@@ -77,9 +75,9 @@ const createFinder = (url: DatabaseUrl): Finder => {
 }
 
 /** Resolves to the server if it answers, and takes writes where that is needed. */
-const demand = async (server: string, url: DatabaseUrl): Promise<string> => {
+const demand = async (server: string, isPrimary: boolean, tls: HostOptions): Promise<string> => {
   const sql = postgres(server, {
-    ...tlsOf(url),
+    ...tls,
     max: 1,
     connect_timeout: askTimeoutSeconds,
     onnotice: () => {},
@@ -90,7 +88,7 @@ const demand = async (server: string, url: DatabaseUrl): Promise<string> => {
     const [row] = await sql<{ writes: boolean }[]>`
       select not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'
         as writes`
-    if (url.isPrimary && row?.writes !== true) throw new ReadOnlyError()
+    if (isPrimary && row?.writes !== true) throw new ReadOnlyError()
     return server
   } finally {
     clearTimeout(late)

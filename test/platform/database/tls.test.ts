@@ -1,6 +1,6 @@
 /** A server whose certificate comes from an authority of one's own, as those of most clouds do. */
 import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import {
@@ -70,3 +70,12 @@ test.each([verified(single, other), verified(twice, other), `${single}?sslmode=v
     await expect(refusal).rejects.toThrow(/DATABASE_DSN: .*(certificate|issuer)/)
   },
 )
+
+test.each([single, twice])('its files are read at the start, and not needed later', async (url) => {
+  const path = written('start.pem', authority.cert)
+  const dsn = `${verified(url, path)}&application_name=start`
+  await demandDatabase('DATABASE_DSN', dsn)
+  rmSync(path)
+  await Bun.sleep(1_100)
+  await demandDatabase('DATABASE_DSN', dsn)
+})
