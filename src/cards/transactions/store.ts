@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import {
   type Client,
+  listed,
   opaque,
   type Queryable,
   rowCount,
@@ -114,7 +115,7 @@ const met = (sql: Client, filter: TransactionFilter) => {
   const { merchantIds, merchantId, status, reference, rrn, stan } = filter
   const { amountFrom, amountTo, needsAttention, from, to } = filter
   return sql`true
-    ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
+    ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${listed(sql, merchantIds, 'text')})`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
