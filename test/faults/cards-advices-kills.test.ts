@@ -75,7 +75,10 @@ const goOn = async (
 ): Promise<void> => {
   const ask = (id: string, path: string, body?: unknown) =>
     demanded(gateway, 202, `/${id}/${path}`, body, `away-${path}-${id}`)
-  await ask(ids.captured, 'capture')
+  // Refused unsent until the gateway has failed to connect again.
+  const isTaken = async () =>
+    (await gateway.post(`/${ids.captured}/capture`, undefined, crypto.randomUUID()))?.status === 202
+  await until(isTaken, 'a network that is away')
   await ask(ids.inPart, 'capture', { amount: 3_000, final: false })
   await ask(ids.refunded, 'refund', { amount: 4_000 })
   await ask(ids.voided, 'void')
@@ -223,7 +226,6 @@ test(
         Array.from({ length: rounds }, (_, round) => begin(gateway, round)),
       )
       network.stop()
-      await Bun.sleep(100)
       await Promise.all(begun.map((ids, round) => goOn(gateway, round, ids)))
       const stored = await waiting(database)
       await gateway.kill()
