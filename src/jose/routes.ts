@@ -36,7 +36,7 @@ const contentOf = (text: string, encoding: 'utf8' | 'base64url', pointer: string
   const content = new Uint8Array(Buffer.from(text, encoding))
   if (content.length > contentBytesMax) {
     const message = `is over ${contentBytesMax} bytes`
-    throw refusedValue([{ pointer, rule: 'length', message, expected: contentBytesMax }])
+    throw refusedValue([{ pointer, rule: 'bytes', message, expected: contentBytesMax }])
   }
   return content
 }

@@ -42,7 +42,7 @@ const secret = text(secretCharactersMax)
   .refine(isDecodable, { error: 'must be base64 after whsec_', params: { rule: 'base64' } })
   .refine(isKeyShort, {
     error: `must be a key of at most ${keyBytesMax} bytes`,
-    params: { rule: 'length' },
+    params: { rule: 'bytes' },
   })
   .meta({
     description: `Signs deliveries: whsec_ followed by base64 of random bytes, ${keyBytesMax} at most, or a text, whose bytes are the key. In production it has at least ${keyBytesMin} bytes. Never shown again.`,

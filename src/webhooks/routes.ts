@@ -119,7 +119,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   const checkSecret = (secret: string | undefined): void => {
     if (secret === undefined || !deps.isProduction || isKeyLong(secret)) return
     const message = `must be a key of at least ${keyBytesMin} bytes`
-    throw refusedValue([{ pointer: '/secret', rule: 'length', message }])
+    throw refusedValue([{ pointer: '/secret', rule: 'bytes', message }])
   }
 
   return [

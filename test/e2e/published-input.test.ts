@@ -296,7 +296,7 @@ describe('a query or a body at a bound of the published schema', () => {
 const unchecked = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.startsWith('0x') ? value.toLowerCase() : value
 
-/** The rule `max` is not among them: it counts bytes, of which a schema cannot tell. */
+/** The rule `bytes` is not among them: a schema cannot tell of bytes. */
 const sizeRefused = (text: string, pointer: string): boolean =>
   ['minimum', 'maximum', 'length', 'count'].some((rule) =>
     text.includes(`"pointer":"${pointer}","rule":"${rule}"`),

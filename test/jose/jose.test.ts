@@ -176,7 +176,7 @@ describe.skipIf(openssl.missing)(`JWS${openssl.note}`, () => {
       call('/v1/jose/sign', { kid: 'ES256', payload: 'a'.repeat(length) })
     expect((await signed(contentBytesMax)).status).toBe(200)
     const { status, json } = await signed(contentBytesMax + 1)
-    expect([status, json.errors[0].rule]).toEqual([400, 'length'])
+    expect([status, json.errors[0].rule]).toEqual([400, 'bytes'])
     expect((await call('/v1/jose/verify', { jws: 'a'.repeat(tokenCharsMax + 1) })).status).toBe(400)
   })
 })

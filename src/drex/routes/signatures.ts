@@ -144,7 +144,7 @@ const bytesOf = (hex: string): Uint8Array => {
 const requireCount = (types: Readonly<Record<string, unknown>>): void => {
   if (Object.keys(types).length <= typesMax) return
   const message = `must be at most ${typesMax} types`
-  throw refusedValue([{ pointer: '/typed_data/types', rule: 'length', message }])
+  throw refusedValue([{ pointer: '/typed_data/types', rule: 'count', message }])
 }
 
 const show = ({ wallet, digest, signature }: Signed): Response =>

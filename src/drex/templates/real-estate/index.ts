@@ -25,7 +25,7 @@ const label = z
   .min(1)
   .refine((text) => Buffer.byteLength(text) <= labelBytesMax, {
     error: 'must be at most 31 bytes',
-    params: { rule: 'length' },
+    params: { rule: 'bytes' },
   })
 
 const document = z.strictObject({ name: label, uri: text(500), hash })

@@ -35,7 +35,7 @@ export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
   route(documents.open, async ({ body }) => {
     const message = bytesOf(body.message, '/message')
     if (message.length > rsfnMessageBytesMax) {
-      throw refusedValue([{ pointer: '/message', rule: 'length', message: 'is too long' }])
+      throw refusedValue([{ pointer: '/message', rule: 'bytes', message: 'is too long' }])
     }
     const policy = {
       acceptClear: body.accept_clear,
