@@ -92,7 +92,8 @@ describe('another program that signs', () => {
       return held?.count === 0
     })
     signer.release()
-    for (const id of hung) await reaches(id, 'confirmed')
+    // Each of them rested after its refusals, and the rests doubled.
+    for (const id of hung) await bench.reaches(id, 'confirmed')
     expect(await bench.balance(bia)).toBe(100n + 36n * 100n)
     await signer.stop()
   }, 60_000)
