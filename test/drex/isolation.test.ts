@@ -92,7 +92,7 @@ describe('another program that signs', () => {
       return held?.count === 0
     })
     signer.release()
-    // Each of them rested after its refusals, and the rests doubled.
+    // Each of its wallets rests for seconds after a refusal.
     for (const id of hung) await bench.reaches(id, 'confirmed')
     expect(await bench.balance(bia)).toBe(100n + 36n * 100n)
     await signer.stop()
