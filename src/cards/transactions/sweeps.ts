@@ -32,12 +32,16 @@ export const hasAbandoned = async (sql: Queryable, agesMs: AgesMs): Promise<bool
   return row?.found === true
 }
 
+/** On the wire or being told, and not held for a person. */
+const underWay = (sql: Queryable) =>
+  sql`(status = 'pending' or operation is not null) and reason is distinct from ${restored}`
+
 const abandoned = (sql: Queryable, agesMs: AgesMs) => {
   const all = [...agesMs.values()]
   const byNetwork = JSON.stringify(Object.fromEntries(agesMs))
   // The shortest one first, which the index knows.
   return sql`
-  (status = 'pending' or operation is not null) and reason is distinct from ${restored}
+  ${underWay(sql)}
   and (case when operation like 'reversing%' or operation like 'advising%' then 1 else 0 end) = 0
   and touched_at < now() - make_interval(secs => ${Math.min(...all) / 1_000})
   and touched_at < now() - make_interval(
@@ -51,7 +55,7 @@ export const lockUnheld = async (
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<TransactionRow[]>`
     select ${tx(selectedColumns)} from card_transactions t
-    where (status = 'pending' or operation is not null) and reason is distinct from ${restored}
+    where ${underWay(tx)}
       and coalesce(operation, 'authorization') in (${constants(tx, ['authorization', ...heldOperations])})
     order by touched_at limit ${limit} for update`
   return rows.map(recordOf)

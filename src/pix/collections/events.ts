@@ -21,13 +21,10 @@ export const collectionEvents = async (
   collections: readonly Collection[],
 ): Promise<readonly AppEvent[]> => {
   const paid = await pixByIds(sql, collections.flatMap(paidIds))
-  const pixOf = new Map(paid.map((pix) => [pix.endToEndId, pix]))
-  return collections.map((one) =>
-    collectionEvent(
-      one,
-      paidIds(one).flatMap((id) => pixOf.get(id) ?? []),
-    ),
-  )
+  return collections.map((one) => {
+    const pix = paidIds(one).flatMap((id) => paid.get(id) ?? [])
+    return collectionEvent(one, pix)
+  })
 }
 
 const collectionEvent = (collection: Collection, paid: readonly Pix[]): AppEvent => ({

@@ -64,9 +64,7 @@ export const createCollectionService = (deps: CollectionServiceDeps) => {
   const shown = async (collections: readonly Collection[]): Promise<readonly object[]> => {
     const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
     const recurrences = new Map((await findRecurrences(sql, ids)).map((one) => [one.id, one]))
-    const paid = new Map(
-      (await pixByIds(sql, collections.flatMap(paidIds))).map((pix) => [pix.endToEndId, pix]),
-    )
+    const paid = await pixByIds(sql, collections.flatMap(paidIds))
     return collections.flatMap((one) => {
       const recurrence = recurrences.get(one.recurrenceId)
       const pix = paidIds(one).flatMap((id) => paid.get(id) ?? [])

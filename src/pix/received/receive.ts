@@ -115,7 +115,7 @@ const eventsOf = async (
   returned: readonly EndedReturn[],
 ): Promise<readonly AppEvent[]> => {
   const ids = new Set([...settled, ...returned.map(({ endToEndId }) => endToEndId)])
-  const all = new Map((await pixByIds(tx, [...ids])).map((pix) => [pix.endToEndId, pix]))
+  const all = await pixByIds(tx, [...ids])
   const received = settled.flatMap((id) => {
     const pix = all.get(id)
     return pix === undefined ? [] : [receivedEvent(pix)]

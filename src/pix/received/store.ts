@@ -235,13 +235,16 @@ export const pixOfCharges = async (
   return Map.groupBy(await withReturns(sql, rows), ({ chargeId }) => chargeId ?? '')
 }
 
-/** Settled payments, in no order. */
-export const pixByIds = async (sql: Queryable, ids: readonly string[]): Promise<readonly Pix[]> => {
-  if (ids.length === 0) return []
+/** Settled payments by their EndToEndId. */
+export const pixByIds = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Pix>> => {
+  if (ids.length === 0) return new Map()
   const rows = await sql<PixRow[]>`
     select ${columns(sql)} from pix_received p
     where p.end_to_end_id = any(${listed(sql, ids, 'text')}) and p.settled_at is not null`
-  return withReturns(sql, rows)
+  return new Map((await withReturns(sql, rows)).map((pix) => [pix.endToEndId, pix]))
 }
 
 /** A settled payment of the account. */
