@@ -28,9 +28,15 @@ const shared = (count: number, words: number): string =>
   word(words * 32) +
   'ab'.repeat(words * 32)
 
+/** The time of the processors, which other work does not lengthen. */
+const usedSince = (before: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
 const everywhere = async (type: string, data: string) => {
   const abi = await abiWith(type)
-  const startMs = performance.now()
+  const before = process.cpuUsage()
   const result = (() => {
     try {
       return decodeResult(abi, `f(${type})`, `0x${data}`)
@@ -43,7 +49,7 @@ const everywhere = async (type: string, data: string) => {
   const event = decodeEvent(abi, `E(${type})`, { topics, data: `0x${data}` })
   const call = decodeCall([abi], `${selector as Hex}${data}`)
   const revert = await explainRevert(`${abi.getError('R')!.selector}${data}`, [abi])
-  return { result, event, call, revert: revert?.name, tookMs: performance.now() - startMs }
+  return { result, event, call, revert: revert?.name, usedMs: usedSince(before) }
 }
 
 test('a content that several offsets share is read as long as no more is read than twice what there is', async () => {
@@ -67,10 +73,10 @@ test.each([
   ['uint8[0][]', word(32) + word(90) + word(0)],
   ['uint8[0][1000000000]', word(0)],
 ])('a contract that answers %s in a way that swells holds up nobody', async (type, data) => {
-  const { result, event, call, revert, tookMs } = await everywhere(type, data)
+  const { result, event, call, revert, usedMs } = await everywhere(type, data)
   expect({ event, call, revert }).toEqual({ event: undefined, call: undefined, revert: 'unknown' })
   expect(result).toBe('The contract’s answer is not what its ABI says.')
-  expect(tookMs).toBeLessThan(10_000)
+  expect(usedMs).toBeLessThan(1_000)
 })
 
 test('as many bytes of an answer are read as the limit says, and not one word more', async () => {
