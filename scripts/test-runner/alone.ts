@@ -5,8 +5,8 @@ import type { FileReport } from './process.ts'
  * the crowd made too long. Such a test is a defect, and is told as one; it does not hold back the work of everybody.
  */
 
-/** More failed files than this are no accident of a crowd: none of them runs again. */
-export const secondRunsMax = 3
+/** More failed files than this, one in a hundred, are no accident of a crowd: none of them runs again. */
+export const secondRunsMax = 7
 
 const hasFailed = ({ counts }: FileReport): boolean => counts.fail > 0
 

@@ -105,6 +105,8 @@ const yesterday = dayOf(Date.now() - 86_400_000)
 /** A moment of a day in Brazil, minutes after its noon. */
 const noon = (day: string, minutes: number): string =>
   new Date(Date.parse(`${day}T15:00:00.000Z`) + minutes * 60_000).toISOString()
+/** The last second of yesterday in Brazil: at every hour of today, less than a day ago. */
+const lateYesterday = `${today}T02:59:59.000Z`
 
 const settledAt = (xml: string, at: string): string =>
   xml.replace(
@@ -268,8 +270,8 @@ test('what lies between two balances is held against our book, by the clock of t
 })
 
 test('the number of entries of a day that is over is held against our book', async () => {
-  await received(noon(yesterday, 0))
-  await received(noon(yesterday, 1))
+  await received(lateYesterday)
+  await received(lateYesterday)
   const asked = await ask({ report: 'entries', day: yesterday })
   // Of a document that was not received yet, the request tells the day.
   const before = await figuresIn(count(asked, 2))
