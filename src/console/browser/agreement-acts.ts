@@ -87,7 +87,7 @@ type Whole<T> = T & { readonly steps: readonly Pick<Step, 'kind' | 'status'>[] }
 const ends = ['confirmed', 'reverted', 'failed', 'cancelled']
 const isOpen = ({ status }: Pick<Step, 'status'>): boolean => !ends.includes(status)
 
-/** The acts open to our part now, one at a time; the contract judges again. */
+/** The acts that our side may do now: none while a step is open. The contract judges again. */
 export const lienActs = (lien: Whole<Lien>): readonly Act[] => {
   if (lien.status !== 'active' || lien.steps.some(isOpen)) return []
   if (lien.part === 'beneficiary') return [partialAct(lien, 'release', w.releaseConsequence)]
@@ -97,7 +97,7 @@ export const lienActs = (lien: Whole<Lien>): readonly Act[] => {
   ]
 }
 
-/** A command that is signed is taken back on the chain alone, and that once. */
+/** Once our command is signed, only a call on the chain takes it back; while one is under way we offer no second. */
 export const deliveryActs = (one: Whole<Delivery>): readonly Act[] => {
   const { status, steps } = one
   const isUnsigned = steps.some((step) => step.kind === 'command' && step.status === 'pending')

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screens of deliveries against payment and of liens say. */
+/** The texts of the screens of deliveries against payment and of liens. */
 export const agreementWords = inWords({
   deliveries: ['Deliveries', 'Entregas'],
   liens: ['Liens', 'Garantias'],

@@ -2,8 +2,8 @@ const number = String.raw`\d[\d.,]*`
 const range = new RegExp(`^(${number})?\\s*(-|–|\\.\\.)\\s*(${number})?$`)
 
 /**
- * What to ask the API for an amount as people write it: `1.234,56`, `1,234.5`, `10`, or two of them with a dash between,
- * of which one may be missing. The API says what is wrong with anything else.
+ * The API's parameters for an amount as people write it: `1.234,56`, `1,234.5`, `10`, or a range such as `10-20`, `10-`
+ * and `-20`. The API says what is wrong with any other text.
  */
 export const amountsAsked = (
   text: string,
@@ -26,7 +26,7 @@ const forms = [
   /^([1-9]\d{0,2}(?:,\d{3})+)(?:\.(\d{1,2}))?$/,
 ]
 
-/** A text in none of the forms stays as it is, because we might read it otherwise than it is meant. */
+/** Any other text stays as it is, because we might misread it. */
 const reaisOf = (text: string): string => {
   const [, whole, cents] =
     forms.map((form) => form.exec(text)).find((found) => found !== null) ?? []
@@ -35,11 +35,11 @@ const reaisOf = (text: string): string => {
   return cents === undefined ? digits : `${digits}.${cents}`
 }
 
-/** The same for digital currency, which may have more decimals, written after a point as the API does. */
+/** The same for digital currency. It may have more decimals, written after a point as in the API. */
 export const tokensAsked = (text: string): Readonly<Record<string, string>> =>
   amountsAsked(text, (one) => (/^\d+\.\d+$/.test(one) ? one : reaisOf(one)))
 
-/** The same in cents, as cards have it. */
+/** The same for cards, whose amounts are in cents. */
 export const centsAsked = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(amountsAsked(text)).map(([name, amount]) => [name, centsOf(amount)]),

@@ -1,33 +1,32 @@
 import { useEffect, useState } from 'preact/hooks'
 import { fill, locale, words } from './words.ts'
 
-/** What a session may do. */
+/** A session and its rights. */
 export type Session = {
   readonly name: string
   readonly key_id: string
   readonly account: string
   readonly environment: 'test' | 'live'
   readonly scopes: readonly string[]
-  /** The names of what the key is restricted by. */
+  /** The names of the key's restrictions. */
   readonly restrictions: readonly string[]
-  /** With `{trace_id}` in place of the id of a trace; null where traces are looked at nowhere. */
+  /** The address of a trace, with `{trace_id}` in place of its id; null where no tool shows traces. */
   readonly trace_url: string | null
 }
 
-/** What a screen is given: what its address asks for, and whose it is. */
 export type ScreenProps = { readonly query: URLSearchParams; readonly session: Session }
 
-/** The same of the page of one thing. */
+/** The props of a page that shows one thing. */
 export type ThingProps = ScreenProps & { readonly id: string }
 
 /** A request that was refused or got no answer. */
 export class Refusal extends Error {
   readonly status: number
   readonly requestId: string
-  /** The API's name for what is wrong; empty where it has none. */
+  /** The API's code of the error; empty where it has none. */
   readonly code: string
 
-  /** The API repeats the answer that it kept from the first time. */
+  /** True: the API repeated the answer that it kept from the first time. */
   readonly isReplay: boolean
 
   constructor(status: number, message: string, requestId: string, code = '', isReplay = false) {
@@ -38,55 +37,55 @@ export class Refusal extends Error {
     this.isReplay = isReplay
   }
 
-  /** The same was asked for before, and nobody knows what became of that: this may be for having been done then. */
+  /** True: an earlier try had an unknown outcome, and the API may refuse this one because the first was done. */
   isSecond = false
 
-  /** Somebody in between gave it, a proxy say: it tells nothing of what the gateway did, now or before. */
+  /** True: something in between, such as a proxy, answered. This says nothing of what the gateway did. */
   isForeign = false
 
-  /** Whether what was asked for may have been done all the same. */
+  /** Whether the gateway may have done the act all the same. */
   get mayHaveActed(): boolean {
     return this.status === 0 || this.status >= 500 || this.isSecond || this.isForeign
   }
 
-  /** Whether nobody knows what became of the request, which may be tried again. */
+  /** Whether the outcome is unknown and the request may be tried again. */
   get isOpen(): boolean {
     return this.mayHaveActed && this.mayPass && !this.isReplay
   }
 
-  /** Whether it says what became of the request, and of each one before it under its key. */
+  /** Whether the outcome is known, of this request and of each earlier one with its Idempotency-Key. */
   get isCertain(): boolean {
     const isRunning = this.status === 409 && ['', 'idempotency_in_progress'].includes(this.code)
     const isOfWhoAsks = [401, 403, 408, 429].includes(this.status)
     return this.isReplay || !(this.mayHaveActed || isRunning || isOfWhoAsks)
   }
 
-  /** Whether the gateway says that there is no session any more. */
+  /** Whether the gateway says that the session is over. */
   get isSignedOut(): boolean {
     return this.status === 401 && !this.isForeign
   }
 
-  /** Whether the same may be answered later: not where a right or a setting is missing. */
+  /** Whether the same request may succeed later. It cannot where a right or a setting is missing. */
   get mayPass(): boolean {
     const isFault = this.status === 0 || this.status === 429 || this.status >= 500
     return (isFault || this.isForeign) && !this.code.endsWith('not_configured')
   }
 }
 
-/** What went wrong as a refusal, with status 0 if there was no answer at all. */
+/** Any error as a refusal; its status is 0 if there was no answer. */
 export const refusalOf = (thrown: unknown): Refusal =>
   thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
 
-/** `background`: what a page asks for by itself, which keeps no session alive. */
+/** `background`: the page asks by itself, which keeps no session alive. */
 export type Purpose = 'user' | 'background'
 
-/** The session whose account is shown. If the cookie is another's by now, we ask nothing in its name. */
+/** The session whose account is shown. Each request names its key, because the cookie may hold another by now. */
 let shown: Session | undefined
 
 export const keyShown = (): string => shown?.key_id ?? ''
 export const accountShown = (): string => shown?.account ?? ''
 
-/** What is to be seen before the page asks who it is, and whether the session has ended meanwhile. */
+/** Set while the page must stay although the session may end; `isOver`: it has ended meanwhile. */
 let held: { isOver: boolean } | undefined
 
 const end = (): void => {
@@ -94,7 +93,7 @@ const end = (): void => {
   else held.isOver = true
 }
 
-/** Keeps what the page shows, also when its session ends. @returns lets it go */
+/** Keeps the page even if its session ends. @returns lets the page go */
 export const holdSession = (): (() => void) => {
   const own = { isOver: false }
   held = own
@@ -104,12 +103,12 @@ export const holdSession = (): (() => void) => {
   }
 }
 
-/** How long an answer is awaited: what is only read may be asked for again. */
+/** How long we wait for an answer: reads get less time, since we can repeat them. */
 const [readMs, actMs] = [20_000, 60_000]
 
 type Received = { readonly answer: Response; readonly text: string }
 
-/** @throws Refusal there is no answer, or it does not come to its end in time */
+/** @throws Refusal no answer came, or not all of it in time */
 const received = async (path: string, init: RequestInit, withinMs: number): Promise<Received> => {
   const signal = AbortSignal.timeout(withinMs)
   try {
@@ -146,7 +145,7 @@ const refusalIn = (answer: Response, body: unknown): Refusal => {
   return Object.assign(new Refusal(answer.status, message, ''), { isForeign: true })
 }
 
-/** An answer from somebody in between, such as a proxy, may be no JSON. */
+/** The answer of something in between, such as a proxy, may not be JSON. */
 const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -163,7 +162,7 @@ const isOfGateway = (answer: Response): boolean =>
 
 const pixErrorPrefix = 'https://pix.bcb.gov.br/api/v2/error/'
 
-/** Whether it has one of the forms in which the gateway refuses: what others answer with has errors too. */
+/** Whether this is a refusal in one of the gateway's forms: the answers of others may hold errors too. */
 const isRefusalOfGateway = (body: unknown): boolean => {
   const { type, code, error } = (body ?? {}) as {
     type?: unknown
@@ -182,7 +181,7 @@ const codeOf = (body: unknown): string => {
   return String(code ?? error?.code ?? '')
 }
 
-/** The forms of errors: problems, those of cards and digital currency, those of the API Pix. */
+/** Reads the forms of errors: problems, the form of cards and digital currency, and that of the API Pix. */
 const messageOf = (body: unknown): string => {
   const { detail, error, errors, violacoes } = (body ?? {}) as {
     detail?: unknown
@@ -206,7 +205,7 @@ export const getText = async (
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
   JSON.parse((await ask(`/api${path}`, {}, purpose)).text) as T
 
-/** Undefined if it may not be seen or is not there. @throws Refusal if it may be answered later */
+/** Undefined if the key may not see it or it does not exist. @throws Refusal if it may be answered later */
 export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked
@@ -216,7 +215,7 @@ export const ifThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   }
 }
 
-/** The same for a part of a page, but returns the refusal to show in its place if it may be answered later. */
+/** The same for a part of a page, but returns the refusal, which the page shows in its place. */
 export const partOf = async <T>(asked: Promise<T>): Promise<T | Refusal | undefined> => {
   try {
     return await ifThere(asked)
@@ -225,7 +224,7 @@ export const partOf = async <T>(asked: Promise<T>): Promise<T | Refusal | undefi
   }
 }
 
-/** For one act, however often it is sent. Not `randomUUID`: a browser has that over HTTPS only. */
+/** One key for one act, however often it is sent. Browsers have `randomUUID` over HTTPS only. */
 export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -270,23 +269,22 @@ export const signOut = async (): Promise<void> => {
   try {
     await ask('/session', { method: 'DELETE' }, 'user')
   } catch (error) {
-    // What is shown is signed out already.
+    // The session that the page shows is over already.
     if (!refusalOf(error).isSignedOut) throw error
   }
 }
 
 export type Loaded<T> = {
   readonly value: T | undefined
-  /** When the value was asked for, in milliseconds. */
+  /** When we asked for the value, in milliseconds since 1970. */
   readonly atMs: number
-  /** What the ask after that of the value met with, where there is one. */
+  /** The error of the last request, if it failed. */
   readonly error: Refusal | undefined
   readonly again: () => void
-  /** How often it was asked for again. */
   readonly turn: number
 }
 
-/** Calls what it is given whenever something may have changed. @returns ends that */
+/** Calls `ask` whenever something may have changed. @returns ends that */
 export type Wake = (ask: () => void) => () => void
 
 /** Wakes by the clock alone. */
@@ -297,15 +295,15 @@ export const every =
     return () => clearInterval(timer)
   }
 
-/** After so long we ask again by ourselves for what failed. */
+/** How long after a failure we ask again. */
 export const retryMs = 10_000
 
 /**
- * What `load` finds; the former value stays while it is asked for again.
+ * The answer of `load`; the former one stays until a new one comes.
  *
- * @param key names what is loaded: another one loads again
- * @param wake asks again by itself: after so many milliseconds each time, or when it is told to; while the page is seen
- * @param lacks whether a part was refused, so that it is asked for again as what failed is
+ * @param key names what is loaded: we load anew for another key
+ * @param wake asks again by itself while the page is visible: each so many milliseconds, or when a `Wake` says so
+ * @param lacks whether a part was refused, so that we ask again as after a failure
  */
 export const useLoaded = <T>(
   key: string,
@@ -340,7 +338,11 @@ type Answer<T> = {
   readonly error?: Refusal | undefined
 }
 
-/** Whoever is told of a change is told once: an ask that fails, or that nobody would see, is made up for. @returns ends it */
+/**
+ * A `Wake` tells of a change once, so we repeat a failed ask, and make up for one while the page was hidden.
+ *
+ * @returns ends it
+ */
 const keepAsking = <T>(
   load: (purpose: Purpose) => Promise<T>,
   tell: (answer: Answer<T>) => void,

@@ -1,7 +1,7 @@
-/** What a list is narrowed by, or its API asked for; an empty text is nothing. */
+/** The query parameters of a list; an empty text counts as absent. */
 export type Asked = Readonly<Record<string, string | undefined>>
 
-/** The path with what is asked for behind it. */
+/** The path with its query. */
 export const asking = <Path extends string>(
   path: Path,
   asked: Asked,

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screen of what needs a person says. */
+/** The texts of the screen "Needs attention". */
 export const attentionWords = inWords({
   attention: ['Needs attention', 'Requer atenção'],
   intro: [

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screen of the audit log says. */
+/** The texts of the screen of the audit log. */
 export const auditWords = inWords({
   intro: [
     'Who did what, of all accounts, newest first. Choose an action, actor or object to see no other.',
@@ -42,7 +42,7 @@ export const auditWords = inWords({
   place: ['Entry or link', 'Registro ou elo'],
 })
 
-/** What was found of an entry or a link, by its kind. */
+/** Findings about an entry or a link, by their kind. */
 export const findingWords: Readonly<Record<string, string>> = inWords({
   altered: ['not what was sealed', 'não é o que foi selado'],
   deleted: ['gone', 'desapareceu'],

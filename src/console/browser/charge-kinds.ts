@@ -5,7 +5,7 @@ import { dayEnd, dayStart } from './days.tsx'
 import { reais } from './format.ts'
 import type { Page } from './table.tsx'
 
-/** As the API Pix (2.9.0) tells of a charge, a Pix, a recurrence and what belongs to one: what is read of them. */
+/** The members that we read of a charge, a Pix, a recurrence and their parts, named as in the API Pix (2.9.0). */
 export type Told = {
   readonly txid?: string
   readonly idRec?: string
@@ -40,7 +40,7 @@ export type Told = {
     readonly periodicidade?: string
     readonly dataExpiracaoSolicitacao?: string
   }
-  /** A Pix has a text, everything else an object. */
+  /** A text for a Pix, an object for everything else. */
   readonly valor?: string | Value
   readonly horario?: string
   readonly ativacao?: { readonly tipoJornada?: string }
@@ -83,7 +83,7 @@ export type Kind = (typeof kinds)[number]
 type KindOf = {
   readonly label: string
   readonly scope: string
-  /** The member of the answer that holds the list; undefined: the standard lists none of these. */
+  /** The member of the answer that holds the list; undefined: the standard has no list of this kind. */
   readonly member?: string
   readonly statuses?: readonly string[]
   readonly idOf: (told: Told) => string
@@ -144,7 +144,7 @@ export const kindsOf: Readonly<Record<Kind, KindOf>> = {
 export const kindIn = (text: string | null | undefined): Kind | undefined =>
   kinds.find((kind) => kind === text)
 
-/** Where one of them is shown. */
+/** The path of its page. */
 export const placeOf = (kind: Kind, id: string): string =>
   `/charges/${kind}/${encodeURIComponent(id)}`
 
@@ -163,7 +163,7 @@ export const personText = (person: Person | undefined): string =>
 export type ChargeFilter = {
   readonly status: string
   readonly taxId: string
-  /** Days, in the time of Brasília; both are of it. */
+  /** The first and the last day, in the time of Brasília. */
   readonly from: string
   readonly to: string
 }
@@ -176,15 +176,15 @@ type Answer = Readonly<Record<string, readonly Told[] | undefined>> & {
   }
 }
 
-/** When it was made: its list is in this order. */
+/** When it was made; the standard orders its list by this time. */
 export const createdAtOf = ({ calendario, horario, criacao, atualizacao }: Told): string =>
   horario ?? criacao ?? atualizacao?.[0]?.data ?? calendario?.criacao ?? ''
 
-/** Where to read on: in which page, and before which row, the oldest that is shown. */
+/** Where to read on: the number of the page, and the time of the oldest row that is shown. */
 type Cursor = {
   readonly at: number
   readonly oldest?: string
-  /** Rows that are shown and as old: which of them comes first is not told. */
+  /** The ids of the shown rows of that time: the standard does not say which of them comes first. */
   readonly ids: readonly string[]
 }
 
@@ -197,10 +197,10 @@ const cursorOf = (at: number, rows: readonly Told[], idOf: KindOf['idOf']): stri
 const movedPagesMax = 10
 
 /**
- * Reads pages from one on, until one begins with what is shown: what came among older rows moved others into them.
- * What came after all of them moved none.
+ * A row that enters among older ones pushes others onto later pages; a row newer than all others pushes none. Reads
+ * these pages until one begins with a row that is shown.
  *
- * @throws Refusal more has moved than is looked through
+ * @throws Refusal more pages have moved than we read
  */
 const movedRows = async (
   [from, last]: readonly [number, number],
@@ -221,8 +221,8 @@ const movedRows = async (
 }
 
 /**
- * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so the first that is
- * shown is the last one. Where the list is of one status or one payer, rows come and go among those before: rows may come again.
+ * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so we show its last
+ * page first. In a list of one status or one payer, older rows come and go, so a row may come twice.
  */
 export const pageOfCharges = async (
   kind: Kind,

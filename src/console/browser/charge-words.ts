@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screens of charges say. */
+/** The texts of the screens of charges. */
 export const chargeWords = inWords({
   charges: ['Charges', 'Cobranças'],
   intro: [

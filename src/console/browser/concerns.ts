@@ -4,16 +4,16 @@ import type { Counted } from './attention-section.tsx'
 import { count } from './format.ts'
 import { whenChanged } from './live.ts'
 
-/** Something that waits for a person, and how many of it. */
+/** A kind of thing that waits for a person, and how many there are. */
 export type Concern = Counted & { readonly name: string }
 
-/** `50+` where there are more than are counted. */
+/** `50+`: there are more than we count. */
 export const manyText = (concerns: readonly Counted[]): string => {
   const sum = concerns.reduce((so, { many }) => so + many, 0)
   return `${count(sum)}${concerns.some(({ isMore }) => isMore) ? '+' : ''}`
 }
 
-/** All of it is asked for at once, so what changes within this time is answered together. */
+/** We ask for everything at once, so one ask serves all changes within this time. */
 const gatherMs = 500
 
 /** Wakes once for all changes among the things that wait for a person, as far as the key may see them. */
@@ -24,7 +24,7 @@ export const concernsChanged = ({ scopes }: Session, everyMs: number): Wake =>
     gatherMs,
   )
 
-/** What waits for a person, of that which the key may see; a part that it may not ask, or that is not there, tells of nothing. */
+/** What waits for a person, as far as the key may see it. A part that does not exist counts as empty. */
 export const concernsOf = async (
   { scopes }: Session,
   purpose: 'user' | 'background',
@@ -45,7 +45,7 @@ export const concernsOf = async (
     .map(({ name, many, isMore }) => ({ name: nameOf(name, many), many, isMore }))
 }
 
-/** Names have a form for one, and behind a bar the one for more. */
+/** A name has its singular before the bar and its plural behind it. */
 const nameOf = (name: string, many: number): string => {
   const [one = name, more = one] = name.split('|')
   return many === 1 ? one : more

@@ -9,15 +9,14 @@ type Check = { readonly status: string; readonly reason?: string; readonly detai
 export type Health = {
   readonly status: string
   readonly version: string
-  /** Told to keys with `ops:read` alone: to nobody while the database does not say which key asks. */
+  /** Only keys with `ops:read` get it, and nobody does while the database cannot say which key asks. */
   readonly checks?: Readonly<Record<string, Check>>
 }
 type WholeHealth = Health & Required<Pick<Health, 'checks'>>
 
-/** Round trips and silences move while nothing happens. */
+/** Round trips and silences change even if nothing happens. */
 const everyMs = 30_000
 
-/** How each part is. */
 export const useHealth = (): Loaded<WholeHealth> =>
   useLoaded(
     '/health',
@@ -47,12 +46,12 @@ export type Network = {
   readonly last_echo_at?: string | null
 }
 
-/** A counterparty that payments go to and come from, as far as this process reaches it. */
+/** A counterparty that payments go to and come from, as this process reaches it. */
 export type Party = {
   readonly name: string
   readonly isUp: boolean
   readonly text: string
-  /** True: it refuses us, and what waits goes on once our certificate or admission is mended. */
+  /** True: it refuses us access; what waits goes on once our certificate or admission is mended. */
   readonly isRefused?: boolean
 }
 
@@ -61,7 +60,7 @@ const channelNames: Readonly<Record<string, string>> = {
   secondary: w.secondary,
 }
 
-/** Channels of the central bank, card networks, chains: as far as they are configured. */
+/** The configured channels of the central bank, card networks and chains. */
 export const counterparties = (checks: WholeHealth['checks']): readonly Party[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
   const channels = detailsOf<Channel>(checks['outbound']).map(
@@ -95,7 +94,7 @@ const chainStanding = (status: string, ms: number | null | undefined) =>
 
 const textOf = (parts: readonly string[]): string => parts.filter((one) => one !== '').join(' · ')
 
-/** Nothing before its first answer. */
+/** Empty before its first answer. */
 const roundTripOf = (ms: number | null | undefined): readonly string[] =>
   typeof ms === 'number' ? [fill(w.roundTrip, { time: ms < 1 ? '< 1 ms' : duration(ms) })] : []
 

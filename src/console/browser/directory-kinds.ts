@@ -3,7 +3,7 @@ import { directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
 import { pageFrom, pageSize } from './page-from.ts'
 
-/** As the API tells of a claim, an infraction report or a refund request: what is read of them. */
+/** The members that we read of a claim, an infraction report or a refund request, named as in the API. */
 export type Told = {
   readonly id: string
   readonly role: string
@@ -71,7 +71,7 @@ type KindOf = {
   readonly member: string
   readonly roles: readonly string[]
   readonly statuses: readonly string[]
-  /** What one is looked for by, as the API and as people call it. */
+  /** The parameter to search the list by, and its name for people. */
   readonly find: { readonly parameter: string; readonly label: string }
 }
 
@@ -111,11 +111,11 @@ export const kindsOf: Readonly<Record<Kind, KindOf>> = {
 export const kindIn = (text: string | null | undefined): Kind | undefined =>
   kinds.find((kind) => kind === text)
 
-/** Where the API has them. */
+/** The path of the list in the API. */
 export const listOf = (kind: Kind) => `/v1/dict/${kind}` as const
 export const pathOf = (kind: Kind, { id }: Pick<Told, 'id'>) =>
   `${listOf(kind)}/${encodeURIComponent(id)}` as const
-/** Where one of them is shown. */
+/** The path of its page. */
 export const placeOf = (kind: Kind, { id }: Pick<Told, 'id'>): string =>
   `/pix-keys/${kind}/${encodeURIComponent(id)}`
 
@@ -136,7 +136,7 @@ const askedFor = (kind: Kind, { find, role, status }: DirectoryFilter) => ({
   status,
 })
 
-/** Where the API lists those, the newest first. */
+/** The path of the newest rows of the list. */
 export const queryOf = (kind: Kind, filter: DirectoryFilter) =>
   asking(listOf(kind), { limit: String(pageSize), ...askedFor(kind, filter) })
 
@@ -146,7 +146,7 @@ export const rowsOf = (kind: Kind, answer: Readonly<Record<string, readonly Told
 export const pageOf = (kind: Kind, filter: DirectoryFilter) =>
   pageFrom<Told>(listOf(kind), kindsOf[kind].member, askedFor(kind, filter))
 
-/** For which a key is removed (DICT API, deleteEntry). */
+/** The reasons for which an owner may remove a key (DICT API, deleteEntry). */
 export const removalReasons = [
   'USER_REQUESTED',
   'ACCOUNT_CLOSURE',

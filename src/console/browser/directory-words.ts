@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screens of claims, infraction reports and refund requests say. */
+/** The texts of the screens of claims, infraction reports and refund requests. */
 export const directoryWords = inWords({
   claims: ['Claims', 'Reivindicações'],
   reports: ['Infraction reports', 'Notificações de infração'],
@@ -160,7 +160,7 @@ export const directoryWords = inWords({
   ],
 })
 
-/** Codes of the directory in words; one that came later is shown as it is. */
+/** Codes of the directory in words; an unknown code is shown as it is. */
 const codes: Readonly<Record<string, string>> = inWords({
   donor: ['we have the key', 'temos a chave'],
   claimer: ['we claim it', 'reivindicamos'],

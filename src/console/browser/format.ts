@@ -32,28 +32,28 @@ const decimals = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 18,
 })
 
-/** To the second, where a millisecond says nothing. */
+/** The time without milliseconds. */
 export const secondOf = (at: string): string => timeOf(at).slice(0, 8)
 export const timeOf = (at: string): string => clock.format(new Date(at))
-/** @param isWhole with its year */
+/** @param isWhole true: with its year */
 export const dayOf = (at: string, isWhole = false): string =>
   (isWhole ? wholeDay : day).format(new Date(at))
 export const monthOf = (at: Date): string => month.format(at)
 export const minuteOf = (ms: number): string => minute.format(new Date(ms))
-/** Never rounded up: all of it is all. */
+/** Rounded down, so that 100 % means all. */
 export const percent = (part: number, whole: number): string =>
   share.format(Math.floor((part * 1_000) / whole) / 1_000)
 export const count = (value: number): string => plain.format(value)
 
-/** A decimal in text, never as a float. */
+/** A decimal as text, because a float would round it. */
 type Decimal = `${number}`
 
 /** @param amount reais as the API writes them, `10.50` */
 export const reais = (amount: string): string => currency.format(amount as Decimal)
 
 /**
- * @param minor an integer of the currency's minor units, below zero too
- * @param unit ISO 4217 letters, another name of it, or null where it is not known
+ * @param minor an integer of the currency's minor units; it may be negative
+ * @param unit its ISO 4217 letters, another name, or null if it is unknown
  */
 export const minorOf = (minor: number, unit: string | null): string => {
   if (unit === null || !/^[A-Z]{3}$/.test(unit)) return tokens(decimalOf(minor), unit ?? '').trim()
@@ -61,7 +61,7 @@ export const minorOf = (minor: number, unit: string | null): string => {
   return format.format(decimalOf(minor, format.resolvedOptions().maximumFractionDigits) as Decimal)
 }
 
-/** As the API writes decimals. */
+/** A decimal as the API writes it. */
 export const decimalOf = (minor: number, places = 2): string => {
   const digits = String(Math.abs(minor)).padStart(places + 1, '0')
   const whole = digits.slice(0, digits.length - places)
@@ -75,7 +75,7 @@ export const tokens = (amount: string, unit: string): string =>
 const shortly = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000]
 
-/** In the unit that people would say it in: to the hundredth of a second, later to the whole unit. */
+/** In the unit that people would use: hundredths of a second below 10 s, then whole units. */
 export const duration = (ms: number): string => {
   if (ms < 1_000) return `${count(Math.round(ms))} ms`
   if (ms < 10_000) return `${shortly.format(ms / 1_000)} s`

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screen of API keys says. */
+/** The texts of the screen of API keys. */
 export const keyWords = inWords({
   keys: ['API keys', 'Chaves de API'],
   intro: [

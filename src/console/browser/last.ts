@@ -2,9 +2,9 @@ import { useRef, useState } from 'preact/hooks'
 import { type Refusal, refusalOf } from './api.ts'
 
 /**
- * The answer to what was asked last: that to an earlier question may come later, and is not shown.
+ * The answer to the last question. The answer to an earlier one may come later; we do not show it.
  *
- * @returns the answer, and what asks; with nothing to ask, nothing is shown
+ * @returns the answer, and a function that asks; called with nothing, it clears the answer
  */
 export const useLast = <T>(): readonly [
   T | Refusal | undefined,

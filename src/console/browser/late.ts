@@ -1,18 +1,18 @@
-/** Decides what is a concern only after a time. */
+/** Rules for what is a concern only after a time. */
 
 import { dayAt } from '#src/platform/runtime/days.ts'
 
-/** A block takes seconds: what is not mined by then waits for something. */
+/** A block takes seconds: a transaction that is not mined by then waits for something. */
 const minedWithinMs = 600_000
-/** A new certificate takes days to come by. */
+/** It takes days to get a new certificate. */
 const soonDays = 30
 
 const overdueMs = (): number => Date.now() - minedWithinMs
 
-/** What of a list was asked for so long ago that it is late. */
+/** The path of the list's entries that are old enough to be late. */
 export const lateOf = (list: string): string => `${list}&to=${new Date(overdueMs()).toISOString()}`
 
-/** Whether a transaction that does not go on holds up all others of the wallet. */
+/** Whether the oldest open transaction is late: it holds up all others of the wallet. */
 export const isStuck = ({ oldest_at: at }: { readonly oldest_at: string | null }): boolean =>
   at !== null && Date.parse(at) < overdueMs()
 
@@ -24,7 +24,6 @@ export type Certificate = {
   readonly days_until_expiry: number
 }
 
-/** As the store tells of it. */
 export type StoredCertificate = Certificate & {
   readonly has_private_key: boolean
   readonly status: 'active' | 'expired' | 'not_yet_valid'
@@ -39,7 +38,7 @@ export const expiresSoon = ({
 
 const monthsShown = 13
 
-/** How many expire in this month and each of a year after it: in months of the days that are shown of them. */
+/** How many expire in this month and in each of the twelve after it, by the days that the page shows. */
 export const expiries = (
   certificates: readonly Pick<Certificate, 'not_after'>[],
   nowMs: number,
@@ -55,7 +54,7 @@ export const expiries = (
 /** As `2026-01`. */
 const monthAt = (moment: Date | number): string => dayAt(moment).slice(0, 7)
 
-/** Those to be followed by a new one: where one that does their work is there already, it is used in place of the old. */
+/** Certificates that expire soon and need a new one: no newer one is active that can do their work. */
 export const toBeReplaced = <T extends StoredCertificate>(
   certificates: readonly T[],
 ): readonly T[] =>

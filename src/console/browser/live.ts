@@ -4,12 +4,12 @@ import { keyShown, type Loaded, useAnswer, type Wake } from './api.ts'
 const reopenMs = 10_000
 /** A stream that is silent for so long is lost: a browser does not notice a connection that leads nowhere. */
 const silenceMs = 4 * beatMs
-/** How old a part of a page may be that the stream does not tell of: what was delivered of a payment, say. */
+/** How old a part of a page may get that the stream does not tell of, such as the deliveries of a payment. */
 export const partsEveryMs = 30_000
 
-/** The callbacks that want to hear of a change, by the path that they follow in the API. */
+/** The callbacks to call at a change, by the API path that they follow. */
 const asks = new Map<string, Set<() => void>>()
-/** The mark that the page was told last of each path; the next stream goes on from there. */
+/** The last mark of each path; the next stream goes on from there. */
 const marks = new Map<string, string>()
 let source: EventSource | undefined
 let opening: ReturnType<typeof setTimeout> | undefined
@@ -39,9 +39,9 @@ const openAfter = (ms: number): void => {
 
 const open = (): void => {
   close()
-  // A page that is not seen takes no connection.
+  // A hidden page takes no connection.
   if (document.hidden || asks.size === 0) return
-  // Paths beyond these are asked for by the clock alone.
+  // We ask for further paths by the clock alone.
   const lists = [...asks.keys()].slice(0, listsMax)
   const query = new URLSearchParams({
     list: lists.join(' '),
@@ -60,7 +60,7 @@ const open = (): void => {
     openAfter(reopenMs)
   })
   opened.addEventListener('over', lost)
-  // Others are lost connections, after which the browser comes back by itself.
+  // In any other state the browser connects again by itself.
   opened.addEventListener('error', () => {
     if (opened.readyState === EventSource.CLOSED) lost()
   })
@@ -68,7 +68,7 @@ const open = (): void => {
   heard()
 }
 
-/** @param id of an event: the mark of each list that its stream follows; empty where there is none */
+/** @param id the id of an event: a mark for each list of its stream, empty where there is none */
 const remember = (lists: readonly string[], id: string): void => {
   const told = id.split('.')
   // Keep no mark of a path that nobody follows any more: it may change unseen.
@@ -84,11 +84,11 @@ const lost = (): void => {
 document.addEventListener('visibilitychange', () => openAfter(0))
 
 /**
- * The gateway says when any of it has changed.
+ * Wakes when the gateway says that one of the lists has changed.
  *
  * @param lists paths in the API, with their queries
- * @param everyMs asks by the clock too: for what changes while nothing happens
- * @param gatherMs one answer for all changes of so long: for what costs more than a page of a list
+ * @param everyMs asks by the clock too, for values that change even if nothing happens
+ * @param gatherMs asks once for all changes of this time, for answers that cost more than a page of a list
  */
 export const whenChanged =
   (lists: Followed | readonly Followed[], everyMs?: number, gatherMs = 0): Wake =>
@@ -111,7 +111,7 @@ export const whenChanged =
     }
   }
 
-/** What the API has at a path, as of now. */
+/** The API's answer at a path, kept up to date. */
 export const useFollowed = <T>(path: Followed, everyMs?: number): Loaded<T> =>
   useAnswer(path, whenChanged(path, everyMs))
 
