@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the forms of digital currency say. */
+/** The texts of the forms of digital currency. */
 export const makeWords = inWords({
   transfer: ['New transfer', 'Nova transferência'],
   transferConsequence: [

@@ -19,7 +19,7 @@ export const loadNetworks = (purpose?: Purpose): Promise<Networks> =>
 
 export const useNetworks = (): Loaded<Networks> => useLoaded('networks', loadNetworks)
 
-/** Whether a higher fee may put something else in the place of what is signed; not where nothing is known of the network. */
+/** Whether a higher fee can replace a signed transaction; false if we know nothing of the network. */
 export const hasFees = (told: Networks | undefined, network: string): boolean =>
   told?.networks.some(
     ({ id, configured, gas_policy: policy }) => id === network && configured && policy !== 'zero',

@@ -1,13 +1,13 @@
 import { accountShown, newIdempotencyKey, refusalOf, send } from './api.ts'
 
 /**
- * Requests whose outcome nobody knows, in what the browser keeps for all its tabs: another one, or a page that is loaded
- * anew, has the same acts open. Each is an item of its own, since two tabs write at once: its name is the digest of who
- * asks for what, which may hold a secret; its text, since when it is open, and its Idempotency-Key.
+ * Requests with an unknown outcome stay in the browser's storage, which all tabs and reloaded pages share. Each is an
+ * item of its own, since two tabs may write at once. Its name is a digest of account and request, as a request may hold
+ * a secret; its text is the time of the first try and the Idempotency-Key.
  */
 const prefix = 'trilho-open-act '
 const openMax = 100
-/** As long as the API remembers a key, unless it is set otherwise. */
+/** How long the API remembers a key by default. */
 const openMs = 72 * 3_600_000
 
 /** The oldest first. */
@@ -32,21 +32,21 @@ const openAct = (item: string): { readonly key: string; readonly isSecond: boole
   return { key, isSecond: false }
 }
 
-/** The statuses of the API for an act without a key that is done already; the API Pix uses the first. */
+/** Statuses of the API for an act that is done already and ignores the key; the API Pix uses the first. */
 const doneAlready = [400, 404, 409]
 
-/** A browser has digests where it keeps our session: over HTTPS and on loopback. */
+/** A browser has digests wherever it keeps our session: over HTTPS and on loopback. */
 const itemOf = async (asked: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(asked))
   return `${prefix}${new Uint8Array(digest)}`
 }
 
 /**
- * Has something done once: after an answer that was lost, the same takes the same Idempotency-Key, also when somebody
- * has left the question meanwhile, or the page, and asks again, here or in another tab.
+ * Has an act done once: after a lost answer the same request takes the same Idempotency-Key, even if the user left the
+ * question or the page and asks again, here or in another tab.
  *
- * @param onReplay called where it had been done before, and nothing was done now
- * @throws Refusal `isSecond`: it may have been done before, and be refused for that
+ * @param onReplay called if the act was done before and nothing was done now
+ * @throws Refusal `isSecond`: the act may have been done before and be refused for that reason
  */
 export const sendOnce = async <T>(
   method: Parameters<typeof send>[0],

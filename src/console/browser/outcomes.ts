@@ -11,7 +11,7 @@ export const sumOf = (outcomes: readonly Outcome[]): number =>
 
 const isUnknown = ({ status }: Outcome): boolean => status.toLowerCase() === 'unknown'
 
-/** The most frequent of them and, however few it has, the one that nobody knows; `rest`: the others. */
+/** The most frequent outcomes, and always the unknown one; `rest`: all others. */
 export const shownOf = (
   outcomes: readonly Outcome[],
 ): { readonly shown: readonly Outcome[]; readonly rest: readonly Outcome[] } => {

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the overview says. What needs a person is said of one, and behind a bar of more. */
+/** The texts of the overview. Names of concerns have a plural behind a bar. */
 export const overviewWords = inWords({
   untold: [
     'The gateway does not tell now how its parts are.',

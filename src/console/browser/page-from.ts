@@ -2,7 +2,7 @@ import { getJson } from './api.ts'
 import { type Asked, asking } from './asking.ts'
 import type { Page } from './table.tsx'
 
-/** Rows of a page; the lists of the API have bounds of their own. */
+/** Rows of a page; each list of the API has a maximum of its own. */
 export const pageSize = 50
 
 export type Answer<T> = Readonly<Record<string, readonly T[]>> & {
@@ -12,7 +12,7 @@ export type Answer<T> = Readonly<Record<string, readonly T[]>> & {
 /**
  * Reads a list of the API page by page.
  *
- * @param member of the answer that holds the rows
+ * @param member the member of the answer that holds the rows
  */
 export const pageFrom =
   <T>(path: string, member: string, filter: Asked = {}) =>

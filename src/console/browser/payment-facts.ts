@@ -49,7 +49,7 @@ export type TransferDetail = Transfer & {
   readonly error: unknown
   readonly updated_at: string
   readonly approval: 'required' | 'approved' | 'lapsed' | null
-  /** The key that asked for it; absent from a gateway that does not tell. */
+  /** The key that asked for the transfer; absent if the gateway does not tell it. */
   readonly requested_by?: string
   readonly steps: readonly {
     readonly kind: string
@@ -65,7 +65,7 @@ export type TransferDetail = Transfer & {
   }[]
 }
 
-/** The code, and in the reader's language what it means. */
+/** The code and its meaning in the reader's language. */
 const reasonText = (reason: Reason | null | undefined, language: string): string => {
   if (reason === null || reason === undefined) return ''
   const meaning = reason.meaning?.[language]
@@ -106,14 +106,14 @@ export const cardFacts = (detail: CardDetail): readonly Fact[] =>
 const centsIf = (cents: number | null | undefined, { currency }: CardDetail): string | undefined =>
   cents === undefined || cents === null || cents === 0 ? undefined : minorOf(cents, currency)
 
-/** Whether it waits for the approval of another key. */
+/** Whether the transfer waits for the approval of another key. */
 export const isHeld = ({
   status,
   approval,
 }: Pick<TransferDetail, 'status' | 'approval'>): boolean =>
   status === 'pending' && approval === 'required'
 
-/** Whether the key shown asked for it: another has to approve it. */
+/** Whether the key of this session asked for the transfer: then another key has to approve it. */
 export const isOwnRequest = ({ requested_by: by }: Pick<TransferDetail, 'requested_by'>): boolean =>
   by !== undefined && by === keyShown()
 
@@ -149,7 +149,7 @@ const eventFields: Readonly<Record<string, string>> = {
   reason: w.reason,
 }
 
-/** What an event of a card payment carries, in the words of its reader. */
+/** The data of an event of a card payment, in the reader's language. */
 export const eventHow = (
   data: Readonly<Record<string, unknown>> | null,
   valueText: (value: string) => string,

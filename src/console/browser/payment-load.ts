@@ -29,7 +29,7 @@ import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
 import { fill, language, words } from './words.ts'
 
-/** Deliveries that a timeline shows: the latest. */
+/** How many deliveries a timeline shows: the latest. */
 const toldMax = 100
 
 /** One fact in the life of a payment. */
@@ -46,23 +46,22 @@ export type Payment = {
   readonly status: string
   readonly id: string
   readonly moments: readonly Moment[]
-  /** In short. */
   readonly facts: readonly Fact[]
   readonly decoded: unknown
   /** ISO 8583 as far as it may be shown, with what it was for. */
   readonly wire?: readonly Exchange[]
   readonly traceId?: string | null
-  /** XML, where the rail's messages are. */
+  /** The XML, if the rail's messages are XML. */
   readonly raw: string | Refusal | undefined
-  /** The same as production code reads it; undefined for what is too long to explain at once. */
+  /** The same message, explained by production code; undefined if it is too long to explain at once. */
   readonly explained?: Explained | Refusal | undefined
-  /** What kept parts of its history away. */
+  /** Refusals of parts of its history. */
   readonly refused?: readonly Refusal[]
-  /** What came of the check of the signature; `OWN`: the gateway signs it when it sends it. */
+  /** The result of the check of the signature; `OWN`: the gateway signs the message as it sends it. */
   readonly signature?: string
-  /** What may be done about it, each with the scope that it needs. */
+  /** The acts that its state allows, with the scope that each needs. */
   readonly acts?: readonly ScopedAct[]
-  /** What was signed for it, newest first. */
+  /** The transactions signed for it, newest first. */
   readonly onChain?: readonly ChainPlace[]
 }
 
@@ -132,7 +131,7 @@ type Pix = Received & {
   readonly timeline: readonly TimelineEntry[]
 }
 
-/** The payment that the message is of; undefined for messages of none. */
+/** The payment that a message belongs to; undefined if there is none. */
 const pixOf = async (
   endToEndId: string | null,
   purpose: Purpose,
@@ -184,7 +183,7 @@ const cardPayment: Load = async (id, purpose) => {
 const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'confirmed' : type)
 
 const drexPayment: Load = async (id, purpose) => {
-  // Whoever decides on it compares the whole of an address: its ends are easily made alike.
+  // A person who decides must compare the whole address: a forged one easily has the same ends.
   const path = `${pathOfPayment('drex', id)}?full_addresses=true`
   const transfer = await getJson<TransferDetail>(path, purpose)
   const isInFlight = transfer.status === 'signed' || transfer.status === 'broadcast'
@@ -227,13 +226,13 @@ const signedFor = ({ network, steps }: TransferDetail): readonly ChainPlace[] =>
     .flatMap(({ kind, tx_hash: hash }) => (hash === null ? [] : [{ network, hash, of: kind }]))
     .toReversed()
 
-/** Ends that do not prove that nothing moved. */
+/** Errors that do not prove that nothing moved. */
 const unclearEnds = ['TRANSFER_MISMATCH', 'NETWORK_RESET']
 const openStatuses = ['pending', 'signed', 'broadcast', 'mined']
 
-/** Whether the ends of all its steps prove that nothing moved. The API looks at the chain besides. */
+/** Whether the ends of all its steps prove that nothing moved. The API checks the chain too. */
 const isRetryable = ({ network, steps }: TransferDetail): boolean => {
-  // What was signed on a chain that began anew keeps the name of the old one.
+  // Transactions signed before a chain began anew keep the old name of the network, which has an `@`.
   const isOfOld = network.includes('@')
   return !steps.some(
     ({ status, error, tx_hash: hash }) =>
@@ -243,7 +242,7 @@ const isRetryable = ({ network, steps }: TransferDetail): boolean => {
   )
 }
 
-/** What the state of a transfer lets a person do about it. */
+/** The acts that the state of a transfer allows. */
 const transferActs = (transfer: TransferDetail, networks: Networks | undefined): readonly Act[] => {
   const { status } = transfer
   if (status === 'failed' || status === 'reverted') {
@@ -265,11 +264,11 @@ type Delivery = {
 type Deliveries = {
   /** Newest first. */
   readonly deliveries: readonly Delivery[]
-  /** A text where there are older ones. */
+  /** A text if there are older ones. */
   readonly next_cursor?: string | null
 }
 
-/** Deliveries of what happened to it, and whether there are older ones: none for keys that may not see them. */
+/** The webhook deliveries of a payment, and a note if there are older ones; none if the key may not see them. */
 export const deliveriesOf = async (
   subject: string,
   purpose: Purpose,
@@ -294,7 +293,7 @@ export const deliveriesOf = async (
   }
 }
 
-/** Where the API has it. */
+/** The path of a payment in the API. */
 export const pathOfPayment = (rail: Rail, id: string) =>
   `${railLists[rail].list}/${encodeURIComponent(id)}` as const
 
@@ -311,7 +310,7 @@ export const loadPayment = async (rail: Rail, id: string, purpose: Purpose): Pro
   }
 }
 
-/** Whether a part of it may be answered later. */
+/** Whether a part was refused that may be answered later. */
 export const lacksPart = ({ raw, explained, refused = [] }: Payment): boolean => {
   const verdict = explained instanceof Refusal ? undefined : explained?.verdict
   return [raw, explained, verdict, ...refused].some((part) => part instanceof Refusal)

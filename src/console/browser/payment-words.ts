@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the page of a payment says. */
+/** The texts of the page of a payment. */
 export const paymentWords = inWords({
   summary: ['Summary', 'Resumo'],
   machine: ['As the API tells it', 'Como a API informa'],

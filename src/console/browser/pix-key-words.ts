@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screen of own Pix keys says. */
+/** The texts of the screen of our own Pix keys. */
 export const pixKeyWords = inWords({
   title: ['Pix keys', 'Chaves Pix'],
   keys: ['Keys', 'Chaves'],

@@ -1,15 +1,15 @@
 import { count } from './format.ts'
 
-/** A queue of the broker, as the metrics tell of it. */
+/** A queue of the broker, read from the metrics. */
 export type Queue = {
   readonly name: string
   readonly depth: number
   readonly ageSeconds: number
-  /** As far as it is counted at least: from here on there may be more. */
+  /** The depth is exact below this; from here on there may be more. */
   readonly countedMax: number
 }
 
-/** Each partition of a queue in PostgreSQL is counted so far, and all of one in Kafka. */
+/** The gateway counts each partition in PostgreSQL up to the first, a whole queue in Kafka up to the second. */
 const [laneDepthMax, backlogCountMax] = [100, 100_000]
 
 const none: Queue = { name: '', depth: 0, ageSeconds: 0, countedMax: backlogCountMax }
@@ -17,7 +17,7 @@ const none: Queue = { name: '', depth: 0, ageSeconds: 0, countedMax: backlogCoun
 const sample =
   /^spigw_broker_queue_(depth|age_seconds|partitions_read)\{topic="([^"]*)"[^}]*\} (\S+)$/
 
-/** Several processes tell of the same: the largest counts. Only a queue in PostgreSQL tells of its partitions. */
+/** Several processes report the same queue: the largest value counts. Only PostgreSQL reports partitions. */
 export const queuesIn = (metrics: string): readonly Queue[] => {
   const queues = new Map<string, Queue>()
   for (const line of metrics.split('\n')) {
@@ -35,6 +35,6 @@ const changeBy = (metric: string, value: number, before: Queue): Partial<Queue> 
   return { countedMax: laneDepthMax }
 }
 
-/** `800+` where more may wait than were counted. */
+/** `800+`: more may wait than were counted. */
 export const depthText = ({ depth, countedMax }: Queue): string =>
   `${count(depth)}${depth >= countedMax ? '+' : ''}`

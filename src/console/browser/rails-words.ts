@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screens of cards and of digital currency say. */
+/** The texts of the screens of cards and of digital currency. */
 export const railWords = inWords({
   connections: ['Connections', 'Conexões'],
   connectionsNote: [

@@ -11,13 +11,13 @@ import { words } from './words.ts'
 export const rails = ['spi', 'cards', 'drex'] as const
 export type Rail = (typeof rails)[number]
 
-/** Where one of them is shown. */
+/** The path of a payment's page. */
 export const placeOfPayment = (rail: Rail, id: string): string =>
   `/payments/${rail}/${encodeURIComponent(id)}`
 
 /** A payment of any rail, as a list shows it. */
 export type Row = {
-  /** Path of its page. */
+  /** The path of its page. */
   readonly to: string
   readonly id: string
   readonly kind: string
@@ -29,10 +29,10 @@ export type Row = {
 
 export type Filter = {
   readonly find: string
-  /** As what it is looked for, one of the rail's; left out, the first of them. */
+  /** The parameter to search by, one of the rail's `finds`; absent: the first. */
   readonly as?: string | undefined
   readonly status: string
-  /** Days, `2026-01-31`, in the time of Brasília; both are of it. */
+  /** The first and the last day, such as `2026-01-31`, in the time of Brasília. */
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly cursor?: string | undefined
@@ -62,9 +62,9 @@ export type Transaction = {
   readonly rrn: string | null
   readonly stan: string | null
   readonly created_at: string
-  /** Why it came to nothing; `restored`: it was under way in a restored copy. */
+  /** Why it did not succeed; `restored`: it was under way in a restored copy. */
   readonly reason?: string
-  /** How a person may end what waits for one. */
+  /** The outcomes that a person may choose if the transaction waits for one. */
   readonly possible_outcomes?: readonly string[]
 }
 
@@ -82,17 +82,17 @@ export type Transfer = {
 type Find = {
   readonly parameter: string
   readonly label: string
-  /** The parameters of the API for what was typed; left out, the text is that of `parameter`. */
+  /** The API's parameters for the typed text; absent: `parameter` takes the text as it is. */
   readonly asked?: (text: string) => Readonly<Record<string, string>>
 }
 
-/** What each rail's list takes, and how its rows read. */
+/** How we ask for the list of a rail and show its rows. */
 type RailList = {
   readonly label: string
-  /** Where the API lists them. */
+  /** The path of the list in the API. */
   readonly list: PaymentList
   readonly scope: string
-  /** What can be searched for, in the reader's words, and as the API calls it. */
+  /** The parameters to search by, with their names for people. */
   readonly finds: readonly Find[]
   readonly statuses: readonly string[]
   readonly page: (list: string, purpose: 'user' | 'background') => Promise<Page<Row>>
@@ -186,7 +186,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
 }
 
-/** Where the API lists them. */
+/** The path of a list in the API, with its query. */
 export const listOf = (
   rail: Rail,
   { find, as, status, from, to, cursor }: Filter,
@@ -204,7 +204,6 @@ export const listOf = (
   })
 }
 
-/** One page of a rail. */
 export const pageOfRail = (
   rail: Rail,
   filter: Filter,
@@ -212,7 +211,6 @@ export const pageOfRail = (
   purpose: 'user' | 'background' = 'user',
 ): Promise<Page<Row>> => railLists[rail].page(listOf(rail, filter, limit), purpose)
 
-/** Payments of any rail, one a row. */
 export const paymentColumns: readonly Column<Row>[] = [
   linkColumn(
     ({ to }) => to,

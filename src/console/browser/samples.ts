@@ -1,6 +1,6 @@
 import { getJson } from './api.ts'
 
-/** What we read of the OpenAPI document. */
+/** The members of an OpenAPI schema that we read. */
 export type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -47,7 +47,7 @@ export type SampleRequest = {
 
 export const loadDocument = (): Promise<ApiDocument> => getJson<ApiDocument>('/openapi.json')
 
-/** Every operation that a key opens, as a request to copy. */
+/** Every operation that takes an API key, as a request to copy. */
 export const operationsOf = (document: ApiDocument): readonly SampleRequest[] =>
   Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/v1/') || path.startsWith('/pix/'))
@@ -77,7 +77,7 @@ export const formOf = (
   }
 }
 
-/** What a schema refers to, or itself. */
+/** The schema that `$ref` names, or the schema itself. */
 export const resolved = (document: ApiDocument, schema: Schema): Schema =>
   schema.$ref === undefined
     ? schema
@@ -100,7 +100,7 @@ const exampleOfMedia = (document: ApiDocument, media: Media): unknown => {
 
 const depthMax = 6
 
-/** A value of the schema: what it needs, and no more. */
+/** An example value with only the required members. */
 const exampleOf = (document: ApiDocument, schema: Schema, depth: number): unknown => {
   if (schema.$ref !== undefined) {
     return depth > depthMax ? null : exampleOf(document, resolved(document, schema), depth + 1)
@@ -193,7 +193,7 @@ const python: Writer['write'] = ({ method, path, isIdempotent, body }, origin) =
     'print(answer.status_code, answer.text)',
   ].join('\n')
 
-/** A program in each language. A JSON string is a string of Python and of TypeScript too. */
+/** Writes a program in each language. A JSON string is valid in Python and in TypeScript too. */
 export const writers: readonly Writer[] = [
   { label: 'curl', write: curl },
   { label: 'TypeScript', write: typescript },

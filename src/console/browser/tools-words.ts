@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the tools say. */
+/** The texts of the tools. */
 export const toolWords = inWords({
   tools: ['Tools', 'Ferramentas'],
   explain: ['Explain', 'Explicar'],

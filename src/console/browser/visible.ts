@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment, options } from 'preact'
 
-/** Characters that nobody sees, and that turn the order of what follows around (Unicode UAX 9). */
+/** Invisible characters that turn around the order of the text after them (Unicode UAX 9). */
 const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 const visibleText = (text: string): string =>
@@ -14,7 +14,7 @@ const visible = (children: ComponentChildren): ComponentChildren => {
   return Array.isArray(children) ? children.map(visible) : children
 }
 
-/** Shows them by their number wherever text is drawn: who writes one into a name else writes what stands after it. */
+/** Shows each as its number wherever text is drawn, because one in a name changes how the text after it reads. */
 export const showTurningSigns = (): void => {
   const before = options.vnode
   options.vnode = (vnode) => {

@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the screens of webhooks say. */
+/** The texts of the screens of webhooks. */
 export const webhookWords = inWords({
   webhooks: ['Webhooks', 'Webhooks'],
   endpoint: ['Endpoint', 'Endpoint'],

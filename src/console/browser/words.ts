@@ -3,7 +3,7 @@ export type Language = 'en' | 'pt'
 const stored = localStorage.getItem('trilho-language')
 const spoken: Language = navigator.language.startsWith('pt') ? 'pt' : 'en'
 
-/** The language of this page; another one takes effect when it is loaded again. */
+/** The language of this page; a change takes effect when the page loads again. */
 export const language: Language = stored === 'en' || stored === 'pt' ? stored : spoken
 export const locale = language === 'pt' ? 'pt-BR' : 'en'
 
@@ -23,11 +23,11 @@ export const inWords = <Name extends string>(
     ]),
   ) as Record<Name, string>
 
-/** Puts values in the places of a text: `{url}`. */
+/** Puts values in the place of names such as `{url}`. */
 export const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place)
 
-/** What several screens say. */
+/** Texts that several screens use. */
 export const words = inWords({
   overview: ['Overview', 'Visão geral'],
   payments: ['Payments', 'Pagamentos'],
