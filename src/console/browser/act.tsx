@@ -30,21 +30,21 @@ const w = inWords({
   close: ['Close', 'Fechar'],
 })
 
-/** Something that a person is about to have done. */
+/** An act that a person may have done. */
 export type Act = {
   readonly title: string
   /** The consequence, with names and amounts; shown before the act is done. */
   readonly consequence: string
-  /** On the button that does it; absent: the title. */
+  /** The text on its button; absent: the title. */
   readonly verb?: string
   readonly fields?: readonly Field[]
-  /** What its form shows after the fields. */
+  /** Stands below the fields of its form. */
   readonly beside?: ComponentChildren
-  /** The API does it each time that it is asked to, whatever the Idempotency-Key. */
+  /** True: the API does it at each request, whatever the Idempotency-Key. */
   readonly isAnew?: boolean
   /**
-   * @param send with an Idempotency-Key, the same when it is tried again: an answer that was lost does nothing twice
-   * @returns what came of it, where that is more than "done"
+   * @param send sends with the same Idempotency-Key at each try, so that a lost answer does nothing twice
+   * @returns the result to show; undefined: "Done."
    */
   readonly run: (form: FormData, send: Send) => Promise<ComponentChildren>
 }
@@ -54,9 +54,9 @@ type Send = <T>(method: Parameters<typeof sendOnce>[0], path: string, body?: unk
 /**
  * Sends the request of an act.
  *
- * @param path - where to, or what it is by the form
- * @param bodyOf - what is sent of the form; absent: no body
- * @param tell - what is told of the answer; absent: that it is done
+ * @param path the path, or how the form makes it
+ * @param bodyOf makes the body from the form; absent: no body
+ * @param tell makes the result to show from the answer; absent: "Done."
  */
 export const sending =
   <T,>(
@@ -73,24 +73,23 @@ export const sending =
 
 const parts = ['merchant_ids', 'wallets']
 
-/** Restrictions under which a scope opens nothing that changes anything: a key gives nobody more than it has itself. */
+/** Restrictions that forbid the acts of a scope: a key gives nobody more than it has itself. */
 const shutBy: Readonly<Record<string, readonly string[]>> = {
   'keys:manage': [...parts, 'own_webhooks', 'requests_per_second', 'addresses'],
   'webhooks:manage': parts,
 }
 
-/** Whether the session may do what needs this scope. The API judges anew. */
+/** Whether the session may do the acts of this scope. The API judges again. */
 export const may = ({ scopes, restrictions }: Session, scope: string): boolean =>
   scopes.includes(scope) &&
   !['read_only', ...(shutBy[scope] ?? [])].some((name) => restrictions.includes(name))
 
-/** A key that is for some wallets only may not make another. */
+/** A key restricted to some wallets may not make another. */
 export const mayMakeWallet = (session: Session): boolean =>
   may(session, 'wallets:manage') && !session.restrictions.includes('wallets')
 
 export type Ask = (act: Act) => void
 
-/** A button for each act. */
 export const ActButtons = ({ acts, ask }: { readonly acts: readonly Act[]; readonly ask: Ask }) => (
   <>
     {acts.map((act) => (
@@ -101,16 +100,15 @@ export const ActButtons = ({ acts, ask }: { readonly acts: readonly Act[]; reado
   </>
 )
 
-/** What may be done, with the scope that it needs. */
 export type ScopedAct = { readonly scope: string; readonly act: Act }
 
 export const allowed = (session: Session, acts: readonly ScopedAct[]): readonly Act[] =>
   acts.filter(({ scope }) => may(session, scope)).map(({ act }) => act)
 
 /**
- * Acts of a screen: `ask` opens the question, `dialog` is its place in the page.
+ * The acts of a screen: `ask` opens the question, `dialog` is its place in the page.
  *
- * @param onDone after each act, and each that may have been done: what was loaded is no longer so
+ * @param onDone called after an act that was or may have been done, and after a conflict: the page is out of date
  */
 export const useActs = (
   onDone: () => void,
@@ -122,7 +120,7 @@ export const useActs = (
   }
 }
 
-/** The same of a list: another `turn` begins it anew. */
+/** The same for a list: another `turn` begins it anew. */
 export const useListActs = () => {
   const [turn, setTurn] = useState(0)
   return { turn, ...useActs(() => setTurn((one) => one + 1)) }
@@ -168,7 +166,7 @@ const Question = ({
   }
   const isWorking = state.kind === 'working'
   const isAsking = state.kind === 'asking'
-  // Keeps the page until the result is seen: it may be a secret that is shown once.
+  // Keep the page until the result is seen: it may be a secret that is shown once.
   useLayoutEffect(() => (isWorking ? stay() : undefined), [isWorking])
   useLayoutEffect(() => (isAsking ? undefined : holdSession()), [isAsking])
   return (
@@ -176,7 +174,7 @@ const Question = ({
       ref={dialog}
       aria-labelledby="question"
       onCancel={(event) => isWorking && event.preventDefault()}
-      // A browser closes it at a second Escape whatever the page says to the first.
+      // At a second Escape a browser closes the dialog, whatever the page says.
       onClose={() => (isWorking ? dialog.current?.showModal() : onClose())}
     >
       <form

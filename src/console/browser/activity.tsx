@@ -10,10 +10,10 @@ import { Link } from './router.tsx'
 import { Badge, toneOf } from './state.tsx'
 import { fill, words } from './words.ts'
 
-/** The window moves on while nothing happens. */
+/** The window moves on even if nothing happens. */
 const everyMs = 30_000
 const gatherMs = 3_000
-/** We watch so many of the latest to see whether anything has happened. */
+/** How many of the latest payments we watch for changes. */
 const followedMax = 50
 
 type Activity = {
@@ -62,8 +62,8 @@ export const RailActivity = ({
 }
 
 /**
- * How well it went: what was taken back afterwards had succeeded, unless it was taken back because nobody knew its
- * outcome, or nothing of it was ever there.
+ * The tone of an outcome. A void without a reason, or as `expired`, ends a payment that had succeeded; with another
+ * reason, nobody knew its outcome, or there never was a payment.
  */
 const toneOfOutcome = ({ status, reason }: Outcome): string => {
   if (status === 'refunded') return 'settled'
@@ -121,7 +121,7 @@ const Reason = ({ status, reason }: Outcome) => (
   </>
 )
 
-/** Every step of the window: one in which nothing began is a zero, not a gap. */
+/** Shows every step of the window: a step in which nothing began is a zero, not a gap. */
 const Charts = ({ label, activity }: { readonly label: string; readonly activity: Activity }) => {
   const { from, to, step_seconds: step, steps } = activity
   const byAt = new Map(steps.map((one) => [Date.parse(one.at) / 1_000, one]))

@@ -193,7 +193,7 @@ const toldColumns: readonly Column<Told>[] = [
   column(words.transactionHash, ({ tx_hash: hash }) => hash, 'mono wide'),
 ]
 
-/** What we had signed, and what the contract told. */
+/** The steps that we had signed, and the events of the contract. */
 const History = ({ steps, events }: Whole<Common>) => (
   <>
     <Card title={w.steps}>

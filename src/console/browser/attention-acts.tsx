@@ -27,7 +27,7 @@ export type LetterClass = {
 
 const letters = '/v1/ops/dead-letters'
 
-/** @returns none for letters that nothing names, or of which none can be handled again */
+/** @returns none for letters without a code or topic, or if none of them can be handled again */
 export const retryClassActs = ({
   code,
   topic,
@@ -83,7 +83,7 @@ const resendAct = ({ id, end_to_end_id, biz_msg_idr }: Named): Act => ({
 /** After this time the central bank no longer recognises a repetition. */
 const askedForMs = 24 * 3_600_000
 
-/** The acts on a message of ours whose outcome is unknown; of one that was sent long after it was made, both may be possible. */
+/** The acts on our own message with an unknown outcome. If it was sent long after it was made, both may be possible. */
 export const unknownActs = (message: Named & Pick<Message, 'created_at'>): readonly ScopedAct[] => {
   const isOld = Date.parse(message.created_at) < Date.now() - askedForMs
   return [
@@ -155,7 +155,7 @@ const transferAct = (
   run: sending('POST', `/v1/drex/transfers/${encodeURIComponent(id)}/${name}`),
 })
 
-/** A signed transaction gives way only to a higher fee, and no longer once it is mined. */
+/** Only a higher fee can replace a signed transaction; once mined, it stays. */
 export const cancelTransferActs = (
   one: Transfer,
   networks: Networks | undefined,
@@ -173,7 +173,7 @@ export const approveTransferAct = (one: Transfer): Act =>
 export const retryTransferAct = (one: Transfer): Act =>
   transferAct(one, 'retry', { title: w.retryTransfer, consequence: w.retryTransferConsequence })
 
-/** What a wallet has in flight goes out once more, at once. */
+/** Sends the open transactions of a wallet once more, at once. */
 export const resendLaneAct = (lane: {
   readonly wallet_id: string
   readonly sender: string
@@ -193,7 +193,7 @@ export const resendLaneAct = (lane: {
   ),
 })
 
-/** A transaction that is not signed, since it may be on the chain already. */
+/** A transaction that the gateway does not sign, since it may be on the chain already. */
 export type Held = {
   readonly transaction_id: string
   readonly kind: string
@@ -202,7 +202,7 @@ export type Held = {
   readonly from_wallet: string
   readonly held_since: string
   readonly reason: 'looks_alike' | 'not_told'
-  /** Hashes of transactions on the chain that may be it. */
+  /** Hashes of transactions on the chain that may be this one. */
   readonly candidates: readonly string[]
 }
 

@@ -33,7 +33,7 @@ const columnsOf = (kind: Kind): readonly Column<Told>[] => [
   kind === 'refunds' ? amountColumn : deadlineColumn,
 ]
 
-/** Claims and disputes of the directory of Pix keys that wait for an answer from here. */
+/** Claims and disputes of the directory of Pix keys that wait for our answer. */
 export const waitingInDirectory = (['claims', 'infraction-reports', 'refunds'] as const).map(
   (kind) =>
     waiting<Parameters<typeof rowsOf>[1], Told>({

@@ -8,10 +8,10 @@ import { Badge } from './state.tsx'
 import { type Column, column, ListTable } from './table.tsx'
 import { words } from './words.ts'
 
-/** Some of it is a concern only after a time. */
+/** Some things are a concern only after a time. */
 const everyMs = 30_000
 const shownMax = 50
-/** A list is asked for one more than is counted, which tells that there is more. */
+/** We ask for one row more than we count, to learn whether there are more. */
 export const askedMax = shownMax + 1
 
 /** How many rows wait, and whether there are more than that. */
@@ -39,11 +39,11 @@ type View = (props: { readonly session: Session }) => ComponentChildren
 /** A kind of thing that waits for a person: the overview counts them, and a section shows them. */
 export type Waiting = {
   readonly title: string
-  /** Its name in the overview: for one, and behind a bar for several. */
+  /** Its name in the overview: the singular, and the plural behind a bar. */
   readonly concern: string
-  /** The scope that is needed to see it. */
+  /** The scope that a key needs to see it. */
   readonly scope: string
-  /** The list whose changes concern it. */
+  /** The list that we follow for changes. */
   readonly path: Followed
   /** Narrows the list to what counts now; absent: all of it. */
   readonly asked?: (path: string) => string
@@ -52,9 +52,9 @@ export type Waiting = {
 }
 
 /**
- * A list of what waits for a person.
+ * A list of things that wait for a person.
  *
- * @param actScope that whoever acts needs; absent: the acts are as the session may do them
+ * @param actScope the scope that all acts need; absent: `actsOf` judges the session
  */
 export const waiting = <A, T, K = undefined>({
   concern,
@@ -69,7 +69,7 @@ export const waiting = <A, T, K = undefined>({
 }: Omit<SectionProps<A, T>, 'loaded'> &
   Pick<Waiting, 'concern' | 'scope' | 'path' | 'asked'> & {
     readonly actScope?: string
-    /** What else its acts depend on. */
+    /** Loads what else its acts depend on. */
     readonly useKnown?: () => K | undefined
     readonly actsOf?: (row: T, session: Session, known: K | undefined) => readonly Act[]
   }): Waiting => ({
@@ -94,7 +94,7 @@ export const waiting = <A, T, K = undefined>({
   },
 })
 
-/** A list with a line of what it is; short where there is nothing, and left out where the gateway has no such thing. */
+/** A list with a note; short if it is empty, and left out if the gateway has no such thing. */
 export const Section = <A, T>({
   title,
   note,
@@ -131,7 +131,7 @@ export const Section = <A, T>({
   )
 }
 
-/** The column of what may be done about a row; none for those who may not. */
+/** The column of a row's acts; none if the session may not act. */
 export const actsColumn = <T,>(
   isAllowed: boolean,
   ask: Ask,

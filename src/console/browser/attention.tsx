@@ -41,7 +41,7 @@ import { webhookWords } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
 import { words } from './words.ts'
 
-/** What the gateway cannot end by itself, each with what may safely be done about it. */
+/** What the gateway cannot end by itself, with the acts that are safe. */
 export const Attention = ({ session }: { readonly session: Session }) => {
   const sections = allWaiting.filter(({ scope }) => session.scopes.includes(scope))
   return (
@@ -59,12 +59,12 @@ type Part = {
   readonly name: string
   readonly status: string
   readonly cause: string
-  /** A counterparty does not let us in: a certificate or an admission has to be mended. */
+  /** True: a counterparty refuses us access until the certificate or the admission is mended. */
   readonly isRefused: boolean
 }
 
 const partsOf = ({ status, checks }: Health): readonly Part[] => {
-  // The state of all parts together, as the API tells it to anybody.
+  // The API tells anybody the state of all parts together.
   const whole = { name: 'gateway', status, isRefused: false, cause: overviewWords.untold }
   return (checks === undefined ? [whole] : partsIn(checks)).filter((one) => one.status !== 'ok')
 }
@@ -86,7 +86,7 @@ const partsIn = (checks: NonNullable<Health['checks']>): readonly Part[] =>
       }
     })
 
-/** The detail that a part tells of itself, without the marks of JSON. */
+/** The detail of a part as text, without the punctuation of JSON. */
 const plainText = (detail: unknown): string => {
   if (typeof detail !== 'object' || detail === null) return String(detail ?? '')
   if (Array.isArray(detail)) return detail.map(plainText).join(', ')
@@ -191,7 +191,7 @@ type Lane = {
   readonly oldest_subject: string | null
 }
 
-/** The transfer that the others wait for: its page has what may be done about it. */
+/** The transaction that the others wait for; a transfer has a page with its acts. */
 const Oldest = ({ lane }: { readonly lane: Lane }) => {
   const { oldest_kind: kind, oldest_subject: subject } = lane
   if (kind === null || subject === null) return null
@@ -224,7 +224,7 @@ const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
   actsOf: (lane) => (lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)]),
 })
 
-/** Where what it belongs to is shown; an operation has no page of its own. */
+/** The page of the transfer, or else of the wallet: an operation has no page of its own. */
 const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
   kind === 'transfer'
     ? placeOfPayment('drex', subject)
@@ -312,7 +312,7 @@ const endpoints = waiting<{ webhooks: readonly Endpoint[] }, Endpoint>({
   keyOf: ({ id }) => id,
 })
 
-/** The API counts the newest so many. */
+/** The API counts no more than this many of the newest. */
 const lettersClassedMax = 10_000
 
 const letters: Waiting = {
@@ -327,7 +327,7 @@ const letters: Waiting = {
   View: Letters,
 }
 
-/** Certificates that end soon: import a new one beside them. */
+/** Certificates that expire soon; the act imports a new one beside them. */
 const endingCertificates = waiting<
   { certificates: readonly StoredCertificate[] },
   StoredCertificate
@@ -352,7 +352,7 @@ const endingCertificates = waiting<
   actsOf: (one) => [importAct(one)],
 })
 
-/** All that waits for a person, in the order in which it is shown. */
+/** Everything that waits for a person, in the order of the screen. */
 export const allWaiting: readonly Waiting[] = [
   parts,
   unknownPix,

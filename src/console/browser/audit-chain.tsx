@@ -30,7 +30,7 @@ const nothing: Verified = {
   next_after: 0,
 }
 
-/** Findings that are shown. */
+/** How many findings we show. */
 const shownMax = 200
 const linksAtOnce = 20
 
@@ -49,7 +49,7 @@ const columns: readonly Column<Finding & { readonly key: string }>[] = [
   column(w.finding, ({ kind }) => <Badge status="failed" label={findingWords[kind] ?? kind} />),
 ]
 
-/** Goes through the chain, a part at a time, and tells what is not as it was sealed. */
+/** Checks the chain part by part, and shows what is not as it was sealed. */
 export const Chain = () => {
   const [found, setFound] = useState<Verified>()
   const [refusal, setRefusal] = useState<Refusal>()

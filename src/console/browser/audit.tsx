@@ -31,7 +31,7 @@ const filterOf = (get: Given): Filter => {
 
 const addressOf = (filter: Filter): string => asking('/audit', filter)
 
-/** A value that leads to the entries that have it. */
+/** A column whose values link to the entries with the same value. */
 const choosing = (
   name: (typeof texts)[number],
   filter: Filter,
@@ -65,7 +65,7 @@ const loaderOf = ({ from, to, ...rest }: Filter) =>
     to: to && dayEnd(to),
   })
 
-/** Who did what, the latest first; what is looked for is in the address. */
+/** Who did what, the latest first; the address holds the search. */
 export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
   const filter = filterOf((name) => query.get(name))
   const address = addressOf(filter)

@@ -30,11 +30,11 @@ type Day = {
 
 const kinds: readonly Kind[] = ['debit', 'debit_reversal', 'credit', 'credit_reversal']
 
-/** How many, and their sum. */
+/** The number and the sum. */
 const sumText = ({ number, amount }: Sum, currency: string): string =>
   `${number === null ? '?' : count(number)} · ${amount === null ? '?' : minorOf(amount, currency)}`
 
-/** The difference of each kind that has one; a sale that is taken back counts against sales. */
+/** The difference of each kind that has one, then that of the count of authorizations. */
 const differencesOf = ({ difference, currency }: Day): string => {
   if (difference === null) return '–'
   const differing = kinds.filter((kind) => {
@@ -49,7 +49,7 @@ const differencesOf = ({ difference, currency }: Day): string => {
   return [...sums, ...counts].join('; ') || '0'
 }
 
-/** Our total, and under it what the network told. */
+/** Our total, and under it the network's. */
 const BothTotals = ({ day, kind }: { readonly day: Day; readonly kind: Kind }) => (
   <>
     <div>
@@ -90,7 +90,7 @@ const dayColumns: readonly Column<Day>[] = [
 
 const days = '/v1/transactions/reconciliations'
 
-/** Its note of what was seen to is kept and audited by the API. */
+/** Marks something as seen to; the API keeps the note and audits it. */
 const seenToAct = (path: string, consequence: string): Act => ({
   title: w.resolve,
   consequence,
@@ -154,7 +154,7 @@ const unmatchedActs = ({ id, network, rrn }: Unmatched): readonly Act[] => [
   seenToAct(`${unmatched}/${id}`, fill(w.resolveAdviceConsequence, { network, rrn })),
 ]
 
-/** What networks told of that is not known here. */
+/** Advices of networks about transactions that we do not know. */
 export const UnmatchedAdvices = ({ session }: { readonly session: Session }) => (
   <Waiting
     {...{ session, path: unmatched, member: 'advices', columns: unmatchedColumns }}
@@ -162,7 +162,7 @@ export const UnmatchedAdvices = ({ session }: { readonly session: Session }) => 
   />
 )
 
-/** A list of what somebody is to see to. */
+/** A list of things that a person has to see to. */
 const Waiting = <T extends { readonly id: string }>({
   session,
   path,

@@ -31,7 +31,7 @@ const columnsIn = (currency: string): readonly Column<Movement>[] => [
   momentColumn(({ at }) => at),
 ]
 
-/** What our totals of a business day are the sum of, in the order of booking. */
+/** The movements that our totals of a business day sum up, in the order of booking. */
 export const Movements = ({ id, query }: ThingProps) => {
   const [day, network, currency] = ['day', 'network', 'currency'].map(
     (name) => query.get(name) ?? '',

@@ -73,7 +73,7 @@ const waitingLists = [
   },
 ]
 
-/** What card payments stand on: connections of each network, and what waits to be taken back. */
+/** The connections of each card network, waiting reversals and advices, and business days. */
 export const Cards = ({ session }: { readonly session: Session }) => (
   <>
     <header class="head">

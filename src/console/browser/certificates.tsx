@@ -50,7 +50,7 @@ const pathOf = ({ ispb, type, version }: Certificate): string =>
 
 const isFile = (value: unknown): value is File => value instanceof File
 
-/** PEM is text; whatever else there is, is taken for PKCS#12. */
+/** PEM is text; we take any other file for PKCS#12. */
 const contentOf = async (file: File): Promise<{ format: string; content: string }> => {
   const bytes = new Uint8Array(await file.arrayBuffer())
   const text = new TextDecoder().decode(bytes)
@@ -68,7 +68,7 @@ const bodyOf = async (form: FormData) => {
   }
 }
 
-/** @param first what stands in its form at first: whose certificate, and which */
+/** @param first the first values of the form */
 export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
   title: w.import,
   consequence: w.importConsequence,
@@ -99,7 +99,7 @@ const removeAct = (one: Certificate): Act => ({
   run: sending('DELETE', pathOf(one)),
 })
 
-/** Until its last moment it is used. */
+/** A certificate is used until its last moment, so zero days left is not yet expired. */
 export const expiryText = ({ status, days_until_expiry: days }: StoredCertificate): string => {
   if (status === 'expired') return w.expired
   return days <= 0 ? w.lastDay : fill(w.days, { count: count(days) })

@@ -9,7 +9,7 @@ import { type Column, column, Table } from './table.tsx'
 import { toolWords } from './tools-words.ts'
 import { fill, inWords, words } from './words.ts'
 
-/** What is said of a transaction on a chain. */
+/** The texts about a transaction on a chain. */
 const w = inWords({
   onChain: ['On the chain', 'Na cadeia'],
   proven: ['proven by its block', 'provada pelo bloco'],
@@ -71,10 +71,9 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
 /**
- * A transaction as the chain has it: the call and what the contracts told, decoded. Asked for by the clock until it has
- * ended.
+ * A transaction on the chain, with its call and its events decoded. We ask by the clock until it has ended.
  *
- * @param follows what it is for, whose changes are changes of it too
+ * @param follows the path of what the transaction is for: a change there may be a change here
  */
 export const OnChain = ({
   network,
@@ -162,7 +161,7 @@ const factsOf = (of: ChainTransaction): readonly Fact[] => [
   ...(of.gas_used === null ? [] : [{ name: w.gas, value: count(of.gas_used) }]),
 ]
 
-/** The decoded call or event, or else its bytes. */
+/** The decoded call or event; its bytes if no ABI is known. */
 const Decoded = ({
   title,
   args,

@@ -7,7 +7,7 @@ import { given, textIn } from './fields.tsx'
 import { IdLink } from './router.tsx'
 import { fill } from './words.ts'
 
-/** Reais as the standard writes them: the API says what is wrong with what is no amount. */
+/** Reais as the standard writes them. The API says what is wrong with any other text. */
 const reaisIn = (form: FormData): string => {
   const { amount = '' } = amountsAsked(textIn(form, 'amount'))
   const [whole, cents = ''] = amount.split('.')
@@ -16,7 +16,7 @@ const reaisIn = (form: FormData): string => {
 
 type Made = { readonly txid?: string; readonly idSolicRec?: string }
 
-/** Asks for one to be made, and leads to it. */
+/** Makes one, and shows a link to it. */
 const making = (kind: Kind, bodyOf: (form: FormData) => object): Act['run'] =>
   sending('POST', `/pix/v2/${kind}`, bodyOf, ({ txid, idSolicRec: id = txid ?? '' }: Made) => (
     <>
@@ -24,7 +24,7 @@ const making = (kind: Kind, bodyOf: (form: FormData) => object): Act['run'] =>
     </>
   ))
 
-/** An immediate charge, with a txid of ours. */
+/** An immediate charge; the gateway chooses its txid. */
 export const newChargeAct: Act = {
   title: w.newCharge,
   consequence: w.newChargeConsequence,
@@ -42,7 +42,7 @@ export const newChargeAct: Act = {
   })),
 }
 
-/** Ends it: the standard revises a status. */
+/** Ends it with a new status, as the standard does. */
 const endAct = (path: string, title: string, consequence: string, status: string): Act => ({
   title,
   consequence,
@@ -128,7 +128,7 @@ export const unlinkAct = ({ id = 0, idRec = '' }: Told): Act => ({
   run: sending('DELETE', `${pathOf('locrec', String(id))}/idRec`),
 })
 
-/** The acts that its state allows a person; the API judges again. */
+/** The acts that its state allows; the API judges again. */
 export const chargeActs = (kind: Kind, told: Told): readonly ScopedAct[] => {
   const { status = '', txid = '', idRec = '', idSolicRec = '' } = told
   switch (kind) {

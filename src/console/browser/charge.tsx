@@ -23,7 +23,7 @@ import { IdLink } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { fill, words } from './words.ts'
 
-/** One charge, Pix, recurrence or request: what it says, what became of it, and what may be done. */
+/** The page of one charge, Pix, recurrence or request: its contents, its history and its acts. */
 export const ChargePage = ({ kind, id, session }: ThingProps & { readonly kind: Kind }) => {
   const path = `/pix/v2/${kind}/${encodeURIComponent(id)}` as const
   const loaded = useFollowed<Told>(path)
@@ -67,7 +67,7 @@ export const ChargePage = ({ kind, id, session }: ThingProps & { readonly kind: 
   )
 }
 
-/** Where the Pix is among the payments. */
+/** The list of payments, searched for this Pix. */
 const paymentOf = (endToEndId: string): string =>
   `/payments?${new URLSearchParams({ rail: 'spi', find: endToEndId })}`
 
@@ -115,7 +115,7 @@ const momentsOf = (told: Told): readonly Moment[] => {
   ].toSorted((a, b) => (a.at < b.at ? -1 : 1))
 }
 
-/** Until when a charge may be paid. */
+/** The time until which a charge may be paid. */
 const endOf = ({ calendario }: Told): string | undefined => {
   const { criacao, expiracao } = calendario ?? {}
   if (criacao === undefined || expiracao === undefined) return undefined
@@ -172,7 +172,7 @@ type Request = {
   readonly created_at: string
 }
 
-/** What the payer of a recurrence was asked. */
+/** The requests to the payer of a recurrence. */
 const Requests = ({ id }: { readonly id: string }) => {
   const path = `/v1/pix/recurrence-requests?${new URLSearchParams({ recurrence_id: id })}`
   const loaded = useAnswer<{ requests: readonly Request[] }>(path, partsEveryMs)
@@ -203,7 +203,7 @@ const Requests = ({ id }: { readonly id: string }) => {
 
 type Picture = { readonly image?: { readonly media_type: string; readonly data: string } }
 
-/** Its code, as a phone sees it: drawn for those who may have codes read. */
+/** Its Pix code; we draw it for sessions that may read codes. */
 const ScanCode = ({ told, session }: { readonly told: Told; readonly session: Session }) => {
   const text = told.pixCopiaECola ?? told.dadosQR?.pixCopiaECola
   const isDrawn = text !== undefined && session.scopes.includes('qrcodes:use')

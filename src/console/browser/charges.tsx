@@ -44,7 +44,7 @@ const filterOf = (get: Given): ChargeFilter => ({
 const addressOf = (kind: Kind, { status, taxId, from, to }: ChargeFilter): string =>
   asking('/charges', { show: kind, from, to, status, tax_id: taxId })
 
-/** What receivers charge by the API Pix: charges, recurrences, and what was paid. */
+/** The lists of the API Pix: charges, recurrences, and received Pix. */
 export const Charges = ({ query, session }: ScreenProps) => {
   const mine = kinds.filter((kind) => session.scopes.includes(kindsOf[kind].scope))
   const current = mine.find((kind) => kind === kindIn(query.get('show'))) ?? mine[0]
@@ -78,7 +78,7 @@ export const Charges = ({ query, session }: ScreenProps) => {
   )
 }
 
-/** Opens one by its identifier, whatever list it is in. */
+/** Opens one of this kind by its identifier, whatever the list shows. */
 const OpenOne = ({ kind }: { readonly kind: Kind }) =>
   kind === 'locrec' ? null : (
     <search>
@@ -157,7 +157,7 @@ const Rows = ({ kind, filter, session, ask }: ListProps) => {
   )
 }
 
-/** The standard's lists count all that they hold, so they are asked for seldom. */
+/** The standard's lists count all their rows, so we ask for them seldom. */
 const everyMs = 30_000
 
 const amountColumn: Column<Told> = column(words.amount, amountOf, 'number')

@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { count, minuteOf, zone } from './format.ts'
 
-/** A line of a chart; the second and later ones are dashed, so that colour is never alone. */
+/** A line of a chart; the second and later ones are dashed, so that not only colour tells them apart. */
 type Series = { readonly label: string; readonly values: readonly (number | null)[] }
 
 type ChartProps = {
-  /** What it shows, for those who do not see it. */
+  /** Describes the chart to people who do not see it. */
   readonly label: string
   /** Seconds since 1970, ascending. */
   readonly at: readonly number[]
@@ -16,19 +16,19 @@ type ChartProps = {
 
 const heightPx = 96
 
-/** 1, 2, 5, 10, and so on: what is counted, and milliseconds, have no halves. */
+/** 1, 2, 5, 10, and so on, since counts and milliseconds have no halves. */
 const wholeSteps = Array.from({ length: 13 }, (_, power) =>
   [1, 2, 5].map((one) => one * 10 ** power),
 ).flat()
 
-/** The places of values that have none beside them. */
+/** The indexes of values without a neighbour. */
 const alone = (chart: UPlot, series: number): number[] => {
   const values = chart.data[series] ?? []
   const isThere = (at: number): boolean => typeof values[at] === 'number'
   return [...values.keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
 }
 
-/** Colours as the style sheet has them for this element: they follow light and dark at each drawing. */
+/** Reads a colour of the style sheet at each drawing, so that it follows light and dark. */
 const inked = (element: Element, property: 'color' | 'borderTopColor' | 'outlineColor') => () =>
   getComputedStyle(element)[property]
 
@@ -86,7 +86,6 @@ const optionsFor = (
   }
 }
 
-/** Values over time. */
 export const Chart = (props: ChartProps) => {
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>()

@@ -31,7 +31,7 @@ type Detail = Contract & { readonly abi: readonly Entry[] }
 
 type Outcome = { readonly result?: unknown; readonly transaction_id?: string }
 
-/** The type as a selector is made of it: a tuple is written by its parts. */
+/** The type as a selector needs it: the parts of a tuple stand in its place. */
 const canonicalOf = ({ type, components = [] }: Input): string =>
   type.startsWith('tuple') ? `(${typesOf(components)})${type.slice('tuple'.length)}` : type
 
@@ -44,7 +44,7 @@ const isView = ({ stateMutability }: Entry): boolean =>
 
 const isList = (type: string): boolean => type.endsWith(']') || type.startsWith('tuple')
 
-/** What was typed, as the API takes it. @throws SyntaxError for a list that is no JSON */
+/** The typed text as the API takes it. @throws SyntaxError for a list that is not JSON */
 const argumentOf = ({ type }: Input, text: string): unknown => {
   if (isList(type)) return JSON.parse(text)
   return type === 'bool' ? text === 'true' : text
@@ -53,7 +53,7 @@ const argumentOf = ({ type }: Input, text: string): unknown => {
 const argumentsOf = ({ inputs = [] }: Entry, form: FormData): readonly unknown[] =>
   inputs.map((input, at) => argumentOf(input, String(form.get(`argument-${at}`) ?? '')))
 
-/** What was typed, by the name of each argument, and who signs. */
+/** The typed values by the names of their arguments, and the signer. */
 const namedArguments = (entry: Entry, form: FormData) => {
   const values = argumentsOf(entry, form)
   const named = (entry.inputs ?? []).map(({ name }, at) => [name || String(at + 1), values[at]])
@@ -69,7 +69,7 @@ type CallState = {
 
 const callEveryMs = 2_000
 
-/** What becomes of a call that was sent. */
+/** Shows the state of a call that was sent. */
 const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
   const loaded = useAnswer<CallState>(path, callEveryMs)
   return (
@@ -89,7 +89,7 @@ const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
   )
 }
 
-/** A contract: its functions, read or called by a form made of its ABI. */
+/** A contract: a form made from its ABI reads and calls its functions. */
 export const ContractPage = ({ id: address, query, session }: ThingProps) => {
   const network = query.get('network')
   const where = network === null ? '' : `?network=${encodeURIComponent(network)}`
@@ -160,7 +160,7 @@ const Functions = ({
       return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />
     },
   })
-  /** Reads a view at once, and asks before it sends a call. Arguments that are no JSON refuse both. */
+  /** Reads a view at once; asks a person before it sends a call. Fails if an argument is not JSON. */
   const answerOf = async (given: Entry, form: FormData): Promise<Outcome | undefined> => {
     if (isView(given)) return await post(given, form, send)
     ask(call(given, form))

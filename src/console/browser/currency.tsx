@@ -136,7 +136,7 @@ const Contracts = ({ session }: { readonly session: Session }) => {
   )
 }
 
-/** A contract is registered on one of the networks that are configured. */
+/** Registers a contract on one of the configured networks. */
 const RegisterButton = ({ ask }: { readonly ask: Ask }) => (
   <Shown loaded={useNetworks()}>
     {({ networks }) => {
@@ -267,7 +267,7 @@ type Tab = {
   readonly name: string
   readonly label: string
   readonly scope: string
-  /** What may be made there, above the list of it. */
+  /** The thing that a button above the list makes. */
   readonly makes?: ThingName
   readonly View: FunctionComponent<{ readonly session: Session }>
 }
