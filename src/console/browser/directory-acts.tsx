@@ -34,11 +34,11 @@ type Asked = {
   readonly title: string
   readonly consequence: string
   readonly fields?: readonly Field[]
-  /** What the API is sent. */
+  /** The body of the request. */
   readonly bodyOf?: (form: FormData) => object | undefined
 }
 
-/** Asks for one to be made, and leads to it. */
+/** Makes one, and shows a link to it. */
 const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked): Act => ({
   title,
   consequence,
@@ -50,7 +50,7 @@ const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked):
   )),
 })
 
-/** An act on one. It may be that the directory answers later: then what is asked for is shown. */
+/** An act on one; shows that it is under way if the directory answers later. */
 const acting = (
   kind: Kind,
   told: Told,
@@ -122,7 +122,7 @@ const newClaim = making('claims', {
   }),
 })
 
-/** The reasons that a side may give (DICT API, confirmClaim and cancelClaim), but for those that only a deadline has. */
+/** The reasons that a person may give (DICT API, confirmClaim and cancelClaim); only deadlines give others. */
 const claimReasons = {
   confirm: {
     OWNERSHIP: ['USER_REQUESTED'],
@@ -138,7 +138,7 @@ const claimReasons = {
   },
 } as const
 
-/** For which the claimer cancels a portability that the donor has confirmed; the donor cancels none. */
+/** The reasons for which the claimer may cancel a portability that the donor has confirmed; the donor may not. */
 const confirmedReasons = ['FRAUD', 'RECONCILIATION', 'RFB_VALIDATION']
 
 const reasonsFor = ({ type, status }: Told, act: keyof typeof claimReasons): readonly string[] => {
@@ -171,7 +171,7 @@ const claimActs = (told: Told): readonly Act[] => {
     return [...confirm, ...claimAct(told, 'keep')]
   }
   const asked = { title: w.complete, consequence: w.completeConsequence }
-  // The key of the same owner is taken over without being asked for.
+  // A portability is completed without a person, since the key keeps its owner.
   const isProven = status === 'confirmed' && type === 'OWNERSHIP'
   const complete = isProven ? [acting('claims', told, 'complete', asked)] : []
   return [...complete, ...claimAct(told, 'withdraw')]

@@ -24,7 +24,7 @@ import { statusText } from './state.tsx'
 import { Moment as At } from './table.tsx'
 import { words } from './words.ts'
 
-/** One claim, report or request: what it says, what became of it, and what may be done. */
+/** The page of one claim, report or request: its contents, its history and its acts. */
 export const DirectoryPage = ({ kind, id, session }: ThingProps & { readonly kind: Kind }) => {
   const path = pathOf(kind, { id })
   const loaded = useLoaded(
@@ -87,7 +87,7 @@ const moment = (
 const isOver = ({ status }: Told): boolean =>
   ['completed', 'closed', 'cancelled', 'refused'].includes(status)
 
-/** What happened, what was told of it, and what is to come. */
+/** The history, the webhook deliveries and the coming deadlines. */
 const momentsOf = (told: Told, deliveries: readonly Moment[]): readonly Moment[] => {
   const { next, created_at: created, modified_at: modified } = told
   const changed = modified === null || modified === created ? null : modified
@@ -102,7 +102,7 @@ const momentsOf = (told: Told, deliveries: readonly Moment[]): readonly Moment[]
     ...moment(changed, statusText(told.status), told.status),
     ...moment(told.returned_at, w.returned, 'settled', told.return_id ?? ''),
     ...deliveries,
-    // Only deadlines that are still ahead count as coming, whatever clock told of them.
+    // A deadline is coming only if it is ahead by our own clock.
     ...(isOver(told) ? [] : coming.filter(({ at }) => Date.parse(at) > Date.now())),
   ].toSorted((a, b) => (a.at < b.at ? -1 : 1))
 }

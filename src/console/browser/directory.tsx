@@ -31,7 +31,7 @@ import {
 } from './table.tsx'
 import { words } from './words.ts'
 
-/** The lists of the directory of Pix keys, beside each other. */
+/** The lists of the directory of Pix keys as tabs. */
 export const DirectoryTabs = ({ current }: { readonly current?: Kind }) => (
   <nav class="tabs" aria-label={pixKeyWords.title}>
     <Link to="/pix-keys" current={current === undefined}>
@@ -54,7 +54,7 @@ const filterOf = (given: Given): DirectoryFilter => ({
 const addressOf = (kind: Kind, filter: DirectoryFilter): string =>
   asking('/pix-keys', { show: kind, ...filter })
 
-/** Claims, infraction reports or refund requests, the newest first; what is looked for is in the address. */
+/** Claims, infraction reports or refund requests, the newest first; the address holds the search. */
 export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly kind: Kind }) => {
   const { intro, find, roles, statuses } = kindsOf[kind]
   const filter = filterOf((name) => query.get(name))
@@ -92,17 +92,16 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
   )
 }
 
-/** @param kind of what is listed */
 export const matterColumn = (kind: Kind): Column<Told> =>
   linkColumn((told) => placeOf(kind, told), matterOf, kindsOf[kind].find.label)
 
-/** The kind of a claim (portability or ownership), or the reason of a dispute. */
+/** The kind of a claim (portability or ownership), or the situation or reason of a dispute. */
 export const kindText = ({ type, reason, situation }: Told): string => {
   if (type === undefined) return codeText(situation ?? reason ?? '')
   return type === 'PORTABILITY' ? w.portability : w.ownership
 }
 
-/** Until when somebody is to answer. */
+/** The time until which it waits for somebody, or for its completion. */
 const deadlineOf = (told: Told): string | null => {
   if (told.answer_until !== undefined) return told.answer_until
   if (!['open', 'waiting_resolution', 'confirmed'].includes(told.status)) return null

@@ -30,13 +30,13 @@ type Violation = {
 
 type Verdict = { readonly valid: boolean; readonly violations: readonly Violation[] }
 
-/** A message as production code reads it; `verdict` of its schema, where there is one, or why it is not told. */
+/** A message as production code reads it; `verdict`: that of its schema, if it has one, or why we have none. */
 export type Explained = Explanation & { readonly verdict: Verdict | Refusal | undefined }
 
-/** The kind to take the message for; left out, it is recognised. */
+/** The kind to read the message as; absent: the API recognises it. */
 export type Wanted = { readonly kind?: string; readonly dialect?: string }
 
-/** @throws Refusal with the reason, if it is nothing that can be explained */
+/** @throws Refusal says why, if the API cannot explain it */
 export const explain = async (
   content: string,
   wanted: Wanted = {},
@@ -49,7 +49,7 @@ export const explain = async (
   return {
     ...explanation,
     verdict,
-    // Where there is a verdict, what is wrong stands at its place.
+    // With a verdict, each violation stands at its line.
     lines: explanation.lines.filter(({ path }) => !isTold(verdict) || path !== null),
   }
 }
@@ -57,7 +57,7 @@ export const explain = async (
 const isTold = (verdict: Explained['verdict']): verdict is Verdict =>
   verdict !== undefined && !(verdict instanceof Refusal)
 
-/** What is signed only on its way out, or is taken unsigned, is not judged by the absence of a signature. */
+/** A message that is signed as it leaves, or is accepted unsigned, may lack its signature. */
 export const withoutSignature = (message: Explained): Explained => {
   const { verdict } = message
   if (!isTold(verdict)) return message
@@ -71,7 +71,7 @@ export const withoutSignature = (message: Explained): Explained => {
 const verdictOf = (message: string, purpose: Purpose): Promise<Explained['verdict']> =>
   partOf(send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose))
 
-/** For each violation the line that it belongs to: its element, the first line in it, or the nearest around it. */
+/** The violations by their line: their element, the first line in it, or the nearest around it. */
 const marksOf = (
   lines: readonly Line[],
   violations: readonly Violation[],
@@ -96,7 +96,7 @@ const placeOf = (lines: readonly Line[], path: string): number => {
   return best
 }
 
-/** The lines of a message below each other, each violation at its place. */
+/** The lines of a message, each violation at its line. */
 export const ExplainedLines = ({ lines, verdict }: Explained) => {
   const marks = marksOf(lines, isTold(verdict) ? verdict.violations : [])
   return (
@@ -114,7 +114,7 @@ export const ExplainedLines = ({ lines, verdict }: Explained) => {
           </thead>
           <tbody>
             {lines.map((line, at) => (
-              // Two lines may be equal in all; those of one message never move.
+              // Two lines may be equal, but the lines of one message never move.
               <TreeRow key={at} line={line} marks={marks.get(at) ?? []} />
             ))}
           </tbody>
@@ -155,7 +155,7 @@ const TreeRow = ({
   </tr>
 )
 
-/** What the schema says, for messages that have one. */
+/** The verdict of the schema, or the kind of a message that has no schema. */
 export const VerdictBadge = ({ message }: { readonly message: Explained }) => {
   const { kind, failure, verdict } = message
   if (kind !== 'iso20022')

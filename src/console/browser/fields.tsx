@@ -5,9 +5,9 @@ export type Field = {
   readonly name: string
   readonly label: string
   readonly isFree?: boolean
-  /** An input has one; a `checkbox` stands before its label. */
+  /** The type of the input; a `checkbox` stands before its label. */
   readonly type?: string
-  /** The text that stands in it at first. */
+  /** Its first text. */
   readonly first?: string
   /** The values to choose from, each with its text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
@@ -65,23 +65,23 @@ export const Fields = ({ fields }: { readonly fields: readonly Field[] }) => (
   </>
 )
 
-/** The choices of codes that are shown as they are. */
+/** Choices that show the codes as they are. */
 export const asTheyAre = (codes: readonly string[]): NonNullable<Field['choices']> =>
   codes.map((code) => [code, code])
 
 export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 
-/** A member for each field of these names. */
+/** The text of each of these fields, by its name. */
 export const textsIn = <Name extends string>(
   form: FormData,
   ...names: readonly Name[]
 ): Readonly<Record<Name, string>> =>
   Object.fromEntries(names.map((name) => [name, textIn(form, name)])) as Record<Name, string>
 
-/** A member for each of them in which something is given. */
+/** The same without empty texts. */
 export const givenIn = (form: FormData, ...names: readonly string[]) =>
   Object.fromEntries(Object.entries(textsIn(form, ...names)).filter(([, text]) => text !== ''))
 
-/** A member where something is given. */
+/** The value by its name; nothing if it is empty. */
 export const given = (name: string, value: string): Readonly<Record<string, string>> =>
   value === '' ? {} : { [name]: value }

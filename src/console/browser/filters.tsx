@@ -3,14 +3,14 @@ import { go } from './router.tsx'
 import { statusText } from './state.tsx'
 import { words } from './words.ts'
 
-/** What was given by that name, in an address or a form. */
+/** The value of that name, in an address or a form. */
 export type Given = (name: string) => string | null
 
 /**
- * What a list is narrowed by. It stands in the address.
+ * The filter of a list. The address holds its values.
  *
- * @param addressOf the address of what was filled in
- * @param after what follows the button
+ * @param addressOf makes the address from the form's values
+ * @param after stands behind the button
  */
 export const Filters = ({
   addressOf,
@@ -39,7 +39,7 @@ export const Filters = ({
   </search>
 )
 
-/** A text that is looked for. */
+/** An input for a search text. */
 export const Sought = ({
   label,
   value = '',
@@ -58,7 +58,7 @@ export const Sought = ({
   />
 )
 
-/** One of several, or any: takes effect when it is chosen. */
+/** A choice of one value or any; it takes effect at once. */
 export const Choice = ({
   name,
   label,
@@ -100,7 +100,7 @@ export const StatusChoice = ({
 
 type DaysProps = { readonly from?: string | undefined; readonly to?: string | undefined }
 
-/** From one day to another, both with it. */
+/** The first and the last day. */
 export const Days = ({ from, to }: DaysProps) => (
   <>
     <Day name="from" label={words.fromDay} value={from} />

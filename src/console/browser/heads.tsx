@@ -10,7 +10,7 @@ export const Back = ({ to, text }: { readonly to: string; readonly text: string 
   </p>
 )
 
-/** The head of a screen, with what may be done on it. */
+/** The head of a screen, with its buttons. */
 export const ScreenHead = (props: {
   readonly title: string
   readonly intro?: string
@@ -25,12 +25,11 @@ export const ScreenHead = (props: {
   </header>
 )
 
-/** The head of a page about one thing, with what may be done about it. */
+/** The head of a page about one thing, with its acts. */
 export const ThingHead = (props: {
   readonly title: string
   readonly isAmount?: boolean
   readonly status: string | undefined
-  /** What it is known by. */
   readonly id: string
   readonly children: ComponentChildren
 }) => (
@@ -55,11 +54,11 @@ type TabsProps = {
   readonly label: string
   readonly tabs: readonly { readonly name: string; readonly label: string }[]
   readonly current: string | undefined
-  /** Where they are: an address that ends with the name of one. */
+  /** The address of a tab without its name, which stands at the end. */
   readonly at: string
 }
 
-/** Lists of one screen, beside each other. */
+/** The lists of one screen as tabs. */
 export const Tabs = ({ label: all, tabs, current, at }: TabsProps) => (
   <nav class="tabs" aria-label={all}>
     {tabs.map(({ name, label }) => (

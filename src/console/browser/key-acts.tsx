@@ -30,7 +30,7 @@ export type ApiKey = {
 
 const pathOf = ({ id }: ApiKey): string => `/v1/keys/${encodeURIComponent(id)}`
 
-/** A key, once. */
+/** Shows a new key, which nobody sees again. */
 const keyOnce = ({ key: text }: { readonly key: string }) => (
   <>
     <p>{w.once}</p>
@@ -50,7 +50,7 @@ const switches = [
   { name: 'own_webhooks', label: w.ownWebhooks },
 ] as const
 
-/** An id of a merchant may hold blanks and commas. */
+/** Only line ends separate items: the id of a merchant may hold blanks and commas. */
 const lineEnd = /\s*\n\s*/
 
 const itemsOf = (form: FormData, name: string, between: RegExp): readonly string[] =>
@@ -169,7 +169,7 @@ export const restrictKeyAct = (one: ApiKey): Act => ({
   })),
 })
 
-/** What is said of the key that the session is of. */
+/** The text, if the session uses this key. */
 const ownOf = (text: string, one: ApiKey, session: Session): string =>
   one.id === session.key_id ? ` ${text}` : ''
 

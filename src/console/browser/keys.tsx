@@ -48,7 +48,7 @@ const restrictionWords: Readonly<Record<string, string>> = {
   own_webhooks: w.ownWebhooks,
 }
 
-/** With what it is limited to; the name alone of what is but so. */
+/** A restriction with its values; its name alone if it has none. */
 const restrictionText = ([name, value]: readonly [string, unknown]): string => {
   const said = restrictionWords[name] ?? name
   if (value === true) return said
@@ -85,7 +85,7 @@ const columnsFor = (session: Session): readonly Column<ApiKey>[] => [
   momentColumn(({ created_at }) => created_at, w.created, 'extra number quiet'),
 ]
 
-/** The API keys of the account; what is shown of one is no secret. */
+/** The API keys of the account, without their secrets. */
 export const Keys = ({ session }: { readonly session: Session }) => {
   const { turn, ask, dialog } = useListActs()
   const mayAct = may(session, 'keys:manage')

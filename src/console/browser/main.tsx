@@ -149,7 +149,7 @@ const SignIn = ({
 
 const railScopes = rails.map((rail) => railLists[rail].scope)
 
-/** What is known where a screen is shown: each takes what it needs. */
+/** The props of every screen; each takes what it needs. */
 type Known = ScreenProps & {
   readonly concerns: Loaded<readonly Concern[]>
   readonly given: string
@@ -164,7 +164,7 @@ type Page = {
 
 const chargeScopes = kinds.map((kind) => kindsOf[kind].scope)
 
-/** Each for those who have any of its scopes; for everybody without. */
+/** A page is for sessions with any of its scopes; a page without scopes is for all. */
 const pages: readonly Page[] = [
   { to: '/', label: words.overview, scopes: [], Screen: Overview },
   { to: '/payments', label: words.payments, scopes: railScopes, Screen: Payments },
@@ -187,7 +187,7 @@ const pages: readonly Page[] = [
 
 type ThingPage = FunctionComponent<ThingProps>
 
-/** The page of each of several kinds, by its path. */
+/** The pages of several kinds, by their paths. */
 const pagesOf = <K extends string>(
   path: string,
   all: readonly K[],
@@ -195,7 +195,7 @@ const pagesOf = <K extends string>(
 ): Readonly<Record<string, ThingPage>> =>
   Object.fromEntries(all.map((kind) => [`${path}/${kind}`, pageOf(kind)]))
 
-/** The page of one thing, by what stands before its id. */
+/** The pages of one thing, by the path before its id. */
 const thingPages: Readonly<Record<string, ThingPage>> = {
   ...pagesOf('/payments', rails, (rail) => (one) => <PaymentPage rail={rail} {...one} />),
   ...pagesOf('/charges', kinds, (kind) => (one) => <ChargePage kind={kind} {...one} />),
@@ -228,10 +228,10 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
   const former = useRef(place.path)
   useEffect(() => {
     document.title = `${session.environment.toUpperCase()} · ${label} · Trilho`
-    // On a phone the sections are one line, which the current one may be out of sight in.
+    // On a phone the sections are one line, and the current one may be out of sight.
     document.querySelector('aside nav [aria-current]')?.scrollIntoView({ inline: 'center' })
     scrollTo(0, 0)
-    // The link that led here may be gone, and with it the place of whoever goes by keyboard.
+    // The link that led here may be gone, and with it the focus of a keyboard user.
     if (former.current !== place.path && document.activeElement === document.body) {
       content.current?.focus({ preventScroll: true })
     }
@@ -274,7 +274,7 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
   )
 }
 
-/** Whatever has an identifier, from wherever one is; Ctrl K leads there. */
+/** Finds anything by its identifier, from any screen; Ctrl K leads here. */
 const Find = () => {
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
@@ -309,7 +309,7 @@ const Find = () => {
   )
 }
 
-/** How much waits for a person. */
+/** How many things wait for a person. */
 const Many = ({ concerns = [] }: { readonly concerns: readonly Concern[] | undefined }) =>
   concerns.length > 0 && (
     <>
@@ -340,7 +340,7 @@ const Content = ({
   return <NotFound />
 }
 
-/** A step of a path that somebody wrote by hand may be no escaped text. */
+/** An address that a person typed may hold wrong escapes. */
 const decoded = (step: string): string => {
   try {
     return decodeURIComponent(step)
@@ -362,7 +362,7 @@ const App = () => {
     ask()
     return () => removeEventListener('signed-out', end)
   }, [])
-  // Whether there is a session is not known yet.
+  // Ask again: we do not know yet whether there is a session.
   useEffect(() => {
     const timer = session instanceof Refusal ? setTimeout(ask, retryMs) : undefined
     return () => clearTimeout(timer)

@@ -13,15 +13,15 @@ import { type Given, givenOf, SchemaForm } from './schema-form.tsx'
 import { toolWords } from './tools-words.ts'
 import { fill, words } from './words.ts'
 
-/** Something of digital currency that is made by the form of its schema. */
+/** Something of digital currency that a person makes with a form of its schema. */
 type Thing = {
   readonly title: string
   readonly consequence: string
   readonly path: string
   readonly scope: string
-  /** Where it is followed once it is made, by what the API answers. */
+  /** The page that follows it, from the answer of the API. */
   readonly to: (answer: Readonly<Record<string, string>>) => string
-  /** Kinds of it, each with parameters of its own, and the member of the request that names the kind. */
+  /** Where the API lists its kinds, each with its own parameters, and the member of the request that names the kind. */
   readonly kinds?: { readonly path: string; readonly list: string; readonly member: string }
 }
 
@@ -69,7 +69,7 @@ export type ThingName = keyof typeof things
 
 export const isThing = (name: string): name is ThingName => Object.hasOwn(things, name)
 
-/** The way to its form, for those who may make it. */
+/** A link to its form, for sessions that may make it. */
 export const MakeLink = ({
   name,
   session,
@@ -87,7 +87,7 @@ export const MakeLink = ({
 
 type KindSchema = Readonly<Record<string, unknown>> & { readonly params: Schema }
 
-/** Makes one: a form, then what follows from it, then where it is followed. */
+/** Makes one: a form, then its consequence, then a link to follow it. */
 export const Make = ({ name, session }: ScreenProps & { readonly name: ThingName }) => {
   const thing: Thing = things[name]
   const loaded = useLoaded(`make ${name}`, async () => {
@@ -124,7 +124,7 @@ const Form = ({
   const member = thing.kinds?.member ?? ''
   const [kind, setKind] = useState(() => String(kinds[0]?.[member] ?? ''))
   const [value, setValue] = useState<Given>()
-  // A form that is filled in at once begins anew: its parts choose by what they are first given.
+  // The example needs a new form, because its parts choose by their first value.
   const [turn, setTurn] = useState(0)
   const { ask, dialog } = useActs(() => {})
   const params = kinds.find((one) => one[member] === kind)?.params
@@ -184,7 +184,7 @@ const Form = ({
   )
 }
 
-/** The request without the kind, which is chosen above; `params` are those of the kind. */
+/** The schema without the kind, which is chosen above; `params` is the schema of the kind. */
 const schemaFor = (whole: Schema, member: string, params: Schema | undefined): Schema => {
   if (params === undefined) return whole
   const { [member]: _, ...properties } = whole.properties ?? {}

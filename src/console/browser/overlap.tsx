@@ -8,9 +8,9 @@ const w = inWords({
 })
 
 /**
- * For how long a former secret goes on beside the new one: seconds, as `overlapOf` reads them.
+ * How many seconds the former secret stays valid beside the new one.
  *
- * @param none what it means that it does not
+ * @param none the text for no time
  */
 export const overlapField = (label: string, none: string): Field => ({
   name: 'overlap',
@@ -23,7 +23,7 @@ export const overlapField = (label: string, none: string): Field => ({
   ],
 })
 
-/** The member of the request that rotates. */
+/** The member of a request that rotates a secret. */
 export const overlapOf = (form: FormData): { readonly overlap_seconds: number } => ({
   overlap_seconds: Number(form.get('overlap')),
 })

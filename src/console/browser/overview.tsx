@@ -24,7 +24,7 @@ const windowText = (minutes: number): string =>
     ? fill(w.minutes, { count: count(minutes) })
     : fill(w.hours, { count: count(minutes / 60) })
 
-/** The three rails at a glance, and what they stand on; asks again by itself. */
+/** The three rails at a glance, with counterparties, queues and certificates; it updates by itself. */
 export const Overview = ({
   session,
   query,
@@ -80,7 +80,7 @@ const State = ({ health }: { readonly health: Health | undefined }) =>
     />
   )
 
-/** What waits for a person, each with a number; one line where nothing does. */
+/** The things that wait for a person, each with a number; one line if there are none. */
 const Concerns = ({ loaded }: { readonly loaded: Loaded<readonly Concern[]> }) => (
   <section class="card strip" aria-label={w.attention}>
     <Shown loaded={loaded}>
