@@ -5,7 +5,7 @@ import { dayOf, secondOf } from './format.ts'
 import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
 
-/** What was loaded, or why not; since when it may be old where it cannot be asked for any more. */
+/** Shows the loaded value or the error; a value that could not be loaded again has its time. */
 export const Shown = <T,>({
   loaded,
   children,
@@ -35,7 +35,7 @@ export const Shown = <T,>({
   return <Unanswered refusal={error} again={again} />
 }
 
-/** In place of what cannot be asked for. */
+/** Stands in place of a value that could not be loaded. */
 export const Unanswered = ({
   refusal: { status, message, requestId },
   again,
@@ -57,7 +57,7 @@ export const Unanswered = ({
   </div>
 )
 
-/** Why something was not done, with what its request is found by in the log. */
+/** The reason of a refusal, with the id that finds its request in the log. */
 export const Refused = ({
   refusal: { message, requestId },
   isBox = false,
@@ -97,14 +97,14 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
   )
 }
 
-/** What is made of them, or that there are none. */
+/** Returns `shown`, or the text `none` for an empty list. */
 export const orNone = (
   { length }: readonly unknown[],
   none: string,
   shown: ComponentChildren,
 ): ComponentChildren => (length === 0 ? <p class="empty">{none}</p> : shown)
 
-/** @param isQuiet with nothing in it that anybody has to see to: a line, after what has */
+/** @param isQuiet true: nothing in it needs a person, so it is one line below the others */
 export const Card = ({
   title,
   aside,
@@ -125,7 +125,7 @@ export const Card = ({
   </section>
 )
 
-/** Text as a machine has it, in a frame that scrolls. */
+/** Text for machines, in a frame that scrolls. */
 export const Code = ({
   label,
   children,
@@ -139,7 +139,7 @@ export const Code = ({
   </section>
 )
 
-/** The same on a card of its own, to copy. */
+/** The same on a card of its own, with a button that copies it. */
 export const CodeCard = ({ title, text }: { readonly title: string; readonly text: string }) => (
   <Card title={title} aside={<Copy text={text} label={words.copy} />}>
     <Code label={title}>{text}</Code>
@@ -148,14 +148,14 @@ export const CodeCard = ({ title, text }: { readonly title: string; readonly tex
 
 export type Fact = {
   readonly name: ComponentChildren
-  /** Where the name is no text. */
+  /** Needed if the name is not a text. */
   readonly key?: string
   readonly value: ComponentChildren
-  /** Makes a badge of the value. */
+  /** Shows the value as a badge. */
   readonly status?: string
 }
 
-/** Those of which something is known. */
+/** The facts whose values are known. */
 export const knownFacts = (
   facts: readonly (readonly [name: string, value: Fact['value']])[],
 ): readonly Fact[] =>
@@ -163,7 +163,7 @@ export const knownFacts = (
     value === null || value === undefined || value === '' ? [] : [{ name, value }],
   )
 
-/** @param isWide side by side, each under its name */
+/** @param isWide true: side by side, each value under its name */
 export const Facts = ({
   facts,
   isWide = false,

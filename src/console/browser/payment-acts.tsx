@@ -7,7 +7,7 @@ import { paymentWords as w } from './payment-words.ts'
 import { statusText } from './state.tsx'
 import { fill } from './words.ts'
 
-/** @param most what stands in it at first */
+/** @param most the first value of the field */
 const amountField = (most: string, label: string): Field => ({
   name: 'amount',
   label,
@@ -15,7 +15,7 @@ const amountField = (most: string, label: string): Field => ({
   more: { inputMode: 'decimal' },
 })
 
-/** The API says what is wrong with what is no amount. */
+/** The typed amount in cents. The API says what is wrong with any other text. */
 export const centsIn = (form: FormData): unknown => {
   const { amount = '' } = centsAsked(textIn(form, 'amount'))
   return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
@@ -46,14 +46,16 @@ const cardAct = (
   ),
 })
 
-/** What may be told behind an advice that the network has yet to hear of, where its rules let it. Else one thing at a time. */
+/**
+ * The acts allowed while the network has yet to take an advice, if its rules let it. Any other operation allows none.
+ */
 const followers: Readonly<Record<string, readonly string[]>> = {
   advising_authorization: ['capture', 'void'],
   advising_capture: ['void'],
   advising_partial_capture: ['void'],
 }
 
-/** What the state of a card payment lets a person do about it. */
+/** The acts that the state of a card payment allows. */
 export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
   const { status, operation, amount, captured_amount: captured } = detail
   const { refunded_amount: refunded, reversed_amount: reversed = 0 } = detail
@@ -67,7 +69,7 @@ export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
   const acts = [
     ...(isAuthorized ? [{ verb: 'capture', texts: capture, most: left } as const] : []),
     ...(refundable > 0 ? [{ verb: 'refund', texts: refund, most: refundable } as const] : []),
-    // It would give back again what was given back already.
+    // After a refund, a void would give the money back twice.
     ...(refunded === undefined ? [{ verb: 'void', texts: takeBack } as const] : []),
   ]
   return acts
@@ -93,7 +95,7 @@ export type Received = {
   readonly refundable: string
 }
 
-/** Gives back what was received; nothing where nothing may be given back. */
+/** The act that gives a received payment back; none if nothing may go back. */
 export const giveBackActs = (received: Received): readonly ScopedAct[] => {
   const { end_to_end_id: id, amount, refundable, debtor_ispb: from } = received
   if (received.direction !== 'INBOUND' || /^[0.]*$/.test(refundable)) return []

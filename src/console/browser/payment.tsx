@@ -15,7 +15,7 @@ import { Wire } from './wire.tsx'
 import { words } from './words.ts'
 import { Xml } from './xml.tsx'
 
-/** One payment, all that the API tells of it. */
+/** The page of one payment, with all that the API tells of it. */
 export const PaymentPage = ({ rail, id, session }: ThingProps & { readonly rail: Rail }) => {
   const loaded = useLoaded(
     `${rail} ${id}`,
@@ -58,7 +58,7 @@ export const PaymentPage = ({ rail, id, session }: ThingProps & { readonly rail:
   )
 }
 
-/** Elsewhere: opened beside, and told nothing of where one comes from. */
+/** A link to a page of others: it opens in a new tab and learns nothing of ours. */
 const Trace = ({
   id,
   url,
@@ -77,7 +77,7 @@ const Trace = ({
     </a>
   ) : null
 
-/** What happened, with the time since the first of it. */
+/** The moments, each with the time since the first. */
 export const Timeline = ({
   moments,
   refused = [],
@@ -119,7 +119,7 @@ export const Timeline = ({
   )
 }
 
-/** The same as the API tells of it, for those who build on it; shut at first. */
+/** The answer of the API, for developers; closed at first. */
 export const Machine = ({ decoded }: Pick<Payment, 'decoded'>) => {
   const text = JSON.stringify(decoded, null, 2)
   return (
@@ -142,7 +142,7 @@ const signatureStatus: Readonly<Record<string, string>> = {
 const signatureText = (signature: string): string =>
   signature === 'OWN' ? words.signedOnItsWay : `${words.signature} ${statusText(signature)}`
 
-/** The message as it is kept, and beside it what it says. */
+/** The stored message, with its explanation beside it. */
 const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
   if (raw === undefined) return null
   if (raw instanceof Refusal) {

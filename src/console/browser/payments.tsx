@@ -28,11 +28,11 @@ const filterOf = (get: Given): Filter => ({
   to: dayIn(get('to')),
 })
 
-/** The rails that a key may look into. */
+/** The rails that the key may read. */
 const railsOf = ({ scopes }: Session): readonly Rail[] =>
   rails.filter((rail) => scopes.includes(railLists[rail].scope))
 
-/** The payments of a rail; what is looked for is in the address. */
+/** The payments of a rail; the address holds the search. */
 export const Payments = ({ query, session }: ScreenProps) => {
   const mine = railsOf(session)
   const rail = mine.find((one) => one === query.get('rail')) ?? mine[0]

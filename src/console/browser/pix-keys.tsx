@@ -83,7 +83,7 @@ const removeAct = ({ id, key }: Entry): Act => ({
   ),
 })
 
-/** What this institution has in the directory of Pix keys, and what others want of it. */
+/** Our keys in the directory of Pix keys, or one of the lists of claims and disputes. */
 export const PixKeys = ({ query, session }: ScreenProps) => {
   const kind = kindIn(query.get('show'))
   return kind === undefined ? (
@@ -93,7 +93,7 @@ export const PixKeys = ({ query, session }: ScreenProps) => {
   )
 }
 
-/** The keys, the newest first; what is looked for is in the address. */
+/** Our keys, the newest first; the address holds the search. */
 const Keys = ({ query, session }: ScreenProps) => {
   const key = (query.get('key') ?? '').trim()
   const { turn, ask, dialog } = useListActs()

@@ -3,11 +3,11 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 
 const base = '/console'
 
-/** Where the page is: a path below `/console`, and what the address asks for. */
+/** The place of the page: a path below `/console`, and the query of the address. */
 export type Place = {
   readonly path: string
   readonly query: URLSearchParams
-  /** What was given on the way there. It stays out of the address, which others log. */
+  /** The text that `go` was given. It stays out of the address, which others log. */
   readonly given: string
 }
 
@@ -17,10 +17,10 @@ const placeNow = (): Place => ({
   given: typeof history.state?.given === 'string' ? history.state.given : '',
 })
 
-/** Where the page stays for now, if it does. */
+/** The place that the page must not leave now, if there is one. */
 let kept: { readonly href: string; readonly state: unknown } | undefined
 
-/** @param given what the page is given beside its address */
+/** @param given a text for the page that stays out of the address */
 export const go = (to: string, given = ''): void => {
   history.pushState({ given }, '', base + to)
   dispatchEvent(new PopStateEvent('popstate'))
@@ -40,7 +40,7 @@ export const usePlace = (): Place => {
   return place
 }
 
-/** Keeps the page where it is, whatever the browser's own buttons say; `go` still leads on. @returns ends that */
+/** Keeps the page where it is, whatever the browser's own buttons say; `go` still works. @returns ends that */
 export const stay = (): (() => void) => {
   kept = { href: location.href, state: history.state }
   const ask = (event: Event) => event.preventDefault()
@@ -58,7 +58,7 @@ type LinkProps = {
   readonly children: ComponentChildren
 }
 
-/** A link within the console: an address of its own, opened in place by a plain click. */
+/** A link within the console: it has an address of its own, and a plain click opens it in place. */
 export const Link = ({ to, current, children, ...rest }: LinkProps) => (
   <a
     {...rest}
@@ -74,7 +74,7 @@ export const Link = ({ to, current, children, ...rest }: LinkProps) => (
   </a>
 )
 
-/** To the page of what is known by an identifier. */
+/** A link whose text is an identifier. */
 export const IdLink = ({ to, children }: Pick<LinkProps, 'to' | 'children'>) => (
   <Link to={to} class="mono">
     {children}

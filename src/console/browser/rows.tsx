@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** What lies so far from what is seen is not drawn, in the notation of style sheets. */
+/** Rows farther than this from the visible part are not drawn (a CSS length). */
 const nearMargin = '1000px'
 
 /**
- * A part of a long table's rows: drawn while it is near, else as much empty room as it took. Its height is measured,
+ * A part of a long table's rows: drawn while it is near, else empty room of the same height. We measure the height,
  * since a row has more lines on a phone.
  *
- * @param isFirst is drawn always: the widths of the columns come of it, and what is new
+ * @param isFirst true: always drawn, since it sets the widths of the columns and holds new rows
  */
 export const Rows = ({
   isFirst,
@@ -17,7 +17,7 @@ export const Rows = ({
 }: {
   readonly isFirst: boolean
   readonly columns: number
-  /** Made only while they are drawn. */
+  /** Called only while they are drawn. */
   readonly children: () => ComponentChildren
 }) => {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -28,7 +28,7 @@ export const Rows = ({
     const observer = new IntersectionObserver(
       ([entry]) => {
         if (entry === undefined) return
-        // Somebody who is in it by keyboard must not lose their place.
+        // A keyboard user inside it must not lose the focus.
         const isFar = !entry.isIntersecting && !own.contains(document.activeElement)
         setRoom(isFar ? own.getBoundingClientRect().height : undefined)
       },

@@ -3,7 +3,7 @@ import { type ApiDocument, resolved, type Schema } from './samples.ts'
 import { toolWords as w } from './tools-words.ts'
 import { fill } from './words.ts'
 
-/** What a form has of a value; undefined: nothing is given. */
+/** A value as the form holds it; undefined: nothing is given. */
 export type Given =
   | string
   | number
@@ -23,7 +23,7 @@ type Part = {
 
 type Named = Part & {
   readonly name: string
-  /** Names it and all that it is within. */
+  /** Names the field and all groups around it. */
   readonly id: string
   readonly isNeeded: boolean
 }
@@ -33,7 +33,7 @@ const isMembers = (value: Given): value is Members =>
 
 const isList = (value: Given): value is readonly Given[] => Array.isArray(value)
 
-/** Without what is empty; undefined if nothing is left. */
+/** The value without empty parts; undefined if nothing is left. */
 export const givenOf = (value: Given): Given => {
   if (value === '') return undefined
   if (isList(value)) {
@@ -47,7 +47,7 @@ export const givenOf = (value: Given): Given => {
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }
 
-/** The members of an object by a form made of its schema; of several schemas one is chosen. */
+/** A form for the members of an object, made from its schema; of several schemas a person chooses one. */
 export const SchemaForm = ({ id, ...part }: Part & { readonly id: string }) => {
   const schema = resolved(part.document, part.schema)
   if (schema.anyOf === undefined) return <MembersForm {...part} schema={schema} id={id} />
@@ -57,7 +57,7 @@ export const SchemaForm = ({ id, ...part }: Part & { readonly id: string }) => {
 const namesOf = (document: ApiDocument, schema: Schema): readonly string[] =>
   Object.keys(resolved(document, schema).properties ?? {})
 
-/** A message that takes several in a list also takes one alone, but never both. */
+/** Some messages take one thing alone or several in a list, but never both. */
 const Variants = ({
   variants,
   ...part
@@ -124,7 +124,7 @@ const Member = (named: Named) => {
   }
 }
 
-/** Shut while nothing in it is needed or given. */
+/** Closed while nothing in it is required or given. */
 const Group = (named: Named) => (
   <details open={named.isNeeded || named.value !== undefined} class="group">
     <summary>
@@ -173,7 +173,7 @@ const List = (named: Named) => {
   )
 }
 
-/** An object whose members nobody prescribes, as JSON. */
+/** An object whose schema names no members, typed as JSON. */
 const Free = ({ name, id, schema, onChange, isNeeded }: Named) => (
   <div class="field">
     <label for={id} class="mono">
@@ -188,7 +188,7 @@ const Free = ({ name, id, schema, onChange, isNeeded }: Named) => (
   </div>
 )
 
-/** Whatever is no JSON stays text, and is refused by name. */
+/** Anything but JSON stays text, and the API refuses it by its name. */
 const jsonOf = (text: string): Given => {
   try {
     return JSON.parse(text)
@@ -236,5 +236,5 @@ const Leaf = ({ name, id, schema, value, onChange, isNeeded }: Named) => {
   )
 }
 
-/** As the API takes it; whatever is no whole number stays text, and is refused by name. */
+/** A whole number; anything else stays text, and the API refuses it by its name. */
 const wholeOf = (text: string): Given => (/^\d{1,15}$/.test(text) ? Number(text) : text)

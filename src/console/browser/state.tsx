@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { inWords } from './words.ts'
 
-/** Colour is never alone: a sign and a word say the same. */
+/** Not only colour tells a tone: a sign and a word say the same. */
 type Tone = 'settled' | 'pending' | 'failed' | 'unknown' | 'info'
 
 /** The states of each tone; any other is pending. */
@@ -33,7 +33,7 @@ const signs: Readonly<Record<Tone, string>> = {
   info: 'M3.5 8h9m-4-4l4 4-4 4',
 }
 
-/** States and outcomes in words; one that is not here is shown as the API calls it. */
+/** States and outcomes in words; any other is shown as the API calls it. */
 const statusWords: Readonly<Record<string, string>> = inWords({
   queued: ['queued', 'na fila'],
   balanced: ['balanced', 'conferido'],
@@ -160,7 +160,7 @@ export const statusText = (status: string): string => {
   return statusWords[name] ?? name.replaceAll('_', ' ')
 }
 
-/** What happened, of a name such as `partial_capture_sent`: the longest parts that have a word of their own. */
+/** An event such as `partial_capture_sent` in words, made of the longest parts that have words of their own. */
 export const eventText = (type: string): string => {
   const parts = type.split('_')
   const last = parts.findLastIndex((_, at) => parts.slice(0, at + 1).join('_') in statusWords)

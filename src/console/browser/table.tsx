@@ -8,7 +8,7 @@ import { Rows } from './rows.tsx'
 import { Badge } from './state.tsx'
 import { words } from './words.ts'
 
-/** `wide`: a line of its own on a phone. `extra`: left out there. `acts`: buttons. */
+/** `wide`: on a phone a line of its own. `extra`: left out there. `acts`: buttons. */
 type ColumnClass = 'wide' | 'mono' | 'extra' | 'number' | 'quiet' | 'acts'
 type ColumnClasses = ColumnClass | `${ColumnClass} ${ColumnClass}` | 'extra number quiet'
 
@@ -29,7 +29,7 @@ export const statusColumn: Column<{ readonly status?: string }> = {
   cell: ({ status = '' }) => <Badge status={status} />,
 }
 
-/** What a row is known by, with the way to its page. */
+/** The identifier of a row, with a link to its page. */
 export const linkColumn = <T,>(
   to: (row: T) => string,
   text: (row: T) => string,
@@ -45,7 +45,7 @@ export const momentColumn = <T,>(
   classes: ColumnClasses = 'number quiet',
 ): Column<T> => column(head, (row) => <Moment at={atOf(row)} />, classes)
 
-/** @param none what stands for a moment that is not known */
+/** @param none the text for an unknown moment */
 export const Moment = ({ at, none = '–' }: { readonly at: Time; readonly none?: string }) =>
   at ? (
     <time dateTime={at}>
@@ -61,7 +61,7 @@ type Rowed<T> = {
   readonly keyOf: (row: T) => string
 }
 
-/** On a card, or as one. */
+/** A table on a card, or as a card of its own. */
 export const ListTable = <T,>({
   isCard = false,
   ...table
@@ -103,23 +103,23 @@ export const Table = <T,>({ columns, rows, keyOf }: Rowed<T>) => (
 
 const partRows = 50
 
-/** One at least: a table without rows has its empty body. */
+/** At least one part: a table without rows has an empty body. */
 const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: Math.max(1, Math.ceil(rows.length / partRows)) }, (_, at) =>
     rows.slice(at * partRows, (at + 1) * partRows),
   )
 
-/** A row that has changed meanwhile may come again in a later page. */
+/** Keeps each row once: a row that changed meanwhile may come again on a later page. */
 const eachOnce = <T,>(rows: readonly T[], keyOf: (row: T) => string): readonly T[] =>
   [...Map.groupBy(rows, keyOf).values()].flatMap((same) => same.slice(0, 1))
 
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
 type Read<T> = {
-  /** Names what is listed. */
+  /** Names the list. */
   readonly name: string
   readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>
-  /** Has the first page asked for again; what is new stands at the top, until more is loaded. */
+  /** Loads the first page again, so that new rows stand at the top, until somebody loads more. */
   readonly wake?: Wake
   readonly keyOf: (row: T) => string
 }
@@ -135,7 +135,7 @@ type Paged<T> = Read<T> & {
 /** A list that is read page by page; another name begins anew. */
 export const PagedTable = <T,>(list: Paged<T>) => <Pages key={list.name} {...list} />
 
-/** What was read of a list so far, and the way to more of it. */
+/** The rows read so far, and how to read more. */
 export const usePages = <T,>({ name, load, wake, keyOf }: Read<T>) => {
   // Once somebody reads on, we keep these rows and add no newer ones above them.
   const read = useRef<Page<T>>()
@@ -164,7 +164,7 @@ export const usePages = <T,>({ name, load, wake, keyOf }: Read<T>) => {
   return { loaded, rows: eachOnce(rows, keyOf), next, state, more }
 }
 
-/** Leads on where there is more, and says why it could not. */
+/** The button for more rows, if there are more, and why it failed. */
 export const More = ({
   next,
   state,
@@ -173,7 +173,7 @@ export const More = ({
   <>
     {state instanceof Refusal && <Refused refusal={state} />}
     {next !== null && (
-      // Not disabled, which would take the focus from whoever reads on by keyboard.
+      // Not `disabled`, which would take the focus from a keyboard user.
       <button type="button" aria-disabled={state === 'working'} onClick={() => void more()}>
         {words.more}
       </button>

@@ -12,11 +12,11 @@ import { toolWords as w } from './tools-words.ts'
 const contentCharsMax = 65_536
 const foundMax = 20
 
-/** The bundler puts them in. */
+/** The bundler puts both in. */
 declare const inspectorNames: readonly string[]
 declare const builtInDialects: readonly string[]
 
-/** Identifiers of payments, by their form: which rail's list knows them, and as what. */
+/** Identifiers of payments by their form, with the rail and the parameter that find them. */
 const identifiers: readonly { readonly form: RegExp; readonly rail: Rail; readonly as: string }[] =
   [
     { form: /^[EDM][0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11}$/, rail: 'spi', as: 'end_to_end_id' },
@@ -46,7 +46,7 @@ const resultOf = async (content: string, wanted: Wanted, session: Session): Prom
   return { kind: 'payments', rows, places }
 }
 
-/** Where a hash may be: on each network that is configured. */
+/** A hash may be on each configured network. */
 const placesOf = async (hash: string): Promise<readonly ChainPlace[]> => {
   const { networks } = await loadNetworks()
   return networks
@@ -55,9 +55,9 @@ const placesOf = async (hash: string): Promise<readonly ChainPlace[]> => {
 }
 
 /**
- * Paste anything, and see what it says.
+ * Explains whatever a person pastes.
  *
- * @param query of the place that somebody was led to: another one, if with the same given, explains anew
+ * @param query the query of the address: a new one explains `given` again, even if it is the same
  */
 export const Explain = ({
   session,
@@ -74,7 +74,7 @@ export const Explain = ({
     void askLast(resultOf(content.trim(), wanted, session))
   useEffect(() => {
     if (given === '') return
-    // Somebody may have typed something else there meanwhile: show the text that is explained.
+    // A person may have typed something else meanwhile: show the text that is explained.
     if (text.current !== null) text.current.value = given
     run(given, {})
   }, [query])

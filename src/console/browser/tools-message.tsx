@@ -22,7 +22,7 @@ type Built = {
   readonly xml: string
 }
 
-/** Makes a message of the SPI by a form of its parameters: to see it, to copy its request, to send it. */
+/** Makes a message of the SPI from a form of its parameters, to see it, copy its request or send it. */
 export const MakeMessage = ({ session }: { readonly session: Session }) => {
   const loaded = useLoaded('openapi', loadDocument)
   return (
@@ -32,7 +32,7 @@ export const MakeMessage = ({ session }: { readonly session: Session }) => {
 
 type Variant = { readonly type: string; readonly params: Schema }
 
-/** One for each type of message. */
+/** One variant for each type of message. */
 const variantsOf = (document: ApiDocument): readonly Variant[] =>
   (formOf(document, sendPath).schema.anyOf ?? []).flatMap((one) => {
     const { message_type: type, params } = resolved(document, one).properties ?? {}
@@ -87,7 +87,7 @@ const MessageForm = ({
   readonly variant: Variant
 }) => {
   const [value, setValue] = useState<Given>()
-  // A form that is filled in at once begins anew: its parts choose by what they are first given.
+  // The example needs a new form, because its parts choose by their first value.
   const [turn, setTurn] = useState(0)
   const [shown, askLast] = useLast<Made>()
   const { ask, dialog } = useActs(() => {})
@@ -151,7 +151,7 @@ const sendAct = (request: Request): Act => ({
   ),
 })
 
-/** What was built, and of what. */
+/** The built message and its request. */
 type Made = { readonly built: Built; readonly request: Request }
 
 const Result = ({ shown }: { readonly shown: Made | Refusal }) => {

@@ -10,7 +10,7 @@ import {
 } from './samples.ts'
 import { toolWords as w } from './tools-words.ts'
 
-/** How to ask the API for something, to copy into a program. */
+/** Sample requests to the API, to copy into a program. */
 export const Samples = () => {
   const loaded = useLoaded('openapi', loadDocument)
   return <Shown loaded={loaded}>{(document) => <Choose document={document} />}</Shown>
@@ -42,7 +42,7 @@ const Choose = ({ document }: { readonly document: ApiDocument }) => {
   )
 }
 
-/** A request in every language. */
+/** A request in every language that we write. */
 export const Written = ({ request }: { readonly request: SampleRequest }) => (
   <div class="stack">
     {writers.map(({ label, write }) => (

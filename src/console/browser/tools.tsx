@@ -14,7 +14,7 @@ const tools = [
   { name: 'samples', label: w.samples, scope: undefined },
 ] as const
 
-/** Looks into what is pasted, makes codes, shows how to ask the API. */
+/** Explains pasted text, makes codes and messages, shows sample requests. */
 export const Tools = ({ query, session, given }: ScreenProps & { readonly given: string }) => {
   const mine = tools.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
   const current = mine.find(({ name }) => name === query.get('tool')) ?? mine[0]

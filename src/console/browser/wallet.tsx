@@ -62,7 +62,7 @@ const switchAct = ({ wallet_id: id, label, status }: Wallet): Act => {
   }
 }
 
-/** A wallet: what it holds, and every movement with the balance after it. */
+/** A wallet: its balance, and every movement with the balance after it. */
 export const WalletPage = ({ id, session }: ThingProps) => {
   const path = `/v1/wallets/${encodeURIComponent(id)}`
   const loaded = useAnswer<Wallet>(path)

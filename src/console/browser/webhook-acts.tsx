@@ -11,7 +11,7 @@ import { fill } from './words.ts'
 
 const pathOf = ({ id }: { readonly id: string }): string => `/v1/webhooks/${encodeURIComponent(id)}`
 
-/** A secret, once. */
+/** Shows a new secret, which nobody sees again. */
 const secretOnce = ({ secret }: { readonly secret?: string }) =>
   secret === undefined ? (
     <p>{w.secretCommon}</p>
@@ -88,7 +88,7 @@ const rotateAct = (endpoint: Endpoint): Act => ({
   run: sending('POST', `${pathOf(endpoint)}/rotate`, overlapOf, secretOnce),
 })
 
-/** Pauses what is active, activates what is not. */
+/** Pauses an active endpoint, activates any other. */
 const switchAct = (endpoint: Endpoint): Act => ({
   title: endpoint.active ? w.pause : w.activate,
   consequence: fill(endpoint.active ? w.pauseConsequence : w.activateConsequence, {
@@ -126,10 +126,10 @@ const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({
   ),
 })
 
-/** The API Pix has set it, and alone changes it: it is told of one topic, whose name is a path. */
+/** Whether the API Pix has set it, which alone changes it: the name of its event is a path. */
 const isOfStandard = ({ events }: Endpoint): boolean => events.some((one) => one.includes('/'))
 
-/** What the state of an endpoint lets a person do about it. */
+/** The acts that the state of an endpoint allows. */
 export const endpointActs = (endpoint: Endpoint): readonly Act[] => {
   const replay = endpoint.active ? [replayRangeAct(endpoint)] : []
   if (isOfStandard(endpoint)) return replay

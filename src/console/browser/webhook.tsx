@@ -131,7 +131,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   )
 }
 
-/** With whether its endpoint takes deliveries. */
+/** A delivery, and whether its endpoint is active. */
 const loadDelivery = async (id: string, purpose: Purpose) => {
   const path = `/v1/webhook-deliveries/${encodeURIComponent(id)}`
   const delivery = await getJson<DeliveryDetail>(path, purpose)
@@ -140,7 +140,7 @@ const loadDelivery = async (id: string, purpose: Purpose) => {
   return { ...delivery, isActive: active }
 }
 
-/** One delivery: what is sent, and what each attempt was answered. */
+/** One delivery: its request, and the answer to each attempt. */
 export const DeliveryPage = ({ id, session }: ThingProps) => {
   const loaded = useLoaded(id, (purpose) => loadDelivery(id, purpose), partsEveryMs)
   const { ask, dialog } = useActs(loaded.again)
@@ -218,7 +218,7 @@ const RequestCard = ({ url, body }: DeliveryDetail['request']) => {
   )
 }
 
-/** With line ends, for eyes. The bytes that are sent have none. */
+/** The JSON with line ends, for people. The bytes that we send have none. */
 const readable = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)

@@ -20,7 +20,7 @@ export type Endpoint = {
   readonly health: { readonly pending: number; readonly exhausted: number }
 }
 
-/** The API counts so far and no further. */
+/** The API counts no further. */
 const countedMax = 1_000
 export const counted = (value: number): string =>
   value < countedMax ? count(value) : `${count(countedMax)}+`
@@ -33,7 +33,7 @@ const states = {
   disabled: { status: 'down', label: w.disabledFailing },
 }
 
-/** What is with an endpoint, in a word. */
+/** The state of an endpoint in one word. */
 export const EndpointBadge = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const { active, disabled_reason: reason, failing_since } = endpoint
   const off = reason === 'failing' ? states.disabled : states[reason ?? 'request']
@@ -55,7 +55,7 @@ const columns: readonly Column<Endpoint>[] = [
   momentColumn(({ created_at }) => created_at, w.created),
 ]
 
-/** Who is told of what happens, and how that goes. */
+/** The endpoints of webhooks, and how their deliveries go. */
 export const Webhooks = ({ session }: { readonly session: Session }) => {
   const { turn, ask, dialog } = useListActs()
   return (
@@ -70,7 +70,7 @@ export const Webhooks = ({ session }: { readonly session: Session }) => {
       </header>
       <PagedTable
         name={`webhooks ${turn}`}
-        // The oldest first: a new one is the last.
+        // The oldest come first, so a long page shows a new one too.
         load={pageFrom<Endpoint>('/v1/webhooks', 'webhooks', { limit: '500' })}
         columns={columns}
         empty={w.none}

@@ -3,7 +3,7 @@ import { Card } from './parts.tsx'
 import { type Column, column, ListTable } from './table.tsx'
 import { toolWords as w } from './tools-words.ts'
 
-/** A message of a card network as far as it may be shown. */
+/** A message of a card network, with its card data masked. */
 export type WireMessage = {
   readonly mti: string
   readonly fields: readonly WireField[]
@@ -11,7 +11,7 @@ export type WireMessage = {
 
 type WireField = { readonly de: number; readonly name: string; readonly value: string }
 
-/** Request and answer, and what they were for. */
+/** A request and its answer; `type` says what they were for. */
 export type Exchange = {
   readonly type: string
   readonly at: string
@@ -24,7 +24,7 @@ const columns: readonly Column<WireField>[] = [
   column(w.value, ({ value }) => value, 'mono wide'),
 ]
 
-/** What went over the wire to a card network, request and answer side by side. */
+/** The requests to a card network, each beside its answer. */
 export const Wire = ({ exchanges }: { readonly exchanges: readonly Exchange[] }) => (
   <>
     {exchanges.map(({ type, at, messages }) => (

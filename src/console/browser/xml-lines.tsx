@@ -12,10 +12,10 @@ const isBlank = ({ text }: Piece): boolean => text.trim() === ''
 const isClosing = (tag: string): boolean => tag.startsWith('</')
 const isOpening = (tag: string): boolean => !/^<[/?!]/.test(tag) && !tag.endsWith('/>')
 
-/** Lines of a document that are drawn: a browser stands still over all those of a large one. */
+/** How many lines of a document we draw: a browser stands still over all lines of a large one. */
 export const linesMax = 2_000
 
-/** One element a line; `isCut`: there are more. */
+/** One line for each element; `isCut`: there are more. */
 export const linesOf = (
   xml: string,
 ): { readonly lines: readonly ComponentChildren[]; readonly isCut: boolean } => {

@@ -4,7 +4,7 @@ import { Code } from './parts.tsx'
 import { fill, words } from './words.ts'
 import { linesMax, linesOf } from './xml-lines.tsx'
 
-/** An XML document as text: nothing in it becomes part of the page. Drawn once, however often the page is. */
+/** An XML document as text: nothing in it becomes part of the page. Its lines are made once, however often we draw. */
 export const Xml = ({ text }: { readonly text: string }) => {
   const { lines, isCut } = useMemo(() => linesOf(text), [text])
   return (
