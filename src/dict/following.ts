@@ -11,6 +11,8 @@ type Failing = {
   readonly modifiedMs: number
   readonly tries: number
   readonly sinceMs: number
+  /** Another item was stored after this one had failed; absent: not yet, so that the cause may be common to all. */
+  readonly isAlone?: boolean
   /** We do not try it again. */
   readonly isOver: boolean
 }
@@ -20,7 +22,7 @@ type Place = { readonly until: Date; readonly failing: readonly Failing[] }
 
 const uuid = z.uuid()
 
-/** We pass over an item that failed so often and for so long. */
+/** We pass over an item that alone failed so often and for so long. */
 const triesMax = 20
 const triedMs = 3_600_000
 /** We count the failures of so many items at once; further ones wait until these are over. */
@@ -32,11 +34,12 @@ const searchedMs = 31 * dayMs
  * Reads what has changed in a list since it was last read, each item by itself, and stores how far it has read: no
  * further than the first item that failed, so that the next round reads that one again.
  *
+ * @param receive returns whether the item was news, and is stored
  * @throws DirectoryAwayError: the rest is read the next time
  */
 export const followList = async <T extends Changed>(
   { name, ask }: DirectoryList<T>,
-  receive: (item: T) => Promise<unknown>,
+  receive: (item: T) => Promise<boolean>,
   {
     sql,
     logger,
@@ -74,19 +77,25 @@ export const followList = async <T extends Changed>(
       const all = items.map((item) => ({ item, id: idOf(item), modifiedMs: item.modifiedMs }))
       const wanted = all.filter((one) => !failures.isPassed(one))
       const failed = new Set<(typeof all)[number]>()
-      await eachAlone(wanted, ({ item }) => receive(item), {
+      const work = async (one: (typeof all)[number]): Promise<void> => {
+        const isStored = await receive(one.item)
+        failures.forget(one)
+        if (isStored) failures.stored()
+      }
+      await eachAlone(wanted, work, {
         round,
         logger,
         idsOf: ({ id }) => ({ list: name, id }),
-        setAside: async (one) => failed.add(one),
+        setAside: async (one) => {
+          failures.count(one)
+          failed.add(one)
+        },
       })
       if (round?.signal.aborted) return
-      for (const one of wanted) {
-        if (!failed.has(one)) failures.forget(one)
-        else if (!failures.count(one)) {
-          const { id } = one
-          logger.error({ list: name, id, tries: triesMax }, 'an item of a list is passed over')
-        }
+      for (const one of failed) {
+        if (!failures.isPassed(one)) continue
+        const { id } = one
+        logger.error({ list: name, id, tries: triesMax }, 'an item of a list is passed over')
       }
       if (until === undefined && failed.size === 0) return
       const untilMs = Math.min(until?.getTime() ?? fromMs ?? 0, failures.heldMs())
@@ -158,19 +167,20 @@ const createFailures = (before: readonly Failing[], nowMs: number) => {
   return {
     isPassed: (version: Version): boolean => all.get(keyOf(version))?.isOver === true,
     forget: (version: Version): boolean => all.delete(keyOf(version)),
-    /** @returns false: that was its last try, and we read on past it */
-    count: ({ id, modifiedMs }: Version): boolean => {
+    /** What has failed before this failed alone. */
+    stored: (): void => {
+      for (const [key, one] of all) if (!one.isAlone) all.set(key, { ...one, isAlone: true })
+    },
+    count: ({ id, modifiedMs }: Version): void => {
       const key = keyOf({ id, modifiedMs })
       const known = all.get(key)
       const isCounted = known !== undefined || counted() < failingMax
       const tries = Math.min((known?.tries ?? 0) + 1, triesMax)
       const sinceMs = known?.sinceMs ?? nowMs
-      const isOver = tries === triesMax && nowMs - sinceMs >= triedMs
-      const after = { id, modifiedMs, tries, sinceMs, isOver }
-      if (isCounted) all.set(key, after)
-      if (isOver) return false
-      heldMs = Math.min(heldMs, modifiedMs - 1)
-      return true
+      const isAlone = known?.isAlone ?? false
+      const isOver = isAlone && tries === triesMax && nowMs - sinceMs >= triedMs
+      if (isCounted) all.set(key, { id, modifiedMs, tries, sinceMs, isAlone, isOver })
+      if (!isOver) heldMs = Math.min(heldMs, modifiedMs - 1)
     },
     /** The last moment before the first item that failed in this round and will be tried again. */
     heldMs: (): number => heldMs,

@@ -35,12 +35,13 @@ export const pollClaims = async (
   }
 }
 
+/** @returns whether it is news, and stored */
 const receive = async (
   deps: AdvanceDeps,
   advance: Advance,
   role: Role,
   seen: Claim,
-): Promise<void> => {
+): Promise<boolean> => {
   const { sql, ispb, logger } = deps
   const known = await findKnown(sql, seen.id, role)
   const opening =
@@ -49,14 +50,14 @@ const receive = async (
   const claim = before ?? foundOf(deps, role, seen)
   if (!isOf(claim, seen, ispb)) {
     logger.warn({ claim: seen.id, role }, 'the directory lists a claim that is not so')
-    return
+    return false
   }
-  if (before !== undefined) await writeSeen(deps, before, seen)
-  else if (await add(deps, claim)) {
-    // Whoever hears of the claim finds it acknowledged.
-    const added = await findKnown(sql, seen.id, role)
-    if (added !== undefined && !isEnded(added.status)) await doDue(deps, advance, added)
-  }
+  if (before !== undefined) return (await writeSeen(deps, before, seen)) !== undefined
+  if (!(await add(deps, claim))) return false
+  // Whoever hears of the claim finds it acknowledged.
+  const added = await findKnown(sql, seen.id, role)
+  if (added !== undefined && !isEnded(added.status)) await doDue(deps, advance, added)
+  return true
 }
 
 /** A claim that we did not know of: against us, or made by another system of this institution. */

@@ -114,8 +114,9 @@ export const createDisputeService = <
         await followList(
           list,
           async ({ seen }) => {
-            if (seen !== undefined) await sql.begin((tx) => show(tx, seen))
-            else logger.warn({ list: list.name }, 'a list shows what is not ours')
+            if (seen !== undefined) return sql.begin((tx) => show(tx, seen))
+            logger.warn({ list: list.name }, 'a list shows what is not ours')
+            return false
           },
           { sql, logger, now, overlapMs, idOf: ({ seen }) => seen?.directoryId ?? '' },
           round,

@@ -14,8 +14,12 @@ export type Telling<C> = {
 
 type ShowDeps<C> = Telling<C> & { readonly kind: Kind<C>; readonly logger: Logger }
 
-/** Stores what the directory shows, in the caller's transaction: each change once, whatever is shown again or late. */
-export type Show<C> = (tx: Queryable, seen: Seen<C>) => Promise<void>
+/**
+ * Stores what the directory shows, in the caller's transaction: each change once, whatever is shown again or late.
+ *
+ * @returns whether it is news, and stored
+ */
+export type Show<C> = (tx: Queryable, seen: Seen<C>) => Promise<boolean>
 
 export const createShow =
   <C>({ kind, emit, eventOf, logger }: ShowDeps<C>): Show<C> =>
@@ -23,23 +27,24 @@ export const createShow =
     const before = await lockShown<Dispute<C>>(tx, kind.kind, seen)
     if (before === undefined) {
       const made = found(seen)
-      if (await addDispute(tx, kind.kind, made)) {
-        await emit(tx, [eventOf(made, made.role === 'asked')])
-      } else {
+      const isAdded = await addDispute(tx, kind.kind, made)
+      if (isAdded) await emit(tx, [eventOf(made, made.role === 'asked')])
+      else {
         const { directoryId } = seen
         logger.warn({ directoryId }, 'the directory shows a second dispute of one payment')
       }
-      return
+      return isAdded
     }
     const after = shownAs(kind, before, seen)
     if (after === undefined) {
       const { id, status } = before
       logger.warn({ id, status, shown: seen.status }, 'what the directory shows cannot be true')
-      return
+      return false
     }
-    if (after === before) return
+    if (after === before) return false
     await changeDispute(tx, after)
     if (after.status !== before.status) await emit(tx, [eventOf(after, false)])
+    return true
   }
 
 const found = <C>(seen: Seen<C>): Dispute<C> => ({
