@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
-/* What acts send for what a person has filled in, and what they say follows from it. */
+/* Tests what acts send for a filled-in form, and what they say about the consequence. */
 
 type Act = {
   readonly consequence: string
@@ -22,7 +22,7 @@ const english = await loadConsole<Acts>(modules)
 const portuguese = await loadConsole<Acts>(modules, 'pt')
 const { retryClassActs, cardActs, createKeyAct, restrictKeyAct } = english
 
-/** The requests of an act for this form. @param answer what each is answered with */
+/** The requests of an act for this form. @param answer the answer to each */
 const sentBy = async (act: Act, filled: Readonly<Record<string, string>> = {}, answer = {}) => {
   const form = new FormData()
   for (const [name, value] of Object.entries(filled)) form.set(name, value)
@@ -105,7 +105,7 @@ const filledBy = ({ fields = [] }: Act) =>
     fields
       .map(({ name, first }) => [name, first ?? ''])
       .filter(
-        // What is not chosen is no part of a form.
+        // A box that is not ticked is no part of a form.
         ([name, first]) =>
           !(['read_only', 'own_webhooks'].includes(name ?? '') && first !== 'true'),
       ),

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { topicOf } from '../../src/pix/notices/domain.ts'
 import { loadConsole } from './load-console.ts'
 
-/* What is offered for deliveries, liens and endpoints is what the API takes. */
+/* The console offers those acts on deliveries, liens and endpoints that the API takes. */
 
 type Acts = readonly { readonly title: string }[]
 

@@ -17,7 +17,7 @@ test.each([
   ['-', { amount: '-' }],
   ['1-2-3', { amount: '1-2-3' }],
   ['R$ 10', { amount: 'R$ 10' }],
-  // What groups no thousands may be meant otherwise than it reads.
+  // A sign that does not group thousands may have another meaning, so the text stays.
   ['150.0000', { amount: '150.0000' }],
   ['1.0000', { amount: '1.0000' }],
   ['0.001', { amount: '0.001' }],

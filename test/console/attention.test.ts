@@ -1,4 +1,4 @@
-/** What needs a person, and what may be done about it, in a real browser. */
+/** What needs a person, and its acts, in a real browser. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser } from '../support/browser.ts'
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await row.first().waitFor({ state: 'attached' })
     await settled(page)
     expect(await serious(page)).toEqual([])
-    // Sooner than the clock asks: the stream told of it.
+    // The stream tells of it sooner than the clock asks.
     const late = row.filter({ hasText: 'too late' })
     const lateId = await bury('too late')
     await late.waitFor({ timeout: 45_000 })
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       const { pathname, search } = new URL(request.url())
       if (pathname.startsWith('/console/api/')) asked.push(pathname + search)
     })
-    /** Until the stream has told of all that it follows, and what was told is asked for. */
+    /** Waits until the stream has told of all that it follows, and the page has asked for it. */
     const quiet = async (): Promise<void> => {
       for (let before = -1; before !== asked.length; ) {
         before = asked.length
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await quiet()
     const waiting = '/console/api/v1/webhooks?needs_attention=true&limit=51'
     expect(asked).toContain(waiting)
-    // With the page, and for what the stream tells at first, which a slow moment may part.
+    // The page asks once by itself, and again for what the stream tells at first.
     expect(asked.filter((path) => path === waiting).length).toBeLessThanOrEqual(4)
     asked.length = 0
     await show(page, '/keys')
@@ -316,7 +316,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('button', again).click()
     await confirm(second)
     await settled(page)
-    // What the central bank knows no more a person ends, and nothing younger.
+    // A person may end only what is so old that the central bank no longer recognises it.
     const end = { name: 'Tell its end' }
     expect(await page.getByRole('button', end).count()).toBe(0)
     const old = Bun.randomUUIDv7('hex', Date.now() - 25 * 3_600_000)

@@ -10,7 +10,7 @@ import type { CardTransaction } from '../../src/cards/transactions/store.ts'
 import { followsAdvice } from '../../src/cards/use-cases/going-on.ts'
 import { loadConsole } from './load-console.ts'
 
-/* What is offered for a card payment is what the API takes, in every state that one may be in. */
+/* The console offers those acts on a card payment that the API takes, in every state of it. */
 
 const { cardActs } = await loadConsole<{
   readonly cardActs: (detail: object) => readonly { readonly scope: string }[]
@@ -48,12 +48,12 @@ type State = {
   readonly refundedCents: bigint | undefined
 }
 
-/** A network that lets everything go on while it is away. */
+/** A network whose rules let everything go on while it is away. */
 const advised = {
   advices: { may: () => true, floorCents: () => amountCents },
 } as unknown as Network
 
-/** As the API judges it before it asks the network. */
+/** Judges as the API does before it asks the network. */
 const isTaken = (state: State, verb: (typeof verbs)[number]): boolean => {
   const transaction = { ...state, amountCents, currency: 'BRL' } as unknown as CardTransaction
   const mayBegin = transition(state, `${verb}_started`) !== undefined
@@ -78,7 +78,7 @@ test.each(cardStatuses)('what is %s', (status) => {
     for (const capturedCents of [undefined, 3_000n]) {
       for (const refundedCents of [undefined, 1_000n, 3_000n]) {
         const state = { status, operation, capturedCents, refundedCents }
-        // Advices of nothing that one may be of.
+        // No payment can have these advices.
         const isAdvised = operation?.startsWith('advising_') === true
         if (isAdvised && transition(state, 'advice_confirmed') === undefined) continue
         const offered = cardActs(detailOf(state)).map(({ scope }) => scope.replace('cards:', ''))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
-/* Amounts of cards are told in their currency, and acts propose what the API takes. */
+/* The console tells amounts of cards in their currency, and acts propose amounts that the API takes. */
 
 type Act = {
   readonly consequence: string

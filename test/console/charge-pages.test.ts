@@ -1,7 +1,7 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { answerOf, loadConsole } from './load-console.ts'
 
-/* Charges of one status come and go among the older ones while somebody reads on: none that was there is left out. */
+/* While somebody reads on, charges enter and leave a list of one status: the pages leave out none that stayed. */
 
 type Page = { readonly rows: readonly { readonly txid: string }[]; readonly next: string | null }
 type Charge = {
@@ -19,7 +19,7 @@ afterEach(() => mock.restore())
 
 const size = 50
 
-/** Charges of the API Pix, of which every other one is paid, but for the oldest ones. @returns counts what is asked */
+/** Serves charges as the API Pix does; every other one is paid, except the oldest. @returns a spy on the requests */
 const serve = (charges: readonly Charge[]) =>
   spyOn(globalThis, 'fetch').mockImplementation((async (asked: string) => {
     const { searchParams: query } = new URL(asked, 'http://x')
@@ -36,7 +36,7 @@ const serve = (charges: readonly Charge[]) =>
     return answerOf({ cobs: found.slice(from, from + size), parametros: { paginacao } })
   }) as unknown as typeof fetch)
 
-/** @param everyMs 0: all are made at once */
+/** @param everyMs the time from one charge to the next; 0: all are made at once */
 const chargesOf = (many: number, everyMs = 1): Charge[] =>
   Array.from({ length: many }, (_, at) => ({
     txid: `t${at}`,
@@ -107,7 +107,7 @@ test('however many come at the end, what is older is read on', async () => {
       charges.push({ txid: `new-${one.txid}`, status: 'ATIVA', calendario: { criacao } })
     }
   })
-  // Each page but the first is read with the one after it.
+  // Each page except the first is read with the one after it.
   expect([seen, asks.mock.calls.length]).toEqual([before.toReversed(), 14])
 })
 
@@ -133,6 +133,6 @@ test('where more has come than is looked through, it says so', async () => {
 test('charges of any status stay where they are, and each page is asked for once', async () => {
   const asks = serve(chargesOf(260))
   const seen = await readAll('', () => {})
-  // The first page tells besides how many there are.
+  // The first page also tells how many there are.
   expect([seen.length, new Set(seen).size, asks.mock.calls.length]).toEqual([260, 260, 7])
 })

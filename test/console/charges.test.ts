@@ -1,4 +1,4 @@
-/** What receivers charge by the API Pix, in a real browser: made, looked for, ended, each with its consequence. */
+/** Charges of the API Pix in a real browser: a person makes, finds and ends them, and sees each consequence. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hasBrowser } from '../support/browser.ts'
 import { farYear } from '../support/far-year.ts'
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await close()
     await page.getByText('cancelada').first().waitFor()
 
-    // Who pays has authorised it, as his institution would tell.
+    // The payer has authorised it: his institution would tell so.
     await sql`update pix_recurrences set status = 'APROVADA', payer = ${JSON.stringify({
       taxId: '45164632481',
       ispb: '91193552',
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await dialog.getByText(`deixa de mostrar ${other}`).waitFor()
     await dialog.getByRole('button', { name: 'Desvincular' }).click()
     await close()
-    // At once, not when the list is asked for by the clock.
+    // At once, sooner than the clock asks.
     await row.waitFor({ state: 'detached', timeout: 20_000 })
     await page.locator('tbody').getByText('nada').waitFor()
     expect(await page.locator('img:not(.qr)').count()).toBe(0)

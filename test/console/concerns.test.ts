@@ -1,7 +1,7 @@
 import { afterEach, expect, mock, test } from 'bun:test'
 import { answerOf, loadConsole } from './load-console.ts'
 
-/* What waits for a person is counted as far as it is asked for, and said to be more only where there is more. */
+/* The console counts what waits for a person as far as it asks, and says "more" only where there is more. */
 
 type Concern = { readonly name: string; readonly many: number; readonly isMore: boolean }
 

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the console of dev (needs Chromium)', () => {
       await settled(page)
       expect({ path, found: await serious(page) }).toEqual({ path, found: [] })
     }
-    // The demo of its start has paid on every rail.
+    // The demo that runs at the start has paid on every rail.
     for (const rail of ['spi', 'cards', 'drex']) {
       const streamed = page.waitForRequest((asked) => asked.resourceType() === 'eventsource')
       await page.goto(`${dev.url}/console/payments?rail=${rail}`)

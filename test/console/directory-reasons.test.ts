@@ -3,7 +3,7 @@ import { possibleFrom, reasonsFor } from '../../src/dict/claims/domain.ts'
 import { removalReasons } from '../../src/dict/entries/domain.ts'
 import { loadConsole } from './load-console.ts'
 
-/* The console offers what the API takes of a side now, but for what only a deadline gives. */
+/* The console offers the reasons that the API takes from a side now, except those that only a deadline gives. */
 
 type Field = { readonly name: string; readonly choices?: readonly (readonly [string, string])[] }
 type Act = { readonly title: string; readonly fields?: readonly Field[] }

@@ -1,4 +1,4 @@
-/** Claims, infraction reports and refund requests in a real browser: what others ask, what we ask, each with its consequence. */
+/** Claims, infraction reports and refund requests in a real browser, with each consequence. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseKey } from '#src/platform/security/index.ts'
 import { fresh } from '../spi/in/worker/support.ts'
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
       card('Infraction reports to answer'),
       card('Refund requests to answer'),
     ]
-    // The stream tells of each once the directory’s lists have been read.
+    // The stream tells of each once the gateway has read the directory’s lists.
     await claims?.getByRole('link', { name: key }).waitFor()
     await reports?.getByRole('link', { name: payment }).waitFor()
     await refunds?.getByRole('link', { name: payment }).waitFor()
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
       }
     }
     expect(await page.evaluate(forge)).toBe(403)
-    // Of a gateway without a directory nothing is shown of it.
+    // Without a directory in the gateway, the page shows nothing of it.
     await page.route(/\/v1\/dict\//, (route) =>
       route.fulfill({
         status: 503,

@@ -3,7 +3,7 @@ import { expiries, toBeReplaced } from '../../src/console/browser/late.ts'
 import { loadConsole } from './load-console.ts'
 
 test('certificates are counted in the months of the days that are shown of them', () => {
-  // In Brasília it is the last evening of January, and of March.
+  // In Brasília it is still the last evening of January, and of March.
   const [first, second, third, ...more] = expiries(
     [{ not_after: '2026-04-01T02:59:59Z' }, { not_after: '2026-04-01T03:00:00Z' }],
     Date.UTC(2026, 1, 1, 2, 59),
@@ -28,7 +28,7 @@ test('a certificate is to be replaced until one that can do its work is there', 
   expect(toBeReplaced([old, { ...next, has_private_key: false }])).toEqual([old])
   expect(toBeReplaced([old, { ...next, status: 'not_yet_valid' }])).toEqual([old])
   expect(toBeReplaced([old, { ...next, type: 'PIC' }])).toEqual([old])
-  // What only verifies needs no key.
+  // A certificate that only verifies needs no key.
   const foreign = { ...old, has_private_key: false }
   expect(toBeReplaced([foreign, { ...next, has_private_key: false }])).toEqual([])
 })
@@ -41,7 +41,7 @@ test.each([
   ['active', 2, '2 days'],
   ['active', 0, 'in less than a day'],
   ['not_yet_valid', 40, '40 days'],
-  // A clock of another process may count it below zero before it is over.
+  // Another process may count below zero by its own clock, before the certificate has expired.
   ['active', -1, 'in less than a day'],
   ['expired', -1, 'expired'],
 ])('a certificate that is %s, %i days from its end, is told to be %j', (status, days, told) => {

@@ -1,4 +1,4 @@
-/** The main tasks of the console in the other engine. */
+/** The main tasks of the console in Firefox. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'

@@ -1,4 +1,4 @@
-/** What a page shows is so, and goes on being so: answers out of order, asks that fail, lists read on, other zones. */
+/** A page stays right: answers out of order, asks that fail, lists read on, other time zones. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { hasBrowser } from '../support/browser.ts'
@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
 
-  /** @returns the reference that its row shows */
+  /** @returns the reference that the row of the payment shows */
   const authorize = async (): Promise<string> => {
     const answer = await fetch(`${seen.gateway.urls.cardsUrl}/v1/transactions/authorize`, {
       method: 'POST',
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
 
   const rowOf = (page: Page, rrn: string) => page.locator('tbody tr', { hasText: rrn })
 
-  /** The list of card payments, with one in it. */
+  /** Opens the list of card payments, with one in it. */
   const openList = async () => {
     const first = await authorize()
     const one = await seen.visit()
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await note.waitFor({ timeout: 20_000 })
     await settled(page)
     await page.unrouteAll()
-    // Nothing more changes.
+    // Nothing more changes: the page asks again by itself.
     await rowOf(page, rrn).waitFor({ timeout: 30_000 })
     await note.waitFor({ state: 'detached' })
     await page.context().close()
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       page.evaluate(
         `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })`,
       )
-    // As for a change that is told of just before, and answered together with others after.
+    // This is a change told just before the page hides, whose ask is due after.
     await hide(true)
     const rrn = await authorize()
     await Bun.sleep(4_000)
@@ -252,7 +252,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     released.resolve()
     await page.getByText('100 loaded').waitFor({ timeout: 20_000 })
     expect(asked).toBe(1)
-    // The last row of the first page, which a newer first page ends before.
+    // This was the last row of the first page; a newer first page would end before it.
     await page.getByText('many0101', { exact: true }).waitFor({ state: 'attached' })
     await page.getByText('100 loaded').waitFor()
     await page.unrouteAll()
@@ -349,7 +349,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error())')
     await page.getByRole('button', { name: 'Copy' }).first().click()
     await page.getByRole('button', { name: 'Not copied' }).waitFor()
-    // The API sends a test each time that it is asked to: nobody is told that it happens once.
+    // The API sends a test at each request, so the page must not say that it happens once.
     const hook = { url: 'http://127.0.0.1:9/', events: ['card.*'] }
     const { id } = await apiOf(seen.url, operator)('POST', '/v1/webhooks', hook)
     await show(page, `/webhooks/${id}`)
@@ -358,7 +358,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).click()
     await page.getByRole('alert').getByText('does it once more').waitFor()
     await page.keyboard.press('Escape')
-    // Nobody is told that a session is over which is not.
+    // The session goes on, so the page must not say that it is over.
     await page.route(/\/console\/session/, (route) => route.abort())
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.locator('aside').getByRole('alert').getByText('does not answer').waitFor()
@@ -387,7 +387,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await signIn(one, other, '/webhooks')
     await page.locator('.who', { hasText: 'other' }).waitFor()
     await settled(page)
-    // To sign out of what is shown is not to sign the other out.
+    // Who signs out of the shown session does not sign the other one out.
     const again = JSON.stringify(JSON.stringify({ key: operator }))
     await page.evaluate(`fetch('/console/session', { method: 'POST', body: ${again},
       headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } })`)
@@ -435,7 +435,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.reload()
     await ask.click()
     await retry.click()
-    // While nobody knows what comes of it, it is not left.
+    // The page stays while the outcome is unknown.
     await dialog.getByText('Working…').waitFor()
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
@@ -453,7 +453,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Close' }).click()
     expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]])
     expect([new Set(keys).size, keys.includes(undefined)]).toEqual([2, false])
-    // A page that still reads while it closes would fail its handler.
+    // A page that still reads while it closes fails the handler.
     await page.unrouteAll({ behavior: 'wait' })
     await page.context().close()
   }, 120_000)

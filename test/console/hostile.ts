@@ -1,4 +1,4 @@
-/** Rows of everything that the console shows, whose every free text does harm where it is not shown as text. */
+/** Rows of everything that the console shows. Each free text in them does harm unless a page shows it as text. */
 import { expect } from 'bun:test'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
@@ -12,10 +12,10 @@ import { until } from '../support/until.ts'
 import { apiOf, seedAgreements, seedCharges, seedDirectory } from './seeds.ts'
 import { hostile, type SeenConsole } from './visit.ts'
 
-/** With a sign that turns the order of what follows around, and more than a line holds without a blank. */
+/** With a sign that turns the order of the text after it, and a word too long for a line. */
 export const harmful = `${hostile}\u202e${'W'.repeat(600)}`
 
-/** What people, counterparties and nodes put into words, by table: whatever a page shows of them is shown as text. */
+/** The texts of people, counterparties and nodes by table: every page has to show them as text. */
 const freeTexts: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['name'],
   audit_log: ['action', 'actor', 'object', 'outcome'],
@@ -44,7 +44,7 @@ const freeTexts: Readonly<Record<string, readonly string[]>> = {
   webhook_events: ['type', 'subject'],
 }
 
-/** JSON of people's words, by table. */
+/** JSON with such texts, by table. */
 const documents: Readonly<Record<string, string>> = {
   dict_claims: 'content',
   dict_disputes: 'content',
@@ -57,7 +57,7 @@ const documents: Readonly<Record<string, string>> = {
   pix_recurrence_requests: 'recipient',
 }
 
-/** Moments, amounts, identifiers and names that the program chose stay: it would not know the rest without them. */
+/** Whether the program chose the text (a time, an amount, an identifier, a name): it has to stay. */
 const isChosen = (text: string): boolean =>
   /^[\d.:TZ+-]*$|^[A-Z_0-9]+$|^0x[0-9a-f]*$|^u?int\d*$|^address$|^bool$|^string$|^bytes\d*$|^function$|^event$|^view$|^nonpayable$|^pure$/.test(
     text,
@@ -70,7 +70,7 @@ const harmed = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, harmed(one)]))
 }
 
-/** Puts it into every free text that is stored. */
+/** Puts the harmful text into every free text that is stored. */
 export const harmEverything = async (sql: TestDatabase['sql']): Promise<void> => {
   for (const [table, column] of Object.entries(documents)) {
     const rows = await sql<{ place: string; content: unknown }[]>`
@@ -91,7 +91,7 @@ export const harmEverything = async (sql: TestDatabase['sql']): Promise<void> =>
   }
 }
 
-/** Lists and forms, which are there whatever is stored. */
+/** Lists and forms, which exist whatever is stored. */
 const screens = {
   payments: [
     ...['', '/payments?rail=spi', '/payments?rail=cards', '/payments?rail=drex', '/cards'],
@@ -121,7 +121,7 @@ const screens = {
 export type Area = keyof typeof screens
 export const areas = Object.keys(screens) as Area[]
 
-/** One of everything. @returns the addresses of all pages, in the console */
+/** Stores one of everything. @returns the addresses of all pages in the console */
 export const seedEverything = async (
   seen: SeenConsole,
   key: string,

@@ -1,4 +1,4 @@
-/** What a person has begun is not lost: neither what an act tells once, nor that its answer is awaited. */
+/** The page loses nothing that a person has begun: neither a secret that an act tells once, nor a pending answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hasBrowser } from '../support/browser.ts'
 import { openConsole, type SeenConsole, signIn } from './visit.ts'
@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Rotate' }).click()
     const turned = (await dialog.locator('.secret').textContent()) ?? ''
     await refused
-    // As long as the page needs to show what follows from that.
+    // The page needs this long to show what follows.
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))')
     expect(await dialog.locator('.secret').allTextContents()).toEqual([turned])
     await dialog.getByRole('button', { name: 'Close' }).click()

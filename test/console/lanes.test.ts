@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import * as api from '../../src/drex/lanes.ts'
 import { loadConsole } from './load-console.ts'
 
-/* The API counts what is open in a lane so far, and what it sends again: the console says where that ends. */
+/* The API bounds how many open transactions of a lane it counts and sends again: the console says so. */
 
 type Lane = { readonly sender: string; readonly wallet_id: string; readonly open: number }
 type Page = {

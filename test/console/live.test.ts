@@ -1,4 +1,4 @@
-/** Streams that say when a list has changed: told once, resumed, bounded, and in the way of no end. */
+/** Streams say when a list has changed: they tell it once, resume, are bounded, and never delay an end. */
 import { expect, test } from 'bun:test'
 import type { Route } from '#src/platform/http/index.ts'
 import { createAuthenticator, createSealer } from '#src/platform/security/index.ts'
@@ -18,7 +18,7 @@ const messages = '/v1/messages?limit=50'
 const path = liveOf(messages)
 const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
 
-/** A list behind the console, behind a socket; `list.asked` counts how often it was asked for. */
+/** A list behind the console, behind a socket; `list.asked` counts the requests for it. */
 const createRig = async (options: LiveOptions = {}) => {
   const made = testKey('messages:read')
   const newList = (): { rows: unknown[]; asked: number; status: number } => ({
@@ -105,13 +105,13 @@ const createRig = async (options: LiveOptions = {}) => {
 const marksOf = ({ text }: { readonly text: string }): readonly string[] =>
   [...text.matchAll(/^id: (.+)\nevent: changed$/gm)].map(([, mark]) => mark ?? '')
 
-/** Of which lists it was told so. */
+/** The lists for which the stream had this event. */
 const toldOf = ({ text }: { readonly text: string }, event = 'changed'): readonly string[] =>
   [...text.matchAll(/^event: (\w+)\ndata: "(.+)"$/gm)]
     .filter(([, kind]) => kind === event)
     .map(([, , list]) => list ?? '')
 
-/** One page of a list, by itself. */
+/** A single page that follows one list. */
 const watchedBy = (
   name: string,
   over: Partial<Parameters<Live['open']>[0] & { ask: () => Promise<Response> }> = {},
@@ -284,7 +284,7 @@ test('nothing is asked for once nobody listens', async () => {
   await until(() => rig.live.size() === 0)
   const before = rig.list.asked
   await Bun.sleep(30)
-  // The turn that ran while it left may still have asked.
+  // The turn that ran when the page left may still have asked.
   expect(rig.list.asked).toBeLessThanOrEqual(before + 1)
 })
 
@@ -460,7 +460,7 @@ test('who reads nothing is ended when his queue is full', async () => {
   const { body, stream } = openStream(() => {
     ends += 1
   })
-  // The first block in the queue is when to come back.
+  // The first block in the queue tells when to come back.
   for (let at = 0; at < 15; at++) stream.write(':\n\n')
   expect(ends).toBe(0)
   stream.write(':\n\n')

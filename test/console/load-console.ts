@@ -3,7 +3,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 const browser = join(import.meta.dir, '../../src/console/browser')
 
-/** What modules of a page read as they are loaded, and only then. */
+/** The globals that modules of a page read while they load, and only then. */
 const pageIn = (language: 'en' | 'pt') => ({
   localStorage: { getItem: () => language },
   location: { pathname: '/', search: '' },
@@ -11,7 +11,7 @@ const pageIn = (language: 'en' | 'pt') => ({
   document: { addEventListener: () => undefined },
 })
 
-/** By this a page knows an answer for the gateway's. */
+/** The header by which a page knows an answer of the gateway. */
 export const ofGateway = { 'X-Trilho-Console': 'answer' }
 
 export const answerOf = (
@@ -19,7 +19,7 @@ export const answerOf = (
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Response => Response.json(body, { status, headers: { ...ofGateway, ...headers } })
 
-/** All that modules of the console export: bundled as for the browser, and loaded here. */
+/** The exports of modules of the console, bundled as for the browser and loaded here. */
 export const loadConsole = async <Exports>(
   names: readonly string[],
   language: 'en' | 'pt' = 'en',

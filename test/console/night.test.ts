@@ -1,4 +1,4 @@
-/** At night, by keyboard: each trouble is found from the overview in three steps at most, with its safe act. */
+/** By keyboard, an operator reaches each trouble and its safe act from the overview in at most three steps. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
@@ -14,7 +14,7 @@ import { expectNone, openConsole, type SeenConsole, serious, settled, signIn } f
 const stopsMax = 150
 const dayMs = 86_400_000
 
-/** Goes on by Tab until what has the focus says so, and opens it. */
+/** Presses Tab until the focus is on this text, and opens it. */
 const reach = async (page: Page, text: string): Promise<void> => {
   for (let at = 0; at < stopsMax; at++) {
     await page.keyboard.press('Tab')
@@ -26,7 +26,7 @@ const reach = async (page: Page, text: string): Promise<void> => {
   throw new Error(`${text} is not reached by Tab`)
 }
 
-/** A message interface that lets nobody in until its door is opened. */
+/** A message interface that refuses everybody until the test opens its door. */
 const startInterface = () => {
   let isOpen = false
   let taken = 0
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     seen = await openConsole({
       SPI_PRIMARY_URL: door.url,
       SPI_ROLES: 'OUTBOUND_SEND',
-      // What operators need is on a listener of its own.
+      // The routes of operators have a listener of their own.
       TRILHO_ADMIN_ADDR: '127.0.0.1:0',
     })
     operator = await seen.gateway.keyOf({ name: 'operator' })
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     await door.stop()
   })
 
-  /** A message that nothing could handle. */
+  /** Stores a message that nothing could handle. */
   const bury = async (): Promise<void> => {
     const { sql } = seen.gateway.database
     const headers = {
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     await sql`insert into broker_dead_letters (key, headers, value) values ('k', ${sql.json(headers)}, 'x')`
   }
 
-  /** A delivery that was tried as often as it may. */
+  /** Stores a delivery whose attempts are used up. */
   const exhaust = async (): Promise<void> => {
     const { sql } = seen.gateway.database
     await sql`
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       values ('dlv_night', 'evt_night', 'whk_night', 'exhausted', 10)`
   }
 
-  /** A card payment whose reversal no network has confirmed. */
+  /** Makes a card payment whose reversal no network has confirmed. */
   const doubt = async (): Promise<void> => {
     const { id } = await api(
       'POST',
@@ -133,12 +133,12 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
         status = 'pending' where id = ${id}`
   }
 
-  /** A transfer that a node took and forgot, an hour ago. */
+  /** Makes a transfer that a node took and forgot an hour ago. */
   const holdUp = async (): Promise<void> => {
     const { chain, issuer, database } = seen.gateway
     const wallet = () => api('POST', '/v1/wallets', { type: 'managed', label: 'night' })
     const [from, to] = [await wallet(), await wallet()]
-    // Who may hold it has to be told to the contract.
+    // The contract has to know who may hold it.
     for (const { address } of [from, to]) await issuer.fund(address as Hex, 100n)
     chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
     const made = await api('POST', '/v1/drex/transfers', {
@@ -160,19 +160,19 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
 
   type Trouble = {
     readonly concern: string
-    /** That lead from what needs attention to the act. */
+    /** The links that lead from "Needs attention" to the act. */
     readonly links?: readonly string[]
-    /** Of several acts of the same name, that of the section with this title. */
+    /** The title of the section with the act, if several acts have the same name. */
     readonly section?: string
     readonly act: string
     readonly says: string
     readonly fill?: (page: Page) => Promise<void>
     readonly verb: string
-    /** In the audit. */
+    /** The action in the audit log. */
     readonly done: string
-    /** What came of it. */
+    /** Checks what the act did. */
     readonly after?: () => Promise<void>
-    /** On the page while it needs somebody. */
+    /** The row is on the page while it needs a person. */
     readonly row?: string
   }
   const giveCertificate = async (page: Page): Promise<void> => {
@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
           : page.locator('section.card', { has: page.getByRole('heading', { name: section }) })
       const button = place.getByRole('button', { name: act }).first()
       await button.waitFor()
-      // Where several have the same name, Tab goes on from the place before it.
+      // Among acts of the same name, Tab would stop at the first; so we take this one.
       if (section === undefined) await reach(page, act)
       else await button.press('Enter')
       const dialog = page.getByRole('dialog')

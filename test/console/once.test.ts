@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, mock, setSystemTime, spyOn, test } from 'bun:test'
 import { answerOf, loadConsole } from './load-console.ts'
 
-/* A request that nobody knows the outcome of takes its Idempotency-Key again, whoever asks for the same. */
+/* A request with an unknown outcome takes its Idempotency-Key again, whoever repeats it. */
 
 type Send = (
   method: string,
@@ -48,7 +48,7 @@ const pixProblem = (status: number) =>
 const envelope = (status: number, code: string) =>
   Response.json({ error: { code, message: code, details: {} } }, { status })
 
-/** The keys of two requests in turn, of which the first is answered so. @param second asks for something else */
+/** The keys of two requests in turn; `first` answers the first. @param second what differs in the second request */
 const keysAfter = async (first: () => Response, second: Readonly<Record<number, unknown>> = {}) => {
   const keys: (string | null)[] = []
   spyOn(globalThis, 'fetch').mockImplementation((async (
@@ -143,7 +143,7 @@ test('what was done the first time is told as that, and the same is something ne
   expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false])
 })
 
-/** The key that each of these pages, in turn, asks with for the same; all but the last lose the answer. */
+/** The keys that these pages send in turn for the same request; all except the last page lose the answer. */
 const keysOf = async (
   pages: readonly Page[],
   account = 'a',

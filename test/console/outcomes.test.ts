@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
-/* What is shown of many outcomes says what it leaves out, and leaves out none that nobody knows. */
+/* The page shows some of many outcomes, counts the others, and always shows the unknown ones. */
 
 type Outcome = { readonly status: string; readonly reason: string | null; readonly count: number }
 const { shownOf } = await loadConsole<{

@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       await show(page, path)
       await settled(page)
       expect(await serious(page)).toEqual([])
-      // Figures stand below figures.
+      // All figures have the same width, so that they line up.
       const figures = await page.evaluate(
         `getComputedStyle(document.querySelector('h1')).fontVariantNumeric`,
       )
@@ -108,10 +108,10 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await one.page.getByText('spi.outbound').waitFor()
     await one.page.getByText(/^1\/1 · 0\/256 in flight/).waitFor()
     await one.page.getByText(/^round trip (<|\d+) /).waitFor()
-    // Sooner than the clock asks: the stream told of it.
+    // The stream tells of it sooner than the clock asks.
     expect((await authorize('tok_visa_declined_51')).status).toBe(201)
     await cards.getByText('50%').waitFor({ timeout: 20_000 })
-    // What the caller took back had succeeded; what came to nothing had not, however it ended.
+    // A payment that its caller took back had succeeded; one that timed out had not, however it ended.
     const { sql } = gateway.database
     const voided = async (reason: string | null): Promise<void> => {
       await sql`
@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
 
   test('a link followed in the moment that the page appears leads where it says', async () => {
     const one = await visit()
-    // The observer is called before the browser paints, thus before anybody could be faster.
+    // The browser calls the observer before it paints, thus before any person could click.
     await one.page.evaluate(`new MutationObserver((_, observer) => {
         const link = document.querySelector('aside nav a[href$="/cards"]')
         if (link === null) return
@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await signIn(one, key)
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('button', { name: 'New endpoint' }).click()
-    // The focus is there once the dialog is drawn.
+    // The field has the focus once the dialog is drawn.
     const address = page.locator('dialog input[name=url]')
     await address.and(page.locator(':focus')).waitFor()
     await address.fill(receiver.url)
@@ -446,7 +446,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('link', { name: 'QR code' }).click()
     await page.locator('input[name=name]').fill('Fulano <b>de</b> Tal')
     await page.locator('input[name=city]').fill('BRASILIA')
-    // What both kinds of code have stays as it was typed.
+    // Fields that both kinds of code have keep their text.
     await page.getByLabel('Tipo').selectOption('dynamic')
     await page.locator('input[name=url]').waitFor()
     expect(await page.locator('input[name=name]').inputValue()).toBe('Fulano <b>de</b> Tal')
@@ -483,7 +483,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     })
     const { id } = (await authorized.json()) as { id: string }
     const { sql } = gateway.database
-    // Due only when the test is long over.
+    // The reversal is due only when the test is long over.
     await sql`
       insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents,
         currency, original_mti, original_stan, original_transmission, rrn, merchant_id, next_attempt_at)
@@ -574,7 +574,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByText('Version 1').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
-    // The API writes the name by the rules of such names, with marks before what is special.
+    // The API escapes special characters, as the rules of distinguished names want.
     const imported = page.locator('tbody tr', { hasText: 'onerror' })
     await imported.waitFor()
     await settled(page)
@@ -622,7 +622,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       })
       const { id } = (await authorized.json()) as { id: string }
       const many = 400
-      // The copies differ from the original in the digit before their number: it may end in such a number itself.
+      // The copies differ from the original in the digit before their number, as it may end in such a number itself.
       const stem = `${id.slice(0, 31)}${id[31] === '0' ? '1' : '0'}`
       await sql`
       insert into card_transactions

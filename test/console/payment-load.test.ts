@@ -1,7 +1,7 @@
 import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { answerOf, loadConsole } from './load-console.ts'
 
-/* A page leaves out what its key may not see, and says so where something else keeps it away. */
+/* A page leaves out what its key may not see, and says so if it lacks a part for another reason. */
 
 const { loadPayment, lacksPart, deliveriesOf } = await loadConsole<{
   readonly loadPayment: (rail: string, id: string, purpose: string) => Promise<Payment>
@@ -49,7 +49,7 @@ const answers = {
   '/v1/webhook-deliveries': { deliveries: [] },
 }
 
-/** The payment, where one part is answered so. */
+/** Loads the payment; `part` is refused with this status. */
 const loaded = (part?: string, status = 0): Promise<Payment> => {
   const answered = async (path: string, { headers }: { headers: Headers }) => {
     const asked = path.replace('/console/api', '').split('?')[0] ?? ''

@@ -1,4 +1,4 @@
-/** A payment’s page and the tools, in a real browser: what the rails say, decoded, and what may be done about it. */
+/** A payment’s page and the tools in a real browser: the messages of each rail, decoded, and the acts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { hasBrowser } from '../support/browser.ts'
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.clock.fastForward(31_000)
     await delivery.getByText('delivered').waitFor()
     await chain.getByText('confirmed', { exact: true }).waitFor()
-    // What has ended on the chain is not asked of a node again and again: at most once more, for a change told late.
+    // The page asks no more for an ended transaction: at most once, for a change told late.
     await until(async () => {
       const asked = chainAsks
       await page.clock.fastForward(31_000)
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await gateway.issuer.fund(poor, 1_000n)
     const one = await seen.visit()
     const { page } = one
-    // The one that asked cannot approve.
+    // The key that asked for the transfer cannot approve it.
     await signIn(one, operator, `/payments/drex/${approved.id}`)
     await page.getByText('this one asked for it').waitFor()
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
@@ -257,7 +257,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
         expect([rail, as, typeof find]).toEqual([rail, as, 'string'])
         const address = (text: string) =>
           `/payments?${new URLSearchParams({ rail, as, find: text, from: today, to: today })}`
-        // What was looked for is in the address: it may be saved.
+        // The address holds the search, so that a person can save it.
         await show(page, address(find))
         await row.waitFor({ timeout: 20_000 })
         await show(
@@ -328,7 +328,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByRole('dialog').getByRole('button', { name: 'Enviar' }).click()
     await page.getByRole('dialog').getByRole('link').click()
     await page.locator('h1', { hasText: '42,42' }).waitFor()
-    // It is kept as it was built, and signed on its way out.
+    // The gateway stores it as built, and signs it as it leaves.
     await page.getByText('assinada ao sair').waitFor()
     await page.getByText('válida', { exact: true }).waitFor()
     expect(await page.locator('.violation').count()).toBe(0)
@@ -392,7 +392,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       await page.getByRole('button', { name: verb }).click()
       await page.getByRole('alert').getByText('JSON').waitFor()
     }
-    // Each wallet may be chosen, however many there are.
+    // A person can choose any wallet, however many there are.
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByLabel('Signing wallet').selectOption({ label: 'bb · 0xbb' })
     await expectNone(page.getByRole('button', { name: 'Show more' }))
@@ -500,7 +500,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await show(reader.page, `/payments/cards/${open}`)
     await settled(reader.page)
     expect(await reader.page.getByRole('button', { name: 'Capture' }).count()).toBe(0)
-    // What others do with it is seen without asking.
+    // The page shows what others do with it, without a request by the person.
     expect((await api('POST', `/v1/transactions/${open}/void`)).ok).toBe(true)
     await reader.page.locator('header .badge', { hasText: 'voided' }).waitFor({ timeout: 20_000 })
     await seen.leave(reader)
@@ -526,7 +526,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('R$6.50').first().waitFor()
     const read = await api('GET', `/v1/pix/payments/${endToEndId}`)
     expect(await read.json()).toMatchObject({ held: '4.00', refundable: '6.50' })
-    // Chromium writes that line of what is refused, as the page expects it.
+    // Chromium writes this line for a refusal, which the page expects.
     expect(one.problems.filter((problem) => !problem.includes('status of 409'))).toEqual([])
     await seen.leave(one)
     const reader = await seen.visit()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { backlogCountMax, laneDepthMax } from '#src/platform/broker/types.ts'
 import { loadConsole } from './load-console.ts'
 
-/* A depth that was counted in part is not told as if it were all. */
+/* The console does not show a depth counted in part as if it were whole. */
 
 const { queuesIn, depthText } = await loadConsole<{
   readonly queuesIn: (metrics: string) => readonly { readonly name: string }[]

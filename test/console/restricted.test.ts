@@ -1,4 +1,4 @@
-/** What a key is refused for its restrictions, the console does not offer. */
+/** The console offers no act that the API refuses to a key for its restrictions. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { StoredRestrictions } from '#src/platform/security/index.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
@@ -59,7 +59,7 @@ test.each(all.map((restrictions) => [JSON.stringify(restrictions), restrictions]
     expect(session.restrictions).toEqual(Object.keys(restrictions))
     for (const { path, body, isOffered } of acts) {
       const answer = await post(path, body, { Authorization: `Bearer ${key}` })
-      // It has every scope.
+      // The key has every scope.
       expect([path, isOffered(session)]).toEqual([path, answer.status !== 403])
     }
   },

@@ -1,6 +1,6 @@
 /**
- * Every screen, in the form that is hardest to get right, before rows whose every free text does harm where it is not
- * shown as text; every act and form of it, with such text given; and every screen with one scope alone.
+ * Every screen in its hardest form, on rows whose free texts do harm unless shown as text; all acts and forms, filled
+ * with such text; every screen with one scope alone.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
@@ -20,7 +20,7 @@ import {
   type Visit,
 } from './visit.ts'
 
-/** Each opens a screen, or a part of one; the first opens none. */
+/** Each scope opens a screen or a part of one, except the first, which opens none. */
 const opening: readonly Scope[] = [
   ...(['jose:use', 'messages:read', 'spi:send', 'qrcodes:use', 'dict:read'] as const),
   ...(['webhooks:read', 'keys:read', 'ops:read', 'ops:admin', 'cards:read'] as const),
@@ -28,7 +28,7 @@ const opening: readonly Scope[] = [
   ...(['rec:read', 'cobr:read', 'solicrec:read', 'payloadlocationrec:read'] as const),
 ]
 
-/** How often each shows it at least: else its pages have shown none of it, and the test has seen nothing. */
+/** How often each area must show the text at least, so that the test has seen something. */
 const shownMin: Readonly<Record<Area, number>> = {
   payments: 20,
   operation: 10,
@@ -39,7 +39,7 @@ const shownMin: Readonly<Record<Area, number>> = {
 
 const laptop = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
-/** The first is the hardest to get right; the main screens are looked at in the others by `pages.test.ts` too. */
+/** The first is the hardest; `pages.test.ts` looks at the main screens in the others too. */
 const forms = [
   ['dark, on a phone, in Portuguese', { colorScheme: 'dark', viewport: phone, locale: 'pt-BR' }],
   ['light', { colorScheme: 'light', viewport: laptop }],
@@ -47,14 +47,14 @@ const forms = [
 ] as const
 const seenForms = process.env['TRILHO_LONG'] === '1' ? forms : forms.slice(0, 1)
 
-/** What Chromium itself writes of answers that a form was to have. */
+/** Chromium itself writes this for refusals, which the forms expect. */
 const isRefusal = (problem: string): boolean => /status of 4\d\d /.test(problem)
 
 const actsOn = (page: Page): Locator => page.locator('main .acts button, main .head button')
-/** These ask nothing. */
+/** The other buttons ask nothing. */
 const isAct = (text: string): boolean => !/^(?:Copiar|Copy|Abrir|Open)/.test(text)
 
-/** Opens each question that the page can ask. @returns how often it shows the text */
+/** Opens each question of the page. @returns how often it shows the text */
 const askEvery = async (page: Page, see: (dialog: Locator) => Promise<number>): Promise<number> => {
   let shown = 0
   for (const title of new Set((await actsOn(page).allTextContents()).filter(isAct))) {
@@ -71,7 +71,7 @@ const askEvery = async (page: Page, see: (dialog: Locator) => Promise<number>): 
 const isWide =
   'document.querySelector("dialog").scrollWidth > document.querySelector("dialog").clientWidth'
 
-/** Nothing of a stored text is an element, and no sign turns the order of what stands around it. */
+/** No stored text makes an element, and no sign turns the order of the text around it. */
 const expectInert = async (path: string, place: Locator): Promise<void> => {
   expect([path, await place.locator('img:not(.qr), script').count()]).toEqual([path, 0])
   const text = (await place.textContent()) ?? ''
@@ -80,7 +80,7 @@ const expectInert = async (path: string, place: Locator): Promise<void> => {
 
 const fields = 'input:not([type=hidden]), textarea'
 
-/** Fills every field that takes a text. @returns whether there is one */
+/** Fills every field for text. @returns whether there is one */
 const fillAll = async (form: Locator, text: string): Promise<boolean> => {
   let isFilled = false
   await form.locator('details').evaluateAll((all) => {
@@ -104,7 +104,7 @@ const fillAll = async (form: Locator, text: string): Promise<boolean> => {
   return isFilled
 }
 
-/** What came of it: the browser holds it back and says why, the API does, or it is done. */
+/** Sends the form: the browser may call it invalid, the API may refuse it, or it is done. */
 const submitted = async (form: Locator): Promise<'invalid' | 'refused' | 'done'> => {
   await form.locator('button[type=submit], button.primary').last().click()
   const isInvalid = async () => (await form.locator(':invalid').count()) > 0
@@ -114,13 +114,13 @@ const submitted = async (form: Locator): Promise<'invalid' | 'refused' | 'done'>
   return (await form.page().locator('dialog [role=alert]').count()) > 0 ? 'refused' : 'done'
 }
 
-/** Digital currency is moved by nothing that was not asked about first. */
+/** Where an answer may appear: digital currency never moves without a question first. */
 const answersOf = (path: string): string =>
   path.startsWith('/currency/new')
     ? 'dialog'
     : 'main [role=alert], main .tree, main img.qr, main .code, dialog'
 
-/** A form that stands on a page, filled and sent; what it asks before it does anything is answered, too. */
+/** Fills and sends a form on a page, and answers the question before the act. */
 const tryForm = async (page: Page, path: string, text: string): Promise<string> => {
   const form = page.locator('main form.card')
   if (!(await fillAll(form, text))) return 'no text'
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
 
   test('what pages follow are routes of the API', () => {
     const gets = seen.gateway.routes.filter(({ method }) => method === 'GET')
-    // Of the platform is this one alone.
+    // This is the only followed route of the platform.
     const known = new Set(['/health', ...gets.map(({ path }) => path.replaceAll(/\{\w+\}/g, '{}'))])
     const unknown = templatesFollowed.filter(
       (path) => !known.has(path.replaceAll(/\{\w+\}/g, '{}')),
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
         await askEvery(page, async (dialog) => {
           const form = dialog.locator('form')
           const title = (await dialog.locator('h2').textContent()) ?? ''
-          // What has been filled once has the same form elsewhere.
+          // A form of the same title is the same form: once is enough.
           if (came[title] !== undefined || !(await fillAll(form, `a\0${hostile}`))) return 0
           const refused = await submitted(form)
           expect([path, title, refused]).not.toEqual([path, title, 'done'])

@@ -1,4 +1,3 @@
-/** What screens show, put where the gateway has it. */
 import { insertMessages } from '#src/spi/messages/index.ts'
 import { fresh, payment } from '../spi/in/worker/support.ts'
 import { message } from '../spi/messages/support.ts'
@@ -8,7 +7,7 @@ import type { GatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
 import type { SeenConsole } from './visit.ts'
 
-/** A Pix of R$ 10.50 to this institution, settled. @returns the id of its message */
+/** Stores a settled Pix of R$ 10.50 to this institution. @returns the id of its message */
 export const receivedPix = async (
   sql: TestDatabase['sql'],
 ): Promise<{ readonly id: string; readonly endToEndId: string }> => {
@@ -44,7 +43,7 @@ export const apiOf =
     return told
   }
 
-/** One of each that the API Pix has. @returns the paths that show them */
+/** Makes one of each kind of the API Pix. @returns the paths of their pages */
 export const seedCharges = async (
   { urls, database: { sql } }: GatewayHere,
   key: string,
@@ -109,7 +108,7 @@ export const seedCharges = async (
   ]
 }
 
-/** A delivery of bonds that was commanded, and a lien that stands. */
+/** Stores a delivery of bonds that was commanded, and an active lien. */
 export const seedDeliveryAndLien = async (
   sql: TestDatabase['sql'],
   acronym: string,
@@ -166,7 +165,7 @@ export const seedDeliveryAndLien = async (
   ])}`
 }
 
-/** A delivery of bonds, a lien, an operation on the chain and a wallet that is watched. @returns the paths of their pages */
+/** Stores a delivery of bonds, a lien, an operation and a watched wallet. @returns the paths of their pages */
 export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly string[]> => {
   await seedDeliveryAndLien(sql, 'ltn')
   await sql`
@@ -184,7 +183,7 @@ export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly
 
 const [ispb, other] = ['12345678', '99999A04']
 
-/** A key of ours is claimed, a payment to us reported, and its money asked for. */
+/** Others claim a key of ours, report a payment to us and ask for its money. */
 export const askUs = async (
   { gateway, directory }: Pick<SeenConsole, 'gateway' | 'directory'>,
   key: string,
@@ -223,7 +222,7 @@ export const askUs = async (
   return { key: claimed, payment }
 }
 
-/** What others ask of us, seen here. @returns the paths that show it */
+/** Stores what others ask of us. @returns the paths of its pages */
 export const seedDirectory = async (seen: SeenConsole, key: string): Promise<readonly string[]> => {
   await askUs(seen, key, { tax_id: '98765432100', name: 'Ana' }, 'Golpe')
   const { sql } = seen.gateway.database

@@ -1,4 +1,4 @@
-/** The session of the console: who gets one, when it ends, and what no other page can have it do. */
+/** The session of the console: who gets one, when it ends, and that no other page can use it. */
 import { expect, test } from 'bun:test'
 import type { Route } from '#src/platform/http/index.ts'
 import { createAuthenticator, createSealer } from '#src/platform/security/index.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
-/* A stream that tells nothing for some time is lost: its page asks by itself, and comes back. */
+/* A stream that stays silent is lost: its page asks by itself, and comes back. */
 
 type Live = {
   readonly whenChanged: (list: string) => (ask: () => void) => () => void
@@ -48,7 +48,7 @@ test('a stream that tells nothing is given up, one that tells that it is there i
   expect([sources.length, asked]).toEqual([1, 0])
   jest.advanceTimersByTime(15_001)
   expect([sources.length, sources[0]?.isClosed, asked]).toEqual([1, true, 1])
-  // The next one is not even opened.
+  // The next stream never opens.
   jest.advanceTimersByTime(10_000)
   expect(sources.length).toBe(2)
   jest.advanceTimersByTime(20_001)

@@ -14,7 +14,7 @@ import { claimStatuses, disputeStatuses } from '../../src/events/directory.ts'
 import { messageStatuses, signatureVerdicts } from '../../src/spi/messages/domain.ts'
 import { loadConsole } from './load-console.ts'
 
-/* What the API calls a state is in words of both languages, of every state that it has. */
+/* Every state of the API has words in both languages. */
 
 type Words = {
   readonly statusText: (status: string) => string

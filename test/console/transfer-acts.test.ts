@@ -2,7 +2,7 @@ import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { transactionStatuses } from '../../src/drex/domain.ts'
 import { answerOf, loadConsole } from './load-console.ts'
 
-/* What is offered for a transfer is what the API takes: a button that is always refused leads people astray. */
+/* The console offers those acts on a transfer that the API takes: a button that is always refused misleads people. */
 
 type Act = { readonly title: string; readonly consequence: string }
 
@@ -38,7 +38,7 @@ test('a transfer may be taken back before it is signed, and afterwards only wher
   expect(offered('free', networks)).toEqual(['pending'])
   expect(offered('paid', networks)).toEqual(['pending', 'signed', 'broadcast'])
   for (const network of ['old', 'paid@1']) expect(offered(network, networks)).toEqual(['pending'])
-  // What is not known yet is offered by none.
+  // Without the networks, the page offers no act that depends on fees.
   expect(offered('paid')).toEqual(['pending'])
 })
 
@@ -56,7 +56,7 @@ type Page = {
 
 const whole = { from_wallet: `0x${'a'.repeat(40)}`, to_wallet: `0x${'b'.repeat(40)}` }
 
-/** The page of a transfer of this state. */
+/** Loads the page of a transfer in this state. */
 const pageOf = async (told: object): Promise<Page> => {
   const transfer = { ...transferOf('', ''), steps: [], attempts: [], error: null, ...told }
   const answers: Readonly<Record<string, object>> = {

@@ -7,12 +7,12 @@ import { startBrowser } from '../support/browser.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
-/** Text that would do harm wherever it is not shown as text. */
+/** Text that does harm unless a page shows it as text. */
 export const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
 
 export type Visit = {
   readonly page: Page
-  /** Errors of the page, and requests to elsewhere. */
+  /** Errors of the page, and its requests to other servers. */
   readonly problems: string[]
   readonly bytes: () => number
 }
@@ -22,11 +22,11 @@ export type SeenConsole = AsyncDisposable & {
   readonly directory: Directory
   readonly browser: Browser
   readonly url: string
-  /** Of a key with every scope, whose name is hostile. */
+  /** The key has every scope, and a hostile name. */
   readonly key: string
-  /** A page that shows the sign-in: one that a test has left where there is one, since to load costs more than to show. */
+  /** A page that shows the sign-in, if possible one that a test has left, since loading costs more than showing. */
   readonly visit: (options?: VisitOptions) => Promise<Visit>
-  /** Gives a page back, signed out. A page that a test did not come to leave is used by no other. */
+  /** Gives a page back, signed out. If a test fails before this, nobody uses its page again. */
   readonly leave: (one: Visit) => Promise<void>
 }
 
@@ -36,10 +36,12 @@ type VisitOptions = Pick<
 >
 
 const dayMs = 86_400_000
-/** A chain that is followed 20 times a second takes a tenth of a core from everything else that a screen waits for. */
+/** A chain followed 20 times a second takes a tenth of a core from everything that a screen waits for. */
 const blockTimeMs = 400
 
-/** Starts a gateway for the pages of a browser. @param env more settings of the gateway. @param given in place of Chromium */
+/**
+ * Starts a gateway for the pages of a browser. @param env more settings. @param given a browser in place of Chromium
+ */
 export const openConsole = async (
   env: Readonly<Record<string, string>> = {},
   given?: Browser,
@@ -76,13 +78,13 @@ export const openConsole = async (
 }
 
 let chromium: Promise<Browser> | undefined
-/** One browser for all files of this process, with which it ends. */
+/** One browser for all files of this process; it ends with the process. */
 const sharedBrowser = (): Promise<Browser> => {
   chromium ??= startInOwnDirectory()
   return chromium
 }
 
-/** Nobody closes it: what it leaves behind goes with a directory of the tests. */
+/** Nobody closes the browser, so its files are in a directory of the tests, which goes with them. */
 const startInOwnDirectory = async (): Promise<Browser> => {
   const former = process.env['TMPDIR']
   process.env['TMPDIR'] = temporaryDirectory()
@@ -134,7 +136,7 @@ export const visitOf = async (
   let bytes = 0
   page.on('pageerror', (error) => problems.push(error.message))
   page.on('console', (message) => {
-    // Chromium itself writes this line for answers that the page expects: before the sign-in, and to what is pasted.
+    // Chromium itself writes this for answers that the page expects: before the sign-in, and to pasted text.
     const isRefusal = /status of 40[01] /.test(message.text())
     if (message.type() === 'error' && !isRefusal) problems.push(message.text())
   })
@@ -149,7 +151,7 @@ export const visitOf = async (
   return { page, problems, bytes: () => bytes }
 }
 
-/** @param path where to, once signed in */
+/** @param path the page to open after the sign-in */
 export const signIn = async ({ page }: Visit, by: string, path = ''): Promise<void> => {
   const key = page.locator('input[name=key]')
   await key.waitFor()
@@ -159,7 +161,7 @@ export const signIn = async ({ page }: Visit, by: string, path = ''): Promise<vo
   await page.locator('aside nav').waitFor()
 }
 
-/** As the page sees a session that is over: nothing is loaded anew. */
+/** Ends the session as the page would learn it: it loads nothing anew. */
 export const signOut = async ({ page }: Visit): Promise<void> => {
   await show(page, '')
   await page.evaluate("dispatchEvent(new Event('signed-out'))")
@@ -168,7 +170,7 @@ export const signOut = async ({ page }: Visit): Promise<void> => {
 }
 
 export const serious = async (page: Page): Promise<string[]> => {
-  // What is in order is not told of, which takes as long as to look for what is not.
+  // Violations alone: a report of the rest takes as long again.
   const violations = `axe.run({ resultTypes: ['violations'], preload: false }).then(
     ({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html })))`
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe)
@@ -182,7 +184,7 @@ export const serious = async (page: Page): Promise<string[]> => {
     .map(({ id, html }) => `${id}: ${html}`)
 }
 
-/** Leads a page that is signed in elsewhere in the console, as a link of it does: nothing is loaded anew but what it shows. */
+/** Leads a signed-in page elsewhere in the console, as its own links do. */
 export const show = (page: Page, path: string): Promise<unknown> =>
   page.evaluate(
     `history.pushState({ given: '' }, '', ${JSON.stringify(`/console${path}`)})
@@ -190,7 +192,7 @@ export const show = (page: Page, path: string): Promise<unknown> =>
   )
 
 const overflow = 'document.documentElement.scrollWidth - innerWidth'
-/** Lists cut off what is beyond their edge: no act may be there. */
+/** Lists cut off everything beyond their edge, so no act may be there. */
 const cutOff = `[...document.querySelectorAll('.list td.acts button')].filter((one) =>
   one.getBoundingClientRect().right > one.closest('.list').getBoundingClientRect().right)
   .map((one) => one.textContent)`

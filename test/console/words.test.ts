@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Glob } from 'bun'
 
-/** Whether files read a word: by its name, or by what they have as a text where one of them looks words up. */
+/** Whether files read a word: by its name, or as a text in a file that looks words up. */
 const areReading = (files: readonly string[], list: string, word: string): boolean => {
   const users = files.filter((file) => new RegExp(String.raw`\b${list}\b`).test(file))
   const namesIn = (file: string): readonly string[] => {

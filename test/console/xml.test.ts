@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadConsole } from './load-console.ts'
 
-/* A message of any size is shown, and the browser goes on answering. */
+/* The page shows a message of any size, and the browser goes on answering. */
 
 type Line = {
   readonly props: {
@@ -13,7 +13,7 @@ const { linesOf } = await loadConsole<{
   readonly linesOf: (xml: string) => { readonly lines: readonly Line[]; readonly isCut: boolean }
 }>(['xml-lines.tsx'])
 
-/** Each line with the steps that it is set in. */
+/** Each line with its indentation in steps. */
 const told = (xml: string) =>
   linesOf(xml).lines.map(({ props: { style, children } }) => [
     Number.parseInt(style.paddingLeft, 10) / 14,
