@@ -18,7 +18,7 @@ export const contractBytesMax = 24_576
 
 const found = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(root)]
 
-/** Those that hold sources of their own, and those that did when they were compiled. */
+/** Folders that hold sources of their own, or did when they were compiled. */
 export const contractFolders: readonly string[] = [
   ...new Set([
     ...found('src/**/*.sol').map((name) => dirname(name)),
@@ -26,7 +26,7 @@ export const contractFolders: readonly string[] = [
   ]),
 ].sort()
 
-/** No metadata trailer: the bytes depend on the sources and these settings alone. */
+/** Without a metadata trailer, the bytes depend on the sources and these settings alone. */
 const settings = {
   evmVersion: 'shanghai',
   optimizer: { enabled: true, runs: 200 },
@@ -104,7 +104,7 @@ export const compileFolder = (
   const sources = Object.fromEntries(
     own.map((name) => [name, { content: readFileSync(sourcePath(name), 'utf8') }]),
   )
-  // Code is made of these alone, not of what they import.
+  // The compiler makes code of these alone, not of what they import.
   const outputSelection = Object.fromEntries(own.map((name) => [name, { '*': outputs }]))
   const input = JSON.stringify({
     language: 'Solidity',
@@ -143,7 +143,7 @@ export const compileFolder = (
 const listText = (values: readonly unknown[]): string =>
   `[\n${values.map((value) => `  ${JSON.stringify(value)}`).join(',\n')}\n ]`
 
-/** One line a member, and one an entry of a list: a changed function of a contract is one changed line. */
+/** One line for each member and each entry of a list: a changed function of a contract is one changed line. */
 export const artifactText = (value: object): string => {
   const members = Object.entries(value).map(
     ([name, member]) =>
@@ -168,7 +168,7 @@ export const staleReason = (folder: string): string | undefined => {
   return lost.length > 0 ? `${lost.join(', ')}: missing` : undefined
 }
 
-/** One for each contract of its sources; interfaces and abstract contracts have none. */
+/** One artifact for each contract of its sources; interfaces and abstract contracts have none. */
 const artifactsOf = (folder: string): string[] =>
   ownSources(folder).flatMap((name) =>
     [...readFileSync(sourcePath(name), 'utf8').matchAll(/^contract (\w+)/gm)].map(
@@ -178,7 +178,7 @@ const artifactsOf = (folder: string): string[] =>
 
 const writeFolder = (folder: string): void => {
   const compiled = ownSources(folder).length === 0 ? undefined : compileFolder(folder)
-  // With it goes what was made of contracts that are gone.
+  // The folder also holds artifacts of contracts that are gone.
   rmSync(join(root, folder, 'generated'), { recursive: true, force: true })
   if (compiled === undefined) {
     console.log(`${folder}/generated: removed, its sources are gone`)

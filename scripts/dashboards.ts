@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { type MetricDefinition, metricDefinitions } from './metric-definitions.ts'
 
 /*
- * Writes the dashboards of deploy/grafana from the metrics that the program declares: each stands on one of them, by the
- * beginning of its name; what an operator looks at first, on the overview too.
+ * Writes the dashboards of deploy/grafana from the metrics that the program declares. The beginning of a metric's name
+ * chooses its dashboard; the overview also shows what an operator looks at first.
  *
  *   bun scripts/dashboards.ts           writes them
  *   bun scripts/dashboards.ts --check   fails when they would change
  */
 
-/** A dashboard, and the beginnings of the names of its metrics: the longest that fits decides. */
+/** A dashboard, and the beginnings of its metrics' names: the longest match decides. */
 type Dashboard = { readonly file: string; readonly title: string; readonly of: readonly string[] }
 
 const dashboards: readonly Dashboard[] = [
@@ -31,7 +31,7 @@ const dashboards: readonly Dashboard[] = [
   { file: 'overview', title: 'Overview', of: ['http_', 'trilho_build_', 'trilho_requests_'] },
 ]
 
-/** Of those of other dashboards, what tells at a glance whether money moves. */
+/** Metrics of other dashboards that tell at a glance whether money moves. */
 const alsoOnOverview: ReadonlySet<string> = new Set([
   ...['spigw_messages_processed_total', 'spigw_unknown_outcomes', 'trilho_spi_messages_open'],
   ...['cardgw_operations_total', 'cardgw_reversals_pending', 'drex_transactions_open'],
@@ -40,7 +40,7 @@ const alsoOnOverview: ReadonlySet<string> = new Set([
   'spigw_cert_days_until_expiry',
 ])
 
-/** Labels of those whose declaration has none. */
+/** Labels of metrics that declare none. */
 const labelsElsewhere: Readonly<Record<string, readonly string[]>> = {
   http_requests_total: ['status'],
   http_request_duration_seconds: [],
@@ -78,7 +78,7 @@ type Panel = {
   readonly exprs: readonly (readonly [expr: string, legend: string])[]
 }
 
-/** Where a metric belongs. @throws Error when it belongs nowhere */
+/** The dashboard of a metric. @throws Error if it has none */
 export const dashboardOf = (name: string): string => {
   const fitting = dashboards.flatMap(({ file, of }) =>
     of.filter((start) => name.startsWith(start)).map((start) => ({ file, length: start.length })),
@@ -191,6 +191,6 @@ if (import.meta.main) {
       process.exitCode = 1
     }
   }
-  // Drivers that were opened and never used must not keep it alive.
+  // Opened drivers would keep the process alive.
   process.exit()
 }

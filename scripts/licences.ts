@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { dependencyFindings } from './release/findings.ts'
 import { releasedPackages } from './release/packages.ts'
 
-// Refuses packages of the production set whose licence a release may not carry, and such as tell others that they were
-// installed or run. Packages of other platforms, which are not installed here, are left to a check there.
+// Refuses packages of the production set whose licence a release may not carry, or that tell others that they were
+// installed or run. Packages of other platforms are not installed here: a check there judges them.
 
 const root = join(import.meta.dirname, '..')
 const packages = releasedPackages(root, { os: process.platform, cpu: process.arch }).filter(

@@ -9,13 +9,13 @@ export type MetricDefinition = {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** Undefined: not declared, they come with the values. */
+  /** Undefined: not declared, as they come with the values. */
   readonly labels: readonly string[] | undefined
 }
 
 const nowhere = 'http://127.0.0.1:1'
 
-/** Everything is configured, nothing is started. */
+/** Configures everything, but starts nothing. */
 const everything = {
   DATABASE_DSN: 'postgres://nobody:nobody@127.0.0.1:1/nothing',
   BROKER_ADDRESSES: '127.0.0.1:1',
@@ -36,7 +36,7 @@ type Registered = {
   readonly get: () => Promise<{ readonly help: string; readonly type: MetricDefinition['type'] }>
 }
 
-/** What the features declare while they are put together, those of the runtime left out. */
+/** The metrics that the features declare, without those of the runtime. */
 export const metricDefinitions = async (): Promise<readonly MetricDefinition[]> => {
   const registered: Registered[] = []
   const { registerMetric } = Registry.prototype
@@ -54,7 +54,7 @@ export const metricDefinitions = async (): Promise<readonly MetricDefinition[]> 
   const byName = new Map(registered.map((metric) => [metric.name, metric]))
   return Promise.all(
     [...byName.values()].map(async (metric) => {
-      // Values of a gauge may come from a database, which is nowhere.
+      // A gauge may read its values from a database, which does not exist here.
       const own = metric as unknown as Partial<MetricDefinition>
       const { help, type } =
         own.help === undefined ? await metric.get() : { help: own.help, type: typeOf(metric) }

@@ -1,4 +1,4 @@
-/** What breaks versions that read and write a table as it was before. */
+/** Statements that break versions which read and write a table as it was before. */
 const breaking = [
   /\bDROP\b/i,
   /\bRENAME\b/i,
@@ -40,8 +40,8 @@ export const isExpanding = (sql: string): boolean => {
 }
 
 /**
- * True if a migration indexes a table that is there and does something else besides: only indexes by themselves are built
- * while others write.
+ * True if a migration indexes an existing table and does something else too: PostgreSQL builds an index while others
+ * write only if its migration does nothing else.
  */
 export const isMixed = (sql: string): boolean => {
   const created = createdIn(sql)

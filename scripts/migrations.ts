@@ -1,13 +1,13 @@
 /**
- * Writes the list of `drizzle/*.sql` that the executable embeds; `--check` fails where it is not fresh.
+ * Writes the list of `drizzle/*.sql` that the executable embeds; `--check` fails if the list is stale.
  *
  * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this. It marks the
- * new file by its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Whoever knows
- * better changes the mark by hand. An index of a table that is there stands in a migration of its own: generate the
- * columns first, then the index. `structure.ts` follows: this runs all migrations on a database that it starts.
+ * new file in its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Who knows
+ * better changes the mark by hand. An index of an existing table needs a migration of its own: generate the columns
+ * first, then the index. `structure.ts` follows: this runs all migrations on a database that it starts.
  *
- * drizzle-kit compares the schema with its newest snapshot and writes another of 280 KB. This takes the older ones away:
- * nothing reads them.
+ * drizzle-kit compares the schema with its newest snapshot and writes another of 280 KB. This script deletes the older
+ * ones: nothing reads them.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const names = readdirSync(join(root, 'drizzle'))
   .filter((name) => name.endsWith('.sql'))
   .sort()
 
-/** Those before it were never marked: no version without them can run on them. */
+/** Earlier ones have no mark: no version without them can run on them. */
 const markedFrom = '0030'
 const marks = ['-- expand', '-- contract']
 
@@ -29,7 +29,7 @@ const unmarked = names.filter((name) => {
   return name >= markedFrom && !marks.includes(first)
 })
 
-/** Those before it were released with indexes beside other changes. */
+/** Earlier ones were released with indexes beside other changes. */
 const indexedApartFrom = '0073'
 const mixed = names.filter(
   (name) => name >= indexedApartFrom && isMixed(readFileSync(join(root, 'drizzle', name), 'utf8')),

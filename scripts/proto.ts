@@ -50,7 +50,7 @@ const symbolsOfMessage = (scope: string, message: Message): readonly string[] =>
   ]
 }
 
-/** Everything a client may ask for by its full name. */
+/** Every full name that a client may ask for. */
 const symbolsOf = (file: File): readonly string[] => [
   ...(file.messageType ?? []).flatMap((message) => symbolsOfMessage(file.package, message)),
   ...(file.enumType ?? []).map(({ name }) => `${file.package}.${name}`),

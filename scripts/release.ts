@@ -50,8 +50,8 @@ const originOf = async (): Promise<Origin> => {
 }
 
 /**
- * A copy of the tracked files, with the packages of a platform. The packages are no link: the bundler names the parts
- * of a program by where they really are.
+ * Copies the tracked files, with the packages of a platform. The packages are no link, because the bundler names the
+ * parts of a program by their real paths.
  */
 const stage = async (directory: string, { os, cpu }: Target): Promise<void> => {
   await mkdir(directory)
@@ -61,7 +61,7 @@ const stage = async (directory: string, { os, cpu }: Target): Promise<void> => {
   await run([process.execPath, ...install], directory)
 }
 
-/** What stands beside the program in every form of the release. */
+/** Adds the texts that stand beside the program in every form of the release. */
 const addTexts = async (directory: string, sources: string, origin: Origin, target: Target) => {
   const packages = releasedPackages(sources, target)
   const log = await textOf(['git', 'log', '--format=%h %s', '--abbrev=10'], root)
@@ -88,7 +88,7 @@ const releaseFor = async (work: string, target: Target, origin: Origin): Promise
     isOwn ? undefined : { platform: target.name, runtime },
   )
   const postgres = join('node_modules', postgresPackage(target))
-  // Links between its libraries are made at the first start: a package that was used has them, a fresh one has not.
+  // The first start makes links between its libraries: a used package has them, a fresh one has not.
   const isNoLink = (path: string): boolean => !lstatSync(path).isSymbolicLink()
   await cp(join(sources, postgres), join(directory, postgres), {
     recursive: true,

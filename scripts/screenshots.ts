@@ -28,11 +28,11 @@ const forms = [
 
 type Screen = {
   readonly path: string
-  /** What is there once the screen is. */
+  /** A selector that the finished screen has. */
   readonly there?: string
-  /** What is typed before the screens below are opened. */
+  /** The fields to fill before the screens below open. */
   readonly fill?: Readonly<Record<string, string>>
-  /** Screens that are opened from this one by a link or a button, each from the one before. */
+  /** Screens that a link or a button opens, each from the one before. */
   readonly opens?: Readonly<Record<string, { readonly click: string; readonly there: string }>>
 }
 
@@ -114,7 +114,7 @@ const screens: Readonly<Record<string, Screen>> = {
 
 const waitMs = 5_000
 
-/** A gateway without such a thing has no picture of it. */
+/** Whether the screen has it: a gateway without such a thing gets no picture of it. */
 const isThere = (page: Page, what: string): Promise<boolean> =>
   page
     .locator(what)

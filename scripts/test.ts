@@ -11,11 +11,11 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  *
  *   bun scripts/test.ts                    all of them
  *   bun scripts/test.ts spi/out/send xml   the files whose paths contain one of these
- *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too; one more at the end
- *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and what of the processors
+ *   bun scripts/test.ts --processes 4      default: two more than cores, since tests wait too; one more at the end
+ *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and their processor time
  *
- * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
- * A few files that fail beside others run once more, alone: see `test-runner/alone.ts`.
+ * It prints the output of a file when the file has ended, repeats the failures at the end, and closes with the counts.
+ * If few files fail beside others, they run once more, alone: see `test-runner/alone.ts`.
  */
 
 const root = join(import.meta.dir, '..')
@@ -23,8 +23,8 @@ const testTimeoutMs = 60_000
 const failureLinesMax = 300
 const isLong = process.env['TRILHO_LONG'] === '1'
 
-// A test that runs a whole program of others says nothing until that ends: minutes, beside other work. Long tests have
-// no bound in common.
+// A test that runs a whole foreign program is silent until that ends: minutes, beside other work. Long tests have no
+// common bound.
 const limits: Limits = isLong
   ? { silenceMs: 1_800_000, fileMs: 7_200_000 }
   : { silenceMs: 310_000, fileMs: 900_000 }
@@ -44,7 +44,7 @@ const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
   .sort()
 
 const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
-/** Processes of seconds end before the last optimising of their code, which takes a tenth of their time, has paid. */
+/** A process of seconds ends before the last optimising of its code, a tenth of its time, has paid. */
 const shortLived = isLong ? {} : { BUN_JSC_useFTLJIT: '0' }
 
 const runAll = async (): Promise<readonly FileReport[]> => {
@@ -52,9 +52,9 @@ const runAll = async (): Promise<readonly FileReport[]> => {
   const { early, late } = groupsOf(root, files)
   const groups = [...early, ...late]
   const processes = Math.min(Number(values.processes), groups.length)
-  // Loaded here, since only a run of several processes shares a server; one process starts its own where it needs one.
+  // Loaded here, since only a run of several processes shares a server; a single one starts its own if it needs one.
   const { prepareCluster, preparedServer } = await import('../test/support/database.ts')
-  // The server would start ten processes a second to look at hundreds of databases that live for seconds.
+  // Otherwise the server would start ten processes a second to look at hundreds of short-lived databases.
   const settings = { autovacuum: isLong ? 'on' : 'off' }
   const shared = processes > 1 ? { [preparedServer]: await prepareCluster(settings) } : {}
   const onFile = (report: FileReport): void => {
@@ -76,7 +76,7 @@ const runAll = async (): Promise<readonly FileReport[]> => {
     }
   }
   const works = Array.from({ length: processes }, (_, index) => work(index))
-  // One more finds room once no whole programs are begun any more.
+  // Once no more whole programs begin, there is room for one more.
   if (processes > 1 && processes < late.length) {
     works.push(onlyShortOnes.promise.then(() => work(processes)))
   }

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { run } from './run.ts'
 
-/** Higher ones take four times as long for one percent. */
+/** Higher levels take four times as long for one percent. */
 const compressionLevel = 6
 
 /** A `.tar.gz` of a directory whose bytes depend on names, modes and content alone. Needs GNU tar. */

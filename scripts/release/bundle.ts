@@ -4,7 +4,7 @@ import type { BuildConfig, BunPlugin } from 'bun'
 import type { Assets } from '../../src/console/assets.ts'
 import { bundleConsole } from '../../src/console/bundle.ts'
 
-/** The Kafka client's checksums read a .wasm file beside them; their other form carries it inside. */
+/** The Kafka client's checksums read a .wasm file beside them; their bundled form carries it inside. */
 const inlineWasm: BunPlugin = {
   name: 'inline-wasm',
   setup: (build) => {
@@ -14,7 +14,7 @@ const inlineWasm: BunPlugin = {
   },
 }
 
-/** Bun writes the paths of the machine that builds in place of these names; nothing is there on another. */
+/** Bun replaces these names by paths of the machine that builds, which exist on no other. */
 const placeless: BunPlugin = {
   name: 'placeless',
   setup: (build) => {
@@ -29,7 +29,7 @@ const placeless: BunPlugin = {
   },
 }
 
-/** A release holds the finished files of the console in place of what makes them. */
+/** A release holds the finished files of the console, not the code that makes them. */
 const consoleAssets = (assets: Assets): BunPlugin => ({
   name: 'console-assets',
   setup: (build) => {
@@ -40,7 +40,7 @@ const consoleAssets = (assets: Assets): BunPlugin => ({
   },
 })
 
-/** Threads start from files of their own; beside the program, where their owners look for them. */
+/** Threads start from files of their own beside the program, where their owners look for them. */
 export const threads = [
   'src/certificates/pkcs12-worker.ts',
   'src/spi/api/large/large-document-worker.ts',
@@ -50,7 +50,7 @@ export const threads = [
 const entries = (root: string) => ['src/main.ts', ...threads].map((file) => join(root, file))
 
 const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> => {
-  // Beforehand: a bundler that waits for another one waits for ever.
+  // This comes first: a bundler that waits for another one waits for ever.
   const assets = await bundleConsole(join(root, 'src/console/browser'))
   const before = process.cwd()
   // The bundler names the parts of a program by their paths from the working directory.
@@ -61,7 +61,7 @@ const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> =
     target: 'bun',
     format: 'esm',
     minify: true,
-    // What is imported when first needed stays out of the code that every start evaluates.
+    // Code that is imported when first needed stays out of what every start evaluates.
     splitting: true,
     plugins: [inlineWasm, placeless, consoleAssets(assets)],
     ...more,
@@ -93,7 +93,7 @@ export const compile = async (
   )
 }
 
-/** Scripts for Bun in a directory; `external` packages are looked for beside them. */
+/** Scripts for Bun in a directory; they look for `external` packages beside them. */
 export const bundleScripts = (
   root: string,
   outdir: string,

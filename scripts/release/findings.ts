@@ -1,6 +1,6 @@
 import type { ReleasedPackage } from './packages.ts'
 
-/** SPDX expressions under which a package may be given on as a part of ours, with its text beside it. */
+/** SPDX expressions of licences that let us pass a package on as a part of ours, with its text beside it. */
 const licencesTaken: ReadonlySet<string> = new Set([
   '(BSD-3-Clause OR GPL-2.0)',
   '0BSD',
@@ -13,11 +13,11 @@ const licencesTaken: ReadonlySet<string> = new Set([
   'Unlicense',
 ])
 
-/** They report installations or uses to their makers. */
+/** Packages that report installations or uses to their makers. */
 const tellsOthers =
   /^(@scarf\/|@sentry\/|posthog|@segment\/|@datadog\/|applicationinsights|mixpanel)/
 
-/** What stands against packages, a line each. */
+/** The objections to packages, one line each. */
 export const dependencyFindings = (
   packages: readonly Pick<ReleasedPackage, 'name' | 'version' | 'license'>[],
 ): string[] =>

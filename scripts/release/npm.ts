@@ -4,7 +4,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { bundleScripts, threads } from './bundle.ts'
 import { postgresPackage, targets } from './targets.ts'
 
-/** Native code: npm chooses the one for the user's platform. */
+/** This is native code: npm chooses the one for the user's platform. */
 const external = ['@nomicfoundation/edr']
 
 const launcher = `#!/usr/bin/env node
@@ -28,7 +28,7 @@ child.on('exit', (code, signal) => {
 
 type OptionalDependencies = typeof manifest.optionalDependencies
 
-/** What npm shows and installs. */
+/** The package.json that npm shows and installs by. */
 const packageJson = (): object => {
   const { name, version, license, description, type, devDependencies } = manifest
   return {
@@ -39,11 +39,11 @@ const packageJson = (): object => {
     type,
     bin: { trilho: 'bin/trilho.mjs' },
     files: ['bin', 'dist', 'CHANGELOG.md', 'THIRD-PARTY.txt'],
-    // Under an older one npm leaves the embedded chain out.
+    // Under an older Node npm leaves the embedded chain out.
     engines: { node: '>=22' },
     dependencies: {
       bun: devDependencies.bun,
-      // It names a Node that is newer than many have, and runs on Bun: as an optional one npm would leave it out.
+      // It asks for a newer Node than many have, but runs on Bun: npm would leave it out if it were optional.
       '@nomicfoundation/edr': devDependencies['@nomicfoundation/edr'],
     },
     optionalDependencies: Object.fromEntries(

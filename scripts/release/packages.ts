@@ -9,7 +9,7 @@ export type ReleasedPackage = {
   readonly sha512: string
   /** SPDX expression, as the package says it; `UNKNOWN` when it says none. */
   readonly license: string
-  /** What its licence files hold. */
+  /** The texts of its licence files. */
   readonly notices: readonly string[]
 }
 
@@ -21,14 +21,14 @@ type Lock = { readonly packages: Readonly<Record<string, Entry>> }
 
 type Manifest = Wants & { readonly devDependencies?: Names; readonly license?: unknown }
 
-/** Tools of development that are in the release all the same: the embedded chain, and sources of its contracts. */
+/** Tools of development that a release still ships: the embedded chain, and sources of its contracts. */
 const shippedTools = ['@nomicfoundation/edr', '@openzeppelin/contracts'] as const
 
 const licenseFile = /^(licen[cs]e|copying|notice)/i
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Every package of the production set on a platform, by what bun.lock resolves, in the order of their names. */
+/** Every package of the production set on a platform, as bun.lock resolves it, in the order of names. */
 export const releasedPackages = (
   root: string,
   { os, cpu }: { readonly os: string; readonly cpu: string },
@@ -36,7 +36,7 @@ export const releasedPackages = (
   const manifest = readJson(join(root, 'package.json')) as Manifest
   const { packages } = Bun.JSONC.parse(readFileSync(join(root, 'bun.lock'), 'utf8')) as Lock
   const found = new Map<string, ReleasedPackage>()
-  /** Nested first, then outwards, as Node resolves. */
+  /** The nested package first, then outwards, as Node resolves. */
   const keyOf = (from: string, name: string): string | undefined => {
     for (let at = from; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
       if (packages[`${at}/${name}`] !== undefined) return `${at}/${name}`

@@ -1,4 +1,4 @@
-/** A platform that a release has an executable for, by its names in npm. */
+/** A platform for which a release has an executable, by its names in npm. */
 export type Target = {
   readonly name: string
   readonly os: 'linux' | 'darwin'

@@ -1,13 +1,12 @@
 import type { ReleasedPackage } from './packages.ts'
 
-/** Where a release comes from. */
 export type Origin = {
   readonly version: string
   /** Full hash; with `+changes` when the work tree differs from it. */
   readonly commit: string
-  /** Time of the commit: what is made now must not differ from what is made tomorrow. */
+  /** Time of the commit, so that a release made tomorrow has the same bytes. */
   readonly at: Date
-  /** Version of Bun that builds, and is inside. */
+  /** The version of Bun that builds the release and is inside it. */
   readonly bun: string
 }
 
@@ -50,7 +49,7 @@ export const billOfMaterials = (origin: Origin, packages: readonly ReleasedPacka
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** Licences of what the release holds: a list, then the texts, each once. */
+/** The licences of everything in the release: a list, then each text once. */
 export const thirdPartyNotices = (packages: readonly ReleasedPackage[]): string => {
   const list = packages.map(({ name, version, license }) => `${name} ${version}: ${license}`)
   const texts = Map.groupBy(
@@ -73,7 +72,7 @@ const headings: Readonly<Record<string, string>> = {
   perf: 'Faster',
 }
 
-/** What users notice, by kind, newest first; a subject is `type(scope): what`. */
+/** The changes that users notice, by kind, newest first; a subject is `type(scope): what`. */
 export const changelog = ({ version, at }: Origin, changes: readonly Change[]): string => {
   const sections = Object.entries(headings).flatMap(([type, heading]) => {
     const lines = changes.flatMap(({ hash, subject }) => {

@@ -2,15 +2,15 @@ import type { FileReport } from './process.ts'
 
 /*
  * Hundreds of tests that start databases, brokers and chains share two cores, and now and then one meets a wait that
- * the crowd made too long. Such a test is a defect, and is told as one; it does not hold back the work of everybody.
+ * the crowd made too long. Such a test is a defect, and the run says so, but it does not hold everybody's work back.
  */
 
-/** More failed files than this, one in a hundred, are no accident of a crowd: none of them runs again. */
+/** More failed files than this, one in a hundred, are no accident: none of them runs again. */
 export const secondRunsMax = 7
 
 const hasFailed = ({ counts }: FileReport): boolean => counts.fail > 0
 
-/** The reports, with those of failed files replaced by a second run, one file after the other. */
+/** The reports; each failed file has that of a second run, one file after the other. */
 export const withSecondRuns = async (
   reports: readonly FileReport[],
   runAlone: (file: string) => Promise<FileReport>,
@@ -23,7 +23,7 @@ export const withSecondRuns = async (
   return replaced
 }
 
-/** Names each file that passed only alone, with what failed at first, so that nobody overlooks it. */
+/** Names each file that passed only alone, with its first failure, so that nobody overlooks it. */
 export const shownOnlyAlone = (
   first: readonly FileReport[],
   reports: readonly FileReport[],

@@ -1,6 +1,6 @@
 /*
- * What `bun test` prints, line by line: a file's heading when the file begins; a line for each test that ended, after
- * what the test printed; a summary when the process is through with its files.
+ * `bun test` prints a file's heading when the file begins, a line for each test that ended, after the test's own
+ * output, and a summary when the process is through with its files.
  */
 
 export type Counts = { readonly pass: number; readonly fail: number; readonly skip: number }
@@ -24,7 +24,7 @@ const kindOf: Readonly<Record<string, keyof Counts>> = {
   todo: 'skip',
 }
 
-/** True for the line with which the summary begins: what follows belongs to no file. */
+/** True for the first line of the summary: the lines after it belong to no file. */
 export const isSummary = (line: string): boolean =>
   /^\d+ tests? (?:failed|skipped|todo):$|^ *\d+ (?:pass|fail)$/.test(line)
 
@@ -44,7 +44,7 @@ export const createFileOutput = () => {
   return {
     lines,
     counts,
-    /** For each test that failed: what it printed and its result, only the end where that is long. */
+    /** The output and the result of each failed test, only the end if it is long. */
     failures,
     add: (line: string): void => {
       lines.push(line)

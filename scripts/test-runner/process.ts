@@ -5,8 +5,8 @@ import { createFileOutput, type FileOutput, isSummary } from './output.ts'
 
 export type Limits = {
   /**
-   * How long a process may print nothing, in ms. A test that only waits is ended by its own time-out, which is shorter,
-   * and that is printed: what stays silent for longer blocks the event loop.
+   * How long a process may print nothing, in ms. A test that only waits ends by its own time-out, which is shorter and
+   * prints a line; so a longer silence means a blocked event loop.
    */
   readonly silenceMs: number
   /** How long one file may take, in ms. */
@@ -16,30 +16,30 @@ export type Limits = {
 export type FileReport = FileOutput & {
   readonly file: string
   readonly ms: number
-  /** Processor time of the file's process and of what that started, in ms; 0 where nobody asks, or the system does not tell. */
+  /** Processor time of the file's process and its children, in ms; 0 if nobody asks or the system does not tell. */
   readonly processorMs: number
 }
 
 export type ProcessOptions = {
-  /** The files are appended. */
+  /** We append the files to it. */
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly limits: Limits
-  /** Whether to ask what the files use of the processors, which itself takes a hundredth of them. */
+  /** Whether to ask for processor times, which itself takes a hundredth of them. */
   readonly isMeasured?: boolean
   readonly onFile: (report: FileReport) => void
 }
 
 const watchEveryMs = 100
-/** What a process has used can no longer be asked when it has ended. */
+/** We ask again and again, because an ended process no longer tells what it used. */
 const lookEveryMs = 1_000
-/** How long what a process left behind may hold its pipe open, in ms. */
+/** How long leftovers of a process may hold its pipe open, in ms. */
 const leftoversMs = 1_000
 
 const running = new Set<ChildProcess>()
 
-/** Ends a process and what it started. */
+/** Ends a process and its children. */
 const kill = (child: ChildProcess): void => {
   try {
     process.kill(-(child.pid ?? 0), 'SIGKILL')
@@ -48,12 +48,12 @@ const kill = (child: ChildProcess): void => {
   }
 }
 
-/** For when the run itself is told to end. */
+/** Ends all processes when the run itself is told to end. */
 export const killAll = (): void => {
   for (const child of running) kill(child)
 }
 
-/** Runs the files in one process. If it ends early, the file it was at has failed, and a new process runs the rest. */
+/** Runs the files in one process. If it ends early, its current file has failed, and a new process runs the rest. */
 export const runFiles = async (
   files: readonly string[],
   options: ProcessOptions,
@@ -62,7 +62,7 @@ export const runFiles = async (
   while (rest.length > 0) rest = await runOneProcess(rest, options)
 }
 
-/** Follows the output of a process: which file it is at, since when, and when something was last heard of it. */
+/** Follows the output of a process: its current file, since when, and when it last printed something. */
 const createProgress = (
   files: readonly string[],
   readUsedMs: () => number,
@@ -91,7 +91,7 @@ const createProgress = (
     output = createFileOutput()
   }
   return {
-    /** To be called now and then while the process lives. */
+    /** Call this now and then while the process lives. */
     look: (): void => {
       usedMs = readUsedMs()
     },
