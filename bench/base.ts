@@ -12,15 +12,14 @@ const run = (command: readonly string[], cwd: string): string => {
   return stdout.toString().trim()
 }
 
-/** The commit that is measured, shortened. */
 export const headCommit = (): string => run(['git', 'rev-parse', '--short', 'HEAD'], root)
 
 /** An earlier commit, checked out beside, with its packages. */
 export type Base = Disposable & { readonly commit: string; readonly tree: string }
 
 /**
- * @param commit - whatever git takes for one
- * @throws Error with the command of git that does not find it
+ * @param commit any name that git takes for a commit
+ * @throws Error with the git command that did not find it
  */
 export const checkOut = (commit: string): Base => {
   const tree = join(temporaryDirectory(), 'base')
@@ -28,7 +27,7 @@ export const checkOut = (commit: string): Base => {
   run(['git', 'clone', '--quiet', '--shared', '--no-checkout', root, tree], root)
   run(['git', 'checkout', '--quiet', '--detach', hash], tree)
   const lockOf = (place: string): string => readFileSync(join(place, 'bun.lock'), 'utf8')
-  // The same packages are there already.
+  // The earlier commit has the same packages: share them.
   if (lockOf(tree) === lockOf(root)) {
     symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
   } else run([process.execPath, 'install', '--frozen-lockfile'], tree)

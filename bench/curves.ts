@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** Where the report lies, unless `--out` says otherwise. */
+/** The directory of the report, unless `--out` names another. */
 export const outDirectory = join(import.meta.dir, 'out')
 
 const folder = 'curves'
 
 const curveSchema = z.object({
   title: z.string(),
-  /** What the axes show, with their units. */
+  /** The labels of the axes, with their units. */
   x: z.string(),
   y: z.string(),
   lines: z.array(
@@ -17,16 +17,16 @@ const curveSchema = z.object({
   ),
 })
 
-/** How one thing grows with another, as a measurement of whole payments found it. Both axes are logarithmic. */
+/** How one value grows with another in a measurement of whole payments. Both axes are logarithmic. */
 export type Curve = z.infer<typeof curveSchema>
 
-/** Keeps it for the page of the next report, in place of what the same measurement found before. */
+/** Keeps the curve for the next report's page, in place of the former curve of the same measurement. */
 export const writeCurve = (name: string, curve: Curve, directory = outDirectory): void => {
   mkdirSync(join(directory, folder), { recursive: true })
   writeFileSync(join(directory, folder, `${name}.json`), `${JSON.stringify(curve)}\n`)
 }
 
-/** Those that were measured. @throws ZodError if a file is none */
+/** The curves measured so far. @throws ZodError if a file is not one */
 export const readCurves = (directory: string): readonly Curve[] => {
   mkdirSync(join(directory, folder), { recursive: true })
   return readdirSync(join(directory, folder))

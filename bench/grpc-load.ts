@@ -27,8 +27,8 @@ const windowAtFirst = 65_535
 const windowStep = 32_768
 
 /**
- * Makes one unary call over and over. It speaks HTTP/2 frames to a plain socket: the library's client costs more than
- * its server, which then waits and is woken for each call by itself.
+ * Makes one unary call over and over. It speaks HTTP/2 frames to a plain socket, because the library's client costs
+ * more than its server, which would then wait and wake for each call alone.
  */
 export const createGrpcLoad = (load: GrpcLoad): ((times: number) => Promise<number>) => {
   const { hostname, port } = new URL(load.url)
@@ -57,7 +57,7 @@ export const createGrpcLoad = (load: GrpcLoad): ((times: number) => Promise<numb
   }
 }
 
-/** One connection's calls; the sizes of the answers make the checksum. */
+/** The calls of one connection; the sizes of the answers make the checksum. */
 class Connection {
   readonly outcome = Promise.withResolvers<number>()
   private socket: Socket<undefined> | undefined
@@ -140,7 +140,7 @@ class Connection {
   }
 
   private ended(): void {
-    // Trailers without an answer before them are an error of the call.
+    // Trailers without an answer before them mean that the call failed.
     if (this.answered-- === 0) this.outcome.reject(new Error('a call failed'))
     if (--this.toCome === 0) this.outcome.resolve(this.sum)
     if (this.toSend > 0) this.waiting++
@@ -176,7 +176,9 @@ const frame = (type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload])
 }
 
-/** Literal fields that neither side keeps (RFC 7541, 6.2.2); none is longer than 126 bytes or said in two bytes. */
+/**
+ * Literal fields that neither side keeps (RFC 7541, 6.2.2), each of at most 126 bytes, so one byte holds its length.
+ */
 const headerBlock = ({ path, authorization }: GrpcLoad, authority: string): Buffer =>
   Buffer.concat(
     Object.entries({

@@ -13,11 +13,11 @@ export type Contender = {
   readonly name: string
   /** Does the work `times` times and gives a checksum of all of it. */
   readonly run: (times: number) => number | bigint | Promise<number | bigint>
-  /** CPU microseconds used so far, where the work is done by another process. */
+  /** CPU microseconds used so far, if another process does the work. */
   readonly cpuUs?: () => Promise<number>
-  /** Operations before its time counts, where its runtime takes longer to settle in than rounds last. */
+  /** Operations before its time counts, if its runtime takes longer to settle in than rounds last. */
   readonly warmUp?: number
-  /** Ends what it started. */
+  /** Ends the processes and servers that it started. */
   readonly stop?: () => void
 }
 
@@ -28,10 +28,10 @@ type Goal = {
   readonly atLeast: number
 }
 
-/** CPU microseconds of one operation that our contender may take, whatever a peer takes. */
+/** The CPU microseconds that one operation of ours may take, whatever a peer takes. */
 type Ceiling = { readonly ours: string; readonly cpuUsMax: number }
 
-/** Contenders that are measured against one another. */
+/** Contenders that we compare with one another. */
 export type Group = {
   readonly name: string
   readonly contenders: readonly Contender[]
@@ -41,7 +41,7 @@ export type Group = {
   readonly sameWork?: readonly string[]
 }
 
-/** Something that has no peer: a time to be ready, a memory. Without a bound it is only reported. */
+/** A value without a peer, such as a time to be ready or a memory. Without a bound we only report it. */
 export type Figure = {
   readonly name: string
   /** Median of the rounds. */
@@ -65,7 +65,7 @@ export type Mode = {
   readonly roundMs: number
 }
 
-/** Enough to see that everything still runs, too little to believe a figure: no goal is judged by it. */
+/** Enough to see that everything still runs, too little to believe a figure: we judge no goal by it. */
 export const smoke: Mode = { name: 'smoke', rounds: 2, roundMs: 1 }
 export const full: Mode = { name: 'full', rounds: 15, roundMs: 120 }
 
@@ -123,7 +123,7 @@ export const ratioOf = (peer: readonly number[], ours: readonly number[]): numbe
 /**
  * Runs one group: each contender calibrates itself to the length of a round, then they take turns.
  *
- * @param isFirst of its suite
+ * @param isFirst true: the group is the first of its suite
  */
 export const runGroup = async (
   suite: string,
@@ -134,7 +134,7 @@ export const runGroup = async (
   const workers: Worker[] = []
   for (const contender of group.contenders) {
     if (contender.warmUp !== undefined && mode !== smoke) await contender.run(contender.warmUp)
-    // A process of its own keeps the code of others out of a contender's figure. For a smoke run one of a suite is
+    // A process of its own keeps the code of others out of a contender's figure. In a smoke run one of a suite is
     // enough to see that processes work.
     const isOne = isFirst && workers.length === 0
     const isApart = contender.cpuUs === undefined && (mode !== smoke || isOne)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { GroupResult } from './harness.ts'
 
-/** So many of the newest runs are kept. */
+/** The history keeps this many runs, the newest. */
 export const runsMax = 200
 
 const runSchema = z.object({
@@ -13,7 +13,7 @@ const runSchema = z.object({
   ratios: z.record(z.string(), z.number()),
 })
 
-/** What was measured at a time: ratios within that run, so that other machines and times compare. */
+/** The results of one run: ratios within it, so that other machines and times compare. */
 export type Run = z.infer<typeof runSchema>
 
 export const runOf = (results: readonly GroupResult[], commit: string, at: Date): Run => ({
@@ -27,8 +27,8 @@ export const runOf = (results: readonly GroupResult[], commit: string, at: Date)
 })
 
 /**
- * Appends a run to `history.json` of the directory: what stands there is never changed, only the oldest is dropped once
- * there are more than `runsMax`.
+ * Appends a run to `history.json` of the directory. It never changes an earlier run, and drops only the oldest beyond
+ * `runsMax`.
  *
  * @returns all runs, the oldest first
  * @throws ZodError if the file is no history

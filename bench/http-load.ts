@@ -9,15 +9,15 @@ export type HttpLoad = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly connections: number
-  /** Looks at the body of each answer; the sum of what it gives is the load's checksum. */
+  /** Checks the body of each answer; the sum of its results is the checksum of the load. */
   readonly check: (body: string) => number
 }
 
 type Unread = { bytes: Buffer }
 
 /**
- * Posts one request over and over on some connections at once. It speaks to plain sockets: a client that costs more
- * than the server leaves the server waiting, and then what is measured is how dear it is to be woken.
+ * Posts one request over and over, on some connections at once. It speaks to plain sockets: a client that costs more
+ * than the server leaves the server waiting, and then we would measure how dear it is to wake.
  */
 export const createHttpLoad = (load: HttpLoad): ((times: number) => Promise<number>) => {
   const { hostname, port } = new URL(load.url)
@@ -76,7 +76,7 @@ const requestBytes = ({ path, headers, body }: HttpLoad, host: string): Buffer =
   return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
 }
 
-/** Takes the body of one whole response. */
+/** Takes one whole response from the unread bytes and returns its body. */
 const nextAnswer = (unread: Unread): string | undefined => {
   const { bytes } = unread
   const end = bytes.indexOf(headEnd)

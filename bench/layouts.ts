@@ -1,6 +1,6 @@
 import type { Random } from '../test/support/mutations.ts'
 
-/** How one sender writes: all that XML leaves open. */
+/** How one sender writes: everything that XML leaves open. */
 type Layout = {
   readonly newline: string
   readonly indent: string
@@ -52,7 +52,7 @@ const tagIn = (layout: Layout, name: string, attributes: string, close: string):
   return `<${own}${all}${all === '' ? '' : endBlank}${close}`
 }
 
-/** The same message as a sender would write it whose layout is of its own, which no other message shares. */
+/** The same message in a layout that no other message shares. */
 export const inOwnLayout = (plain: string, random: Random): string => {
   const layout = layoutBy(random)
   const { newline, indent, comments, prefix, endBlank } = layout

@@ -17,9 +17,9 @@ import { missedGoals, writeReport } from './report.ts'
 import { suites } from './suites/index.ts'
 
 /**
- * Measures, and writes bench/out, or where `--out` says. `--base origin/main` (repeated for more) measures ours at that
- * commit too, in turns; `--reference` at the one in reference.json, which stays the same, so that small losses do not
- * add up: who moves it says in the commit why the speed of that day is good enough.
+ * Measures, and writes to bench/out or where `--out` says. `--base origin/main`, once or more, also measures ours at
+ * that commit, in turns; `--reference` does so at the commit in reference.json, which stays the same, so that small
+ * losses do not add up. Who moves it says in the commit why the speed of that day is good enough.
  */
 const { values } = parseArgs({
   options: {
@@ -60,5 +60,5 @@ const missed = values.smoke ? [] : missedGoals(all)
 for (const one of missed) console.error(`missed: ${one}`)
 if (missed.length > 0) process.exitCode = 1
 
-// A server or a database connection of some suite must not keep a finished run alive.
+// A server or database connection of a suite must not keep a finished run alive.
 process.exit(process.exitCode ?? 0)

@@ -2,7 +2,7 @@ import { pacs008, shapedSignature } from '../test/support/messages.ts'
 
 const encoder = new TextEncoder()
 
-/** Its digests as base64 demands them: the last character of one has no bits to spare. */
+/** The signature with valid base64: the last character of a digest has no bits to spare. */
 export const validSignature = shapedSignature.replaceAll('q=', 'A=')
 
 const names = [
@@ -16,15 +16,15 @@ const names = [
   'Rui Barbosa',
 ]
 
-/** Messages of one kind that a benchmark goes through, one after the other. */
+/** How many messages of one kind a benchmark goes through, one after the other. */
 const messageCount = 64
 
 /**
- * As real ones differ from one another: identifiers, amounts, names and accounts, some of other length; the
- * signature's value and its key's name; one payment with a text and one with a key, another without.
+ * Varies a message as real ones differ: identifiers, amounts, names and accounts, some of another length; the value of
+ * the signature and the name of its key; some payments have a text, some a key, others neither.
  */
 export const variedBy = (text: string, index: number): string => {
-  // Numbers in an order of no pattern, the same in every run.
+  // The numbers have an order without a pattern, the same in every run.
   const number = (Math.imul(index + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0
   const digits = (count: number) => String(number).repeat(4).slice(0, count)
   return text
@@ -41,15 +41,14 @@ export const variedBy = (text: string, index: number): string => {
     .replaceAll(index % 4 > 1 ? /<Prxy>.*?<\/Prxy>/g : '', '')
 }
 
-/** Messages of one kind, each different. */
 export const varied = (text: string): readonly string[] =>
   Array.from({ length: messageCount }, (_, index) => variedBy(text, index))
 
-/** Payments of one transaction, signed. */
+/** Signed payments of one transaction each. */
 export const singleMessages = (): readonly Uint8Array[] =>
   varied(pacs008({ signature: validSignature })).map((text) => encoder.encode(text))
 
-/** Work on one message after the other, from the first on each time it is asked for; the sum of what it gives. */
+/** Does the work on one message after the other, each time from the first on, and sums up the results. */
 export const overAll =
   (messages: readonly Uint8Array[], work: (xml: Uint8Array) => number) =>
   (times: number): number => {
@@ -60,7 +59,7 @@ export const overAll =
 
 export const batchTransactions = 500
 
-/** As many as a message of NORM priority carries, each different. */
+/** A message with as many transactions as NORM priority allows, each different. */
 export const batchMessage = (): Uint8Array => {
   let index = 0
   const message = pacs008({ signature: validSignature, transactions: batchTransactions })

@@ -11,7 +11,7 @@ const roomForNames = 460
 
 type Bar = { readonly name: string; readonly value: number; readonly colour: string }
 
-/** Horizontal bars, in the order given from above, over an axis whose bars begin at `startValue`. */
+/** Horizontal bars in the given order from above, over an axis that begins at `startValue`. */
 const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => {
   const chart = init(null, null, {
     renderer: 'svg',
@@ -49,7 +49,7 @@ const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => 
   return svg
 }
 
-/** Ours beside the others: CPU time of an operation. */
+/** The CPU time of an operation, ours beside the others. */
 const groupChart = ({ contenders, goals, ceilings }: GroupResult): string => {
   const ours = new Set([...goals, ...ceilings].map((goal) => goal.ours))
   const least = Math.min(...contenders.map(({ cpuUs }) => cpuUs))
@@ -113,7 +113,7 @@ const lines = (all: readonly Line[], xAxis: XAxisOption, y: string): string => {
 const curveChart = ({ x, y, lines: all }: Curve): string =>
   lines(all, { type: 'log', name: x, min: 'dataMin', max: 'dataMax' }, y)
 
-/** The runs of a group, a line for each of its ratios. */
+/** The history of a group, a line for each of its ratios. */
 const historyChart = (name: string, runs: readonly Run[]): string => {
   const names = new Set(runs.flatMap(({ ratios }) => Object.keys(ratios)))
   const all = [...names]
@@ -136,11 +136,11 @@ export type Charts = {
   readonly results: readonly GroupResult[]
   readonly pairs: readonly PairResult[]
   readonly curves: readonly Curve[]
-  /** This and the earlier ones, the oldest first. */
+  /** This run and the earlier ones, the oldest first. */
   readonly runs: readonly Run[]
 }
 
-/** One page of HTML that needs nothing beside it: a chart for each group, each earlier commit, each curve. */
+/** One page of HTML that needs no other file: a chart for each group, each earlier commit, each curve. */
 export const page = (title: string, { results, pairs, curves, runs }: Charts): string => {
   const section = (heading: string, svg: string): string =>
     `<h2>${Bun.escapeHTML(heading)}</h2>\n${svg}`

@@ -2,7 +2,7 @@ import type { Base } from './base.ts'
 import { type Group, type Mode, ratioOf, takeTurns } from './harness.ts'
 import { noContenderCode, startWorker, type Worker, WorkerEndedError } from './worker-process.ts'
 
-/** A contender that takes longer than this allows, against its time at an earlier commit, is a loss. */
+/** The smallest ratio to an earlier commit that is not yet a loss. */
 export const keptAtLeast = 0.9
 
 /** One of our contenders here and at an earlier commit, measured in turns. */
@@ -11,14 +11,14 @@ export type PairResult = {
   readonly group: string
   readonly contender: string
   readonly base: string
-  /** Its time there ÷ its time here. Absent where the earlier commit has none, or does other work. */
+  /** Its time there ÷ its time here; absent if the earlier commit lacks it, or its work differs. */
   readonly ratio?: number
   readonly reached: boolean
 }
 
 type Two = { readonly there: Worker; readonly here: Worker }
 
-/** Measures once, and once more where that looks like a loss: a disturbance does not come twice. */
+/** Measures once, and again if that looks like a loss: a disturbance does not come twice. */
 export const ratioOfTwo = async (
   start: () => Promise<Two | undefined>,
   mode: Mode,
@@ -44,7 +44,7 @@ export const ratioOfTwo = async (
   return Math.max(...ratios)
 }
 
-/** Ours are those that a goal is about. What works in a server of its own cannot be had twice, and is left to its goal. */
+/** The contenders with a goal are ours. One with a server of its own cannot run twice, so only its goal judges it. */
 const oursOf = ({ contenders, goals, ceilings = [] }: Group): readonly string[] => {
   const ours = new Set([...goals, ...ceilings].map((goal) => goal.ours))
   return contenders
@@ -52,7 +52,7 @@ const oursOf = ({ contenders, goals, ceilings = [] }: Group): readonly string[] 
     .map(({ name }) => name)
 }
 
-/** @throws whatever else ended the worker: a comparison that fails is no answer */
+/** Undefined if the earlier commit has no such contender. @throws any other error: a failed comparison is no answer */
 const noneThere = (error: unknown): undefined => {
   if (error instanceof WorkerEndedError && error.code === noContenderCode) return undefined
   throw error

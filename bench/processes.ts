@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What Linux counts in: a hundredth of a second. */
+/** Linux counts in hundredths of a second. */
 const tickUs = 10_000
 
 type Stat = { readonly parent: number; readonly us: number }
@@ -19,7 +19,7 @@ const statOf = (pid: string): Stat | undefined => {
   }
 }
 
-/** CPU time of a process and all that it started, in µs, where the system tells; otherwise 0. */
+/** CPU time of a process and all its children, in µs; 0 if the system does not tell. */
 export const familyUs = (root: number): number => {
   if (process.platform !== 'linux') return 0
   const stats = new Map<number, Stat>()

@@ -14,7 +14,7 @@ export type Results = {
   readonly pairs: readonly PairResult[]
 }
 
-/** Writes the report as markdown, as JSON and as a page with charts, adds to the history, and gives the markdown. */
+/** Writes the report as markdown, as JSON and as a page with charts, adds to the history, and returns the markdown. */
 export const writeReport = (
   { results, figures, pairs }: Results,
   directory: string,
@@ -41,14 +41,14 @@ export const writeReport = (
     join(directory, 'report.json'),
     `${JSON.stringify({ mode: mode.name, results, figures, pairs }, null, 2)}\n`,
   )
-  // A smoke run says nothing that is worth comparing.
+  // A smoke run has nothing worth comparing.
   const runs = mode === smoke ? [] : appendRun(directory, runOf(results, headCommit(), new Date()))
   const curves = readCurves(directory)
   writeFileSync(join(directory, 'report.html'), page(title, { results, pairs, curves, runs }))
   return markdown
 }
 
-/** Goals, ceilings and bounds that a run was too slow, or too large, for, and losses; a line each. */
+/** The goals, ceilings and bounds that a run missed, and the losses; one line each. */
 export const missedGoals = ({ results, figures, pairs }: Results): readonly string[] => [
   ...results.flatMap(({ suite, group, goals, ceilings }) =>
     [...goals, ...ceilings].flatMap(({ ours, reached }) =>

@@ -2,8 +2,8 @@ import type { Contender } from './harness.ts'
 import type { Worker } from './worker-process.ts'
 
 /**
- * Optimised code needs its time to settle in; its compilation must not count. A scan of large messages reaches its
- * last stage only after some fifteen thousand of them.
+ * Rounds until the optimised code settles in, since its compilation must not count. A scan of large messages reaches
+ * its last stage only after some fifteen thousand of them.
  */
 const warmUpRounds = 16
 
@@ -25,7 +25,7 @@ const timesOf = async (contender: Contender, roundMs: number): Promise<number> =
   }
 }
 
-/** A contender whose work happens in a process that it started itself, and that it asks for CPU time. */
+/** A contender that works in a process of its own, which it asks for CPU time. */
 export const remoteWorker = async (
   contender: Contender,
   cpuUs: () => Promise<number> | number,
@@ -45,7 +45,7 @@ export const remoteWorker = async (
   }
 }
 
-/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
+/** CPU microseconds of this process with all threads, so that its garbage collector counts too. */
 export const ownCpuUs = (): number => {
   const { user, system } = process.cpuUsage()
   return user + system

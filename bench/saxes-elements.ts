@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 
 const decoder = new TextDecoder()
 
-/** The elements of a document as saxes counts them, with its checks of well-formedness and namespaces. */
+/** Counts the elements of a document with saxes, which checks well-formedness and namespaces. */
 export const saxesElements = (xml: Uint8Array): number => {
   const parser = new SaxesParser({ xmlns: true })
   let count = 0

@@ -7,12 +7,12 @@ type Usage = { readonly cpuUs: number; readonly rssBytes: number }
 export type Server = {
   readonly url: string
   readonly cpuUs: () => Promise<number>
-  /** Memory in use now, without what only waits for the next collection. */
+  /** Memory in use now, without garbage. */
   readonly rssBytes: () => Promise<number>
   readonly stop: () => Promise<void>
 }
 
-/** A server in a process of its own, so that its CPU time is its alone. It ends with this process. */
+/** A server in a process of its own, so that we measure its CPU time alone. It ends with this process. */
 export const startServer = async (file: string, ...args: readonly string[]): Promise<Server> => {
   const started = Promise.withResolvers<string>()
   let asked = Promise.withResolvers<Usage>()

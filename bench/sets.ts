@@ -12,12 +12,12 @@ import { createRandom, type Random } from '../test/support/mutations.ts'
 import { inOwnLayout } from './layouts.ts'
 import { validSignature, variedBy } from './messages.ts'
 
-/** One message of a set, and the schema that it is valid by. */
+/** One message of a set, and its schema. */
 export type SetMessage = { readonly schema: CompiledSchema; readonly xml: Uint8Array }
 
 const encoder = new TextEncoder()
 const shapesEach = 3
-/** Senders whose programs write each type in a shape of their own; most traffic is that of the first few. */
+/** The number of senders, each with its own shape of each type; most traffic is that of the first few. */
 const mixShapes = 12
 const texts = ['ACME', 'Padaria Central Ltda', 'José', 'Pedido 42', 'Lu & Cia', 'a', 'Rui Barbosa']
 
@@ -29,7 +29,7 @@ const schemaOf = (type: MessageType, version = knownVersions(type).at(-1)): Comp
   return schema
 }
 
-/** So many valid messages; a random walk may write twice what the schema wants once. */
+/** This many valid messages: a random walk may write twice what the schema allows once. */
 const valid = (count: number, next: (index: number) => SetMessage): readonly SetMessage[] => {
   const { scan, validate } = createMessageScanner(nativeText, { learning: false })
   const all: SetMessage[] = []
@@ -46,7 +46,7 @@ const payment = (index: number): string => variedBy(pacs008({ signature: validSi
 const generated = (schema: CompiledSchema, shape: Random, values: Random): Uint8Array =>
   encoder.encode(generateMessage(schema, shape, { values, texts }))
 
-/** Types by what they are of the traffic of an institution: a payment and its answer, and now and then all else. */
+/** Types by their share in an institution's traffic: a payment and its answer, now and then all else. */
 const mixTypes = (random: Random): MessageType => {
   const share = random.next(100)
   if (share < 44) return 'pacs.008'
@@ -54,15 +54,15 @@ const mixTypes = (random: Random): MessageType => {
   return share < 94 ? 'pacs.004' : random.pick(messageTypes)
 }
 
-/** Small numbers far more often than large ones. */
+/** A number of a sender; small ones come far more often. */
 const sender = (random: Random): number => Math.min(random.next(mixShapes), random.next(mixShapes))
 
-/** Where what is learned has to pay most: many shapes take turns, and all come again. */
+/** The set where learning has to pay most: many shapes take turns, and all come again. */
 export const fewShapes = `27 types, ${shapesEach} shapes each`
 
 /**
- * Sets of so many messages, each different from all others, the same in every run. Together they show what
- * a parser that learns from its input costs where there is little, or nothing, to learn.
+ * Sets of `count` messages, each different from all others, the same in every run. Together they show what a parser
+ * that learns from its input costs if there is little or nothing to learn.
  */
 export const sets: Readonly<Record<string, (count: number) => readonly SetMessage[]>> = {
   recurring: (count) => {

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 
 export type RoundResult = { readonly cpuUs: number; readonly checksum: string }
 
-/** What a worker says when it is ready: checksums of one operation and of a whole round. */
+/** A worker is ready: checksums of one operation and of a whole round. */
 export type ReadyMessage = { readonly single: string; readonly checksum: string }
 
-/** How a worker ends whose tree has no such contender: an earlier commit has none of what is new. */
+/** The exit code of a worker whose tree lacks the contender, as an earlier commit lacks a new one. */
 export const noContenderCode = 3
 
 /** A worker ended before it was stopped. */
@@ -30,8 +30,8 @@ export type Worker = {
 }
 
 /**
- * @param address - suite, group and contender
- * @param tree - the checkout whose contender it is
+ * @param address suite, group and contender
+ * @param tree the checkout of the contender
  */
 export const startWorker = async (
   address: readonly [suite: string, group: string, contender: string],

@@ -1,15 +1,15 @@
 /*
- * Card authorizations from an outside load generator to their answers: what each costs the gateway, its PostgreSQL, and
- * the simulated network with its vault, each a process of its own.
+ * Card authorizations from an outside load generator to their answers, and what each costs the gateway, its PostgreSQL,
+ * and the simulated network with its vault. Each is a process of its own.
  *
  *   bun bench/e2e/cards.ts --seconds 6 --clients 64 --rounds 3 --base ../before
  *
- * The gateway runs as `trilho serve`, the load comes from a program of Go's standard library (`go` must be found), as in
- * overload.ts. A bare server, which parses the same body and answers as many bytes, takes turns with it under the same
- * load, and so does the gateway of another checkout where `--base` names one: only what was measured in turns compares.
- * `--work list` measures the shared way of a request alone, by lists of nothing. `--profile` writes the profile of the gateway beside.
- * `--over` offers twice as many as were done a second, whether they are answered or not, and tells what became of them.
- * `--statements` tells what PostgreSQL did for a request, by statement; counting costs it a little.
+ * The gateway runs as `trilho serve`; a program of Go's standard library makes the load (`go` must be found), as in
+ * overload.ts. Under the same load a bare server takes turns with it, which parses the same body and answers as many
+ * bytes; with `--base`, so does the gateway of another checkout. Only values measured in turns compare. `--work list`
+ * measures the shared way of a request alone, by empty lists. `--profile` also writes the profile of the gateway.
+ * `--over` offers twice the rate done before, whether there are answers or not, and tells the outcomes. `--statements`
+ * tells PostgreSQL's work for a request, by statement; counting costs it a little.
  */
 import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -135,7 +135,7 @@ const simulatorUs = (): number => familyUs(simulator.pid)
 
 const overTimes = 2
 
-/** @throws Error if anything but a success or a refusal came back */
+/** @throws Error if any answer is neither a success nor a refusal */
 const load = async (
   url: string,
   { method, path }: Work,
@@ -155,7 +155,7 @@ const load = async (
   return told
 }
 
-/** @throws Error if anything but a success came back */
+/** @throws Error if any answer is not a success */
 const measure = async (url: string, pid: number, work: Work, seconds: string) => {
   const before = [familyUs(pid), postgresUs(), simulatorUs()]
   const told = await load(url, work, { seconds, clients: values.clients })
@@ -170,7 +170,7 @@ const measure = async (url: string, pid: number, work: Work, seconds: string) =>
 
 type Measured = Awaited<ReturnType<typeof measure>>
 
-/** @param rate of those that were done a second just before */
+/** @param rate the requests a second done just before */
 const showOver = async (name: string, url: string, work: Work, rate: number): Promise<void> => {
   const { done, refused, seconds } = await load(url, work, { rate: rate * overTimes })
   console.log(
@@ -180,7 +180,7 @@ const showOver = async (name: string, url: string, work: Work, rate: number): Pr
   )
 }
 
-/** What PostgreSQL did for a request since the statements were counted anew. */
+/** PostgreSQL's work for a request since we last reset the counts of its statements. */
 const showStatements = async (database: string, count: number): Promise<void> => {
   const rows: { us: number; planUs: number; calls: number; wal: number; query: string }[] =
     await admin`

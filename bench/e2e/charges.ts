@@ -1,13 +1,13 @@
 /*
- * The API Pix: charges made, payloads read, and how long it takes from a charge to the webhook of its payment.
+ * The API Pix: making charges, reading payloads, and the time from a charge to the webhook of its payment.
  *
  *   bun bench/e2e/charges.ts --seconds 6 --clients 64 --rounds 3
  *
- * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found), as in
- * overload.ts. A bare server, which stores a row for a charge and signs what it reads, takes turns with it under the same
- * load: only the ratio to that floor tells of the gateway, every figure else tells of the machine as well. CPU is of all
- * processes of a server together, of the gateway its PostgreSQL and the simulators among them. Payloads are read of few
- * locations, which share signatures within a second, and of many, where each read is signed.
+ * The gateway runs as `trilho dev`; a program of Go's standard library makes the load (`go` must be found), as in
+ * overload.ts. Under the same load a bare server takes turns with it, which stores a row for a charge and signs what it
+ * reads: only the ratio to that floor tells of the gateway, all other figures tell of the machine too. CPU time is that
+ * of all processes of a server, for the gateway with PostgreSQL and the simulators. We read payloads at few locations,
+ * which share signatures within a second, and at many, where each read needs its own.
  */
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -51,14 +51,14 @@ type Work = {
   readonly url: string
   readonly method: string
   readonly paths: readonly string[]
-  /** Processes whose CPU counts, with all that they started. */
+  /** Processes whose CPU time counts, with all their children. */
   readonly pids: readonly number[]
 }
 
 const usedUs = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + familyUs(pid), 0)
 
-/** @returns answers a second, and CPU of one. @throws Error if anything else came back */
+/** @returns answers a second, and the CPU time of one. @throws Error for any other answer */
 const rateOf = async (
   { url, method, paths, pids }: Work,
   key: string,
@@ -93,7 +93,7 @@ const receiver = { key: chave, account: 'default', tax_id: taxId, name: 'Padaria
 const put = await dev.call('PUT', '/v1/pix/receivers', receiver)
 if (put.status !== 200) throw new Error(await put.text())
 
-/** Where so many charges are shown, as paths. */
+/** Makes `count` charges and returns the paths of their locations. */
 const locations = async (url: string, path: string, count: number): Promise<readonly string[]> => {
   const one = async (): Promise<string> => {
     const answer = await fetch(url + path, {
@@ -146,7 +146,7 @@ floor.kill()
 await floor.exited
 await server.stop()
 
-/** When a shop was told of the payment of a charge, by txid. */
+/** When the shop learnt of the payment of a charge, by txid. */
 const told = new Map<string, number>()
 const shop = Bun.serve({
   port: 0,

@@ -1,11 +1,11 @@
 /*
- * The driver that we use, postgres.js as it is patched here, beside the runtime's own, Bun.SQL: CPU time of this process
- * and of PostgreSQL for the kinds of statement that the product lives on, and what each does when its connection is cut.
+ * Compares our driver, postgres.js as patched here, with the runtime's own, Bun.SQL: CPU time of this process and of
+ * PostgreSQL for the product's kinds of statement, and what each does when its connection is cut.
  *
  *   bun bench/e2e/drivers.ts --rounds 7 --times 300
  *
- * The drivers take turns on one server, eight callers at once over four connections. Each round prints its checksum, which
- * is the same for both. The ratio is the median of the rounds: above one, Bun.SQL costs more.
+ * The drivers take turns on one server, eight callers at once over four connections. Each round prints its checksum,
+ * which is the same for both. The ratio is the median of the rounds: above one, Bun.SQL costs more.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -32,7 +32,7 @@ const connectionsMax = 4
 const rowsTogether = 50
 const cutTimeoutMs = 10_000
 
-/** What both drivers can do: a tagged template, and a transaction. */
+/** Both drivers have a tagged template and a transaction. */
 type Statement = (texts: TemplateStringsArray, ...given: unknown[]) => Promise<readonly unknown[]>
 type Driver = {
   readonly name: string

@@ -1,11 +1,11 @@
 /*
- * The console's first screens in Debian's Chromium, from an empty cache: how long until each can be used.
+ * The console's first screens in Debian's Chromium, from an empty cache: how soon a person can use each.
  *
  *   bun bench/e2e/first-screen.ts --stored 1000,1000000 --visits 7
  *
- * One gateway after the other, each behind as many stored messages of the last forty days; of each screen the visits
- * take turns. The browser, the gateway and its PostgreSQL share the machine. A time tells of the machine as well; what
- * tells of the gateway is how little it grows with what is stored.
+ * One gateway after the other stands before this many stored messages of the last forty days; the visits of the screens
+ * take turns. The browser, the gateway and its PostgreSQL share the machine, so a time tells of the machine too: the
+ * gateway shows in how little a time grows with the number of messages.
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -34,7 +34,7 @@ const names = Object.keys(screens) as Screen[]
 
 type SignedIn = Exclude<BrowserContextOptions['storageState'], undefined>
 
-/** From the address typed to everything shown, in milliseconds. */
+/** The time from opening the address to the whole screen, in milliseconds. */
 const visit = async (seen: SeenConsole, screen: Screen, storageState: SignedIn) => {
   const page = await seen.browser.newPage({ storageState, viewport: { width: 1_280, height: 800 } })
   const startMs = performance.now()
@@ -59,7 +59,7 @@ const measure = async (stored: number): Promise<void> => {
   for (let turn = 0; turn <= Number(values.visits); turn++) {
     for (const name of names) {
       const { ms, rows } = await visit(seen, name, state)
-      // The first visit warms what a gateway does once.
+      // The first visit does not count: the gateway does some things once.
       if (turn > 0) took.get(name)?.push(ms)
       shown.set(name, rows)
     }

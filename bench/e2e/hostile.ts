@@ -3,11 +3,11 @@
  *
  *   bun bench/e2e/hostile.ts --seconds 10 --rounds 5
  *
- * Rounds without and with them take turns in one gateway, whose first of three nodes is the hostile one: it lies, answers
- * nonsense, more bytes than anybody wants, or nothing at all. The contract reverts with text that nobody can store, when
- * it is simulated or only in its block. The client sends what cannot be taken. Of the answers to honest requests and of
- * the times until they are confirmed the 99th percentile may be twice as long as without; the median of the rounds'
- * ratios counts. Fails beyond that, and where a transfer is not confirmed.
+ * Rounds without and with them take turns in one gateway. The first of its three nodes is the hostile one: it lies, or
+ * answers nonsense, too many bytes, or nothing at all. The contract reverts with text that nobody can store, at the
+ * simulation or only in its block. The client sends requests that the gateway refuses. With them, the 99th percentile
+ * of the answers to honest requests and of the times to confirmation may be twice as long; the median of the rounds'
+ * ratios counts. Fails beyond that, or if a transfer is not confirmed.
  */
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
@@ -73,7 +73,7 @@ const isOn = (who: (typeof companies)[number]): boolean => isHostile && values.o
 
 const contractLoop = async (): Promise<void> => {
   for (let i = 0; isOn('contract'); i++) {
-    // Simulated well, and refused by the time it is mined; or refused at once.
+    // The simulation passes and the block refuses it, or the simulation refuses it.
     const word = `0x${(i % 8 < 4 ? '0' : '1').padStart(64, '0')}`
     await rig.chain.request('hardhat_setStorageAt', [contract, '0x0', word])
     const body = { function: 'poke', params: [], signer_wallet: wallets[0] }

@@ -1,5 +1,5 @@
 /*
- * Sends requests over HTTP from a process of its own, each client one after the other, and tells how long each took.
+ * Sends requests over HTTP from a process of its own; each client sends one after the other. Tells how long each took.
  *
  *   bun bench/e2e/load.ts '{"url": …, "key": …, "bodies": […], "count": …, "clients": …}'
  */

@@ -2,13 +2,13 @@ type Values = Readonly<Record<string, string | boolean | readonly string[] | und
 
 const isCount = (text: string): boolean => /^[1-9]\d{0,8}$/.test(text)
 
-/** What is wrong with options that are whole numbers from 1 on, or lists of such between commas. */
+/** The faults of options that must be whole numbers from 1 on, or lists of these with commas. */
 export const notCounts = (values: Values, names: readonly string[]): readonly string[] =>
   names
     .filter((name) => !String(values[name]).split(',').every(isCount))
     .map((name) => `--${name}: "${values[name]}" is no whole number from 1 on`)
 
-/** What is wrong with an option that is given once for each of several things with a name. */
+/** The faults of an option that must name one of several things each time. */
 export const notAmong = (
   name: string,
   given: readonly string[],
@@ -18,7 +18,7 @@ export const notAmong = (
     .filter((one) => !known.includes(one))
     .map((one) => `--${name}: "${one}" is none of ${known.join(', ')}`)
 
-/** Ends the program where something is wrong: before it starts others, which would live on without it. */
+/** Ends the program if there are faults, before it starts others, which would outlive it. */
 export const refuse = (wrong: readonly string[]): void => {
   if (wrong.length === 0) return
   for (const one of wrong) console.error(one)

@@ -13,13 +13,15 @@ const resultSchema = z.object({
   seconds: z.number(),
   done: times,
   refused: times,
-  /** What is neither a success nor a refusal, by status or error. */
+  /** Answers that are neither a success nor a refusal, by status or error. */
   other: z.record(z.string(), z.int()),
 })
 
 export type OutsideResult = z.infer<typeof resultSchema>
 
-/** One of `clients`, who each wait for an answer before they ask again, and `rate`, of requests a second that wait for nobody. */
+/**
+ * Either `clients`, who each wait for an answer before they ask again, or `rate`: requests a second that never wait.
+ */
 export type OutsideLoad = {
   readonly url: string
   readonly method: string
@@ -34,7 +36,7 @@ export type OutsideLoad = {
 }
 
 /**
- * Builds the load generator, a program of Go's standard library, so that its own work is not that of what it measures.
+ * Builds the load generator, a program of Go's standard library, which shares no work with what it measures.
  *
  * @throws Error if `go` is not found
  */

@@ -1,16 +1,16 @@
 /*
- * Each rail, and the reading of lists, at twice what it can do: how many are answered, how many refused, and how long both take.
+ * Each rail, and the reading of lists, at twice its capacity: how many requests are answered or refused, and how soon.
  *
  *   bun bench/e2e/overload.ts --seconds 8 --clients 64 --rounds 3 --rail spi --rail cards --rail drex --rail reads
  *
- * With `--curves` it measures latencies at rates below and above that one, too, and keeps them for the page of the next
+ * With `--curves` it also measures latencies at rates below and above capacity, and keeps them for the page of the next
  * `bun run bench`.
  *
- * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found). The
- * rate that is sustained is measured first, by clients that wait for their answers; then twice as many come, at even
- * times, whether they are answered or not. Fails where less than nine tenths of that rate is answered, where anything
- * is answered that is neither done nor a 503 with Retry-After, or where what is done takes much longer than at the rate
- * itself. Only such ratios count: of each, the median of the rounds.
+ * The gateway runs as `trilho dev`; a program of Go's standard library makes the load (`go` must be found). First,
+ * clients that wait for their answers find the sustained rate; then twice as many requests come, at even times, whether
+ * there are answers or not. Fails if less than nine tenths of that rate is done, if any answer is neither done nor a
+ * 503 with Retry-After, or if done requests take much longer than at the rate itself. Only these ratios count, each by
+ * the median of its rounds.
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -38,10 +38,10 @@ refuse([
 
 const overloadTimes = 2
 const answeredMin = 0.9
-/** Of what is done at twice the rate, by that of what is done at the rate itself. */
+/** The largest ratio of the times of done requests at twice the rate to those at the rate itself. */
 const slowerMax = 3
 
-/** Of the rate that is sustained: where latencies are measured for the report's curves. */
+/** The shares of the sustained rate at which we measure latencies for the report's curves. */
 const shares = [0.25, 0.5, 0.75, 0.9, 1, 1.5, overloadTimes]
 
 type Rail = {
@@ -79,7 +79,7 @@ const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> 
       amount: '0.01',
     })),
   },
-  // What the warm-up and the examples of `dev` left.
+  // The warm-up and the examples of `dev` left these.
   reads: { path: '/v1/messages?limit=50', bodies: [], method: 'GET' },
 })
 
@@ -100,7 +100,7 @@ type Round = {
   readonly sustained: number
 }
 
-/** Right after one another, so that both meet the same machine. */
+/** Measures one right after the other, so that both meet the same machine. */
 const roundOf = async (dev: RunningDev, rail: Rail): Promise<Round> => {
   const at = await load(dev, rail, { clients: values.clients })
   const sustained = at.done.count / at.seconds
@@ -108,7 +108,7 @@ const roundOf = async (dev: RunningDev, rail: Rail): Promise<Round> => {
   return { at, over, sustained }
 }
 
-/** How long what is done takes, by the rate that is asked for. */
+/** How long done requests take, by the offered rate. */
 const latencyCurve = async (
   dev: RunningDev,
   name: string,

@@ -1,12 +1,12 @@
 /*
- * Two institutions and the simulated central bank, each a process, on one PostgreSQL: payments sent over HTTP until they
- * are settled at their sender. Everything is signed and every signature is verified.
+ * Two institutions and the simulated central bank, each a process, on one PostgreSQL: payments from their HTTP request
+ * until their sender has them settled. Everything is signed and every signature is verified.
  *
  *   bun bench/e2e/round-trip.ts --payments 4000 --clients 32 --rounds 3
  *
  * It prints the CPU time that a payment costs each process, also in bare RSA-2048 signatures made in the same run.
- * `--profile sender` (or receiver, or bank; repeated for more) writes the profile of that process here, `--statements`
- * tells what PostgreSQL did for a payment, by statement: its time, calls, pages and WAL.
+ * `--profile sender` (or receiver, or bank; repeated for more) writes the profile of that process here; `--statements`
+ * tells PostgreSQL's work for a payment, by statement: its time, calls, pages and WAL.
  */
 import { createPrivateKey, createSign } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -130,8 +130,8 @@ const b = await serve(receiver, 'receiver')
 let openId: string | undefined
 
 /**
- * Asks for one payment that is open, and for another when it is not any more. To look for any among the index entries
- * that payments left on their way cost the server a tenth of a payment.
+ * Asks for one open payment, and for another once it is no longer open. A search for any open one, among index entries
+ * that payments left on their way, would cost the server a tenth of a payment.
  */
 const isSettled = async (): Promise<boolean> => {
   const [known] = await a.sql`
@@ -181,7 +181,7 @@ const run = async (count: number): Promise<LoadResult> => {
   return result
 }
 
-/** CPU time of one signature of the size that a message needs, and of nothing else, in µs. */
+/** CPU time of one signature of a message's size, without other work, in µs. */
 const bareSignatureUs = (): number => {
   const data = new Uint8Array(1_500)
   const count = 400
@@ -194,7 +194,7 @@ const bareSignatureUs = (): number => {
   return (user + system) / count
 }
 
-/** What PostgreSQL did for a payment, by statement. */
+/** Prints PostgreSQL's work for a payment, by statement. */
 const printStatements = async (count: number): Promise<void> => {
   const rows = await admin<
     { us: number; calls: number; pages: number; wal: number; datname: string; query: string }[]

@@ -1,11 +1,11 @@
 /*
- * How throughput grows where each institution has a database of its own: payments sent over HTTP until they are
- * accepted, through one gateway with every stage and one PostgreSQL for each shard, all with one simulated central bank.
+ * How throughput grows if each institution has a database of its own: payments from their HTTP request until they are
+ * accepted. Each shard has one gateway with every stage and one PostgreSQL; all share one simulated central bank.
  *
  *   bun bench/e2e/shards.ts --shards 1,2,4 --payments 1000 --clients 16 --rounds 3
  *
- * Shards share nothing but the machine and the central bank. So the rate grows until the machine's cores are at work, and
- * what tells of the gateway is the CPU time that a payment costs a shard: it may not grow with their number.
+ * Shards share nothing else but the machine. So the rate grows until the machine's cores are busy, and the gateway
+ * shows in the CPU time that a payment costs a shard, which may not grow with their number.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -112,7 +112,7 @@ type Round = { readonly perSecond: number; readonly gatewayUs: number; readonly 
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** All shards at once; what a payment cost the gateways and the databases. */
+/** Runs all shards at once; a payment's cost for gateways and databases. */
 const round = async (shards: readonly Shard[]): Promise<Round> => {
   const used = () => ({
     gateways: sum(shards.map((shard) => shard.gatewayUs())),
@@ -133,7 +133,7 @@ const round = async (shards: readonly Shard[]): Promise<Round> => {
 
 const shards: Shard[] = []
 while (shards.length < Math.max(...counts)) shards.push(await startShard(shards.length))
-// What a process does once is not a payment's.
+// The first round does not count: a process does some things once.
 await round(shards)
 
 const seen = new Map(counts.map((count) => [count, [] as Round[]]))

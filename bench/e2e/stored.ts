@@ -1,13 +1,13 @@
 /*
- * What a payment costs PostgreSQL behind few and many stored messages, from its request to its answer.
+ * The cost of a payment for PostgreSQL behind few and many stored messages, from its request to its answer.
  *
  *   bun bench/e2e/stored.ts --stored 1000,1000000 --payments 100 --rounds 7
  *   bun bench/e2e/stored.ts --postgres 'PostgreSQL) 15'
  *
- * `--postgres` chooses among those of the machine by a part of its name. Each size has a server of its own, and they take
- * turns, so that what disturbs one disturbs the other. It prints the pages and the CPU time of a payment, statement time
- * beside, keeps both for the page of the next `bun run bench`, and tells how they compare with the first size: the goal is a tenth, for CPU time; pages grow with the height of the
- * indexes.
+ * `--postgres` chooses one of the machine's servers by a part of its name. Each size has a server of its own; they take
+ * turns, so that a disturbance hits all. It prints pages, CPU time and statement time of a payment, keeps the two times
+ * for the page of the next `bun run bench`, and compares all with the first size: CPU time may grow by a tenth; pages
+ * grow with the height of the indexes.
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -1,12 +1,12 @@
 /*
- * Transfers of digital currency, sent over HTTP until each is confirmed: the gateway, PostgreSQL and the senders are
- * processes of their own, the embedded chain is in this one.
+ * Transfers of digital currency from their HTTP request until each is confirmed. The gateway, PostgreSQL and the
+ * senders are processes of their own; the embedded chain is in this one.
  *
  *   bun bench/e2e/transfers.ts --transfers 10000 --wallets 50 --clients 32 --rounds 3
  *
- * It prints the rate, the CPU time that a transfer costs each process, the statements and the JSON-RPC calls that it
- * takes, and what the engine of the chain alone needs for one: a simulation, a submission, its place in a block and its
- * receipt, without HTTP and without anybody else. `--profile` writes the profile of the gateway beside.
+ * It prints the rate, the CPU time that a transfer costs each process, its statements and JSON-RPC calls, and the
+ * engine's own work for it: a simulation, a submission, its place in a block and its receipt, without HTTP and without
+ * anybody else. `--profile` also writes the profile of the gateway.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -84,7 +84,7 @@ const run = async (count: number): Promise<LoadResult> => {
   return result
 }
 
-/** Looked at seldom: what it costs PostgreSQL is no transfer's. */
+/** We look seldom, since the cost for PostgreSQL is not a transfer's. */
 const isDone = async (): Promise<boolean> => {
   const [open] = await sql<{ is: boolean }[]>`
     select exists (select from drex_transactions
@@ -98,7 +98,7 @@ const expectConfirmed = async (): Promise<void> => {
   if (other?.count !== 0) throw new Error(`${other?.count} transfers did not succeed`)
 }
 
-/** What the engine alone needs for one, in µs of CPU time. */
+/** The engine's own work for a transfer, in µs of CPU time. */
 const floorUs = async (): Promise<number> => {
   const key = crypto.getRandomValues(new Uint8Array(32))
   const from = addressOfPrivateKey(key)

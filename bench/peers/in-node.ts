@@ -1,4 +1,4 @@
-/** The peers of JavaScript in Node, where they are faster: told by a line how much to do, like any `programPeer`. */
+/** The peers of JavaScript in Node, where they are faster: a line tells how much to do, as for any `programPeer`. */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { saxesElements } from '../saxes-elements.ts'

@@ -9,7 +9,7 @@ import type { SetMessage } from '../sets.ts'
 const headers = '/usr/include/libxml2'
 const source = join(import.meta.dir, 'libxml2.c')
 
-/** Whether this machine can build it: gcc, and libxml2 with its headers (Debian: libxml2-dev). */
+/** Whether this machine can build libxml2's program: gcc, and libxml2 with its headers (Debian: libxml2-dev). */
 export const hasLibxml2 = (): boolean =>
   Bun.which('gcc') !== null &&
   Bun.spawnSync(['gcc', '-fsyntax-only', `-I${headers}`, source]).success
@@ -28,7 +28,7 @@ const build = () => {
   }).symbols
 }
 
-/** The documents one behind the other, and where each ends. */
+/** The documents in one memory, and where each ends. */
 const inOneMemory = (messages: readonly SetMessage[]) => {
   let end = 0
   return {
@@ -37,14 +37,14 @@ const inOneMemory = (messages: readonly SetMessage[]) => {
   }
 }
 
-/** Reads by its SAX2 interface, its fastest; how many elements there are. */
+/** Reads with SAX2, its fastest interface, and counts the elements. */
 export const libxml2Scan = (messages: readonly SetMessage[]): ((times: number) => bigint) => {
   const { bytes, ends } = inOneMemory(messages)
   const { scan } = build()
   return (times) => scan(bytes, ends, ends.length, times)
 }
 
-/** A schema that holds the message's and the signature's, as a file beside those that it names. */
+/** Writes a schema that holds those of message and signature, beside the files that it names. */
 const schemaFile = (directory: string, index: number, namespace: string): string => {
   const [name, version = ''] = namespace.split('/').slice(-2)
   const type = messageTypes.find((one) => one === name)
@@ -59,7 +59,7 @@ const schemaFile = (directory: string, index: number, namespace: string): string
   return file
 }
 
-/** Reads into a tree and validates; how many documents are valid. */
+/** Reads into a tree, validates, and counts the valid documents. */
 export const libxml2Validate = (messages: readonly SetMessage[]): ((times: number) => bigint) => {
   const { bytes, ends } = inOneMemory(messages)
   const { load_schema: load, validate } = build()

@@ -1,6 +1,6 @@
 import { hasError, parsePix } from 'pix-utils'
 
-/** What of a reading all parsers must agree on, cheaply: it is measured with them. */
+/** A cheap sum of the values on which all parsers must agree; its cost counts for each of them. */
 export const weight = (
   key: string,
   name: string,
@@ -10,7 +10,7 @@ export const weight = (
 ): number =>
   key.length + 100 * name.length + 10_000 * city.length + txid.length * 7 + info.length * 3
 
-/** Reads a static code. @throws Error if it is none */
+/** Reads a static code. @throws Error if it is not one */
 export const pixUtilsWeight = (payload: string): number => {
   const read = parsePix(payload)
   if (hasError(read) || !('pixKey' in read)) throw new Error('refused')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { Contender, Group } from '../harness.ts'
 
-/** Tells the program how many documents to work on, by a line; it answers with its sum and its CPU time so far, in µs. */
+/** Sends the program a line with the number of documents; it answers with its sum and its CPU time so far, in µs. */
 const startProgram = (command: readonly string[]) => {
   const child = Bun.spawn([...command], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
@@ -28,10 +28,10 @@ const startProgram = (command: readonly string[]) => {
 }
 
 /**
- * A peer that is a program of its own, in whatever language. The documents are in a file, each behind its length in
- * four bytes; whatever it is asked for, it begins with the first.
+ * A peer that is a program of its own, in any language. A file holds the documents, each behind its length in four
+ * bytes; each request begins with the first.
  *
- * @param command - builds it where it must be built; the file becomes its last argument
+ * @param command builds the program if necessary; the file becomes its last argument
  */
 const programPeer = (
   name: string,
@@ -50,7 +50,7 @@ const programPeer = (
     })
     writeFileSync(file, Buffer.concat(parts))
     const started = startProgram([...command(), file])
-    // It is asked for work once it runs: its start is none.
+    // We wait until it runs, so that its start does not count.
     await started.ask(0)
     return started
   }
@@ -93,12 +93,12 @@ const inGo = once('go-xml', (file) => {
 })
 const inJava = () => ['java', join(import.meta.dir, 'Stax.java')]
 
-/** Until the JDK has compiled all that a document needs. */
+/** Documents until the JDK has compiled all the code that one needs. */
 const javaWarmUp = 20_000
 
 const has = (program: string): boolean => Bun.which(program) !== null
 
-/** Node runs the peers of JavaScript about so many times as fast as Bun: a goal in Bun is one divided by this in Node. */
+/** Node runs the peers of JavaScript about this many times as fast as Bun: we divide a goal in Bun by it. */
 export const nodeTimes = 1.6
 
 /** A goal against each of these peers. */
@@ -108,20 +108,20 @@ export const goalsAgainst = (
   atLeast: number,
 ): Group['goals'] => peers.map(({ name }) => ({ ours, peer: name, atLeast }))
 
-/** A peer of JavaScript in Node, which runs it faster than Bun; none where there is no Node. */
+/** A peer of JavaScript in Node, which runs it faster than Bun; none without Node. */
 export const nodePeer = (
   module: 'saxes' | 'pix-utils',
   documents: () => readonly Uint8Array[],
 ): readonly Contender[] =>
   has('node') ? [programPeer(`${module} (Node)`, () => [...inNode(), module], documents)] : []
 
-/** What reads XML in the standard libraries of Go and Java; those that this machine can build. */
+/** The parsers of XML in the standard libraries of Go and Java, if this machine can build them. */
 export const standardParsers = (documents: () => readonly Uint8Array[]): readonly Contender[] => [
   ...(has('go') ? [programPeer('encoding/xml (Go)', inGo, documents)] : []),
   ...(has('javac') ? [programPeer('StAX of the JDK (Java)', inJava, documents, javaWarmUp)] : []),
 ]
 
-/** What of the programs that peers need this machine lacks: the peers that are left out, by name. */
+/** The peers that we leave out because this machine lacks their program. */
 export const leftOut = (): readonly string[] =>
   Object.entries({
     node: 'saxes and pix-utils in Node',

@@ -1,6 +1,6 @@
 import { answerCpu } from './answer-cpu.ts'
 
-/** A bare server: it reads each body and answers the one text that it was started with. */
+/** A bare server: it reads each body and answers the one text of its arguments. */
 const [answer = ''] = process.argv.slice(2)
 const headers = { 'Content-Type': 'application/json' }
 const server = Bun.serve({

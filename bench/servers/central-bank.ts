@@ -12,6 +12,6 @@ const bank = await createCentralBank(options)
 for (let count = 0; count < (waiting?.count ?? 0); count++) {
   bank.payIn({ to: waiting?.to ?? '', amountCents: 1_000n })
 }
-// Signed on other threads, which is not the gateway's time.
+// Other threads sign these first, so that this is not part of the gateway's time.
 while (bank.statistics().sent < (waiting?.count ?? 0)) await Bun.sleep(20)
 answerCpu(bank.url)

@@ -1,5 +1,5 @@
 /*
- * The least that a server does who stores charges durably and signs what stands at a location: one row, one commit; one
+ * The least work of a server that stores charges durably and signs what stands at a location: one row, one commit; one
  * read, one RS256 signature. It knows no keys, receivers, rules or accounts.
  *
  *   bun bench/servers/charge-floor.ts <dsn>

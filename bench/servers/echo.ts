@@ -1,4 +1,4 @@
-/** A bare server: it parses the body, where there is one, and answers as many bytes as an authorization has. */
+/** A bare server: it parses the body, if there is one, and answers as many bytes as an authorization has. */
 const answer = JSON.stringify({ id: 'txn_', filler: 'x'.repeat(700) })
 const headers = { 'Content-Type': 'application/json' }
 

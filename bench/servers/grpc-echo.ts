@@ -4,8 +4,8 @@ import { pacs008 } from '../../test/support/messages.ts'
 import { serveUnary } from './serve-unary.ts'
 
 /**
- * The library alone: takes bytes and gives them back; no key, no count, no log line. With the
- * argument `transform` it also does once per call what the call is for.
+ * The library alone: it returns the bytes that it takes; no key, no count, no log line. With the argument `transform`
+ * it also does the call's own work once.
  */
 const [work] = process.argv.slice(2)
 const { run } = createTransform({

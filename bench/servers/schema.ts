@@ -27,7 +27,7 @@ const compileMs = (): number => {
   return performance.now() - before
 }
 
-/** Documents that are kept, each with its own bytes and its own tape, as no caller of the gateway does. */
+/** Keeps documents, each with its own bytes and its own tape, as no caller in the gateway does. */
 const memoryRatio = (): number => {
   const schema = ourCatalogue.schemaOf('pacs.008', '1.13')
   if (schema === undefined) throw new Error('no schema')

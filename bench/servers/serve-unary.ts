@@ -3,7 +3,7 @@ import { answerCpu } from './answer-cpu.ts'
 
 const same = (bytes: Buffer): Buffer => bytes
 
-/** A gRPC server of the library alone, with one method that takes bytes and gives bytes. */
+/** A gRPC server of the library alone, with one method from bytes to bytes. */
 export const serveUnary = (path: string, handle: handleUnaryCall<Buffer, Buffer>): void => {
   const server = new Server()
   server.addService(

@@ -7,8 +7,8 @@ import { createTransform } from '#src/spi/index.ts'
 import { answerCpu } from './answer-cpu.ts'
 
 /**
- * Our transform routes as `serve` runs them: keys checked, every request logged, counted and timed; with a collector's
- * address every request is traced as well.
+ * Our transform routes as `serve` runs them: keys checked, every request logged, counted and timed; given a collector's
+ * address, every request is traced too.
  */
 const [keyFile = '', endpoint] = process.argv.slice(2)
 if (endpoint !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Card authorizations through a gateway process of its own, with a durable PostgreSQL, a simulated network and a
- * vault beside it: two cores carry all of it, the clients too.
+ * Card authorizations through a gateway process of its own, with a durable PostgreSQL, a simulated network and a vault
+ * beside it. Two cores do all the work, that of the clients too.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -27,7 +27,7 @@ const p99MsMax = 60
 const cpuUsMax = 120
 /** The rate of one connection to the network is at least 80 % of that of five. */
 const oneConnectionTimesMax = 1.25
-/** Of the memory after collection, from the first third of the long run to its end. */
+/** The growth of memory after collection, from the first third of the long run to its end. */
 const growthMbMax = 20
 const connectionRounds = 3
 const bytesPerMb = 1_048_576
@@ -83,14 +83,14 @@ const latency = async (authorize: Authorize, count: number): Promise<Latency> =>
     const dueMs = startMs + (i * 1_000) / requestsPerSecond
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await Bun.sleep(waitMs)
-    // From when it was due: a client that comes late has waited too.
+    // A latency counts from when the request was due: a client that comes late has waited too.
     running.push(authorize().then(() => void tookMs.push(performance.now() - dueMs)))
   }
   await Promise.all(running)
   return { p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99) }
 }
 
-/** Every authorization reached the network, and once. */
+/** Checks that every authorization reached the network exactly once. */
 const checkBook = (network: CardNetwork, count: number): void => {
   const book = network.book()
   const isOnce = book.every(
@@ -112,7 +112,7 @@ type Parts = {
   readonly network: CardNetwork
 }
 
-/** The same gateway with five connections and with one; the one sees whether answers wait for each other. */
+/** Compares the gateway with five connections and with one, which shows whether answers wait for each other. */
 const oneConnection = async ({ start }: Parts, count: number): Promise<number> => {
   const [five, one] = [await start(5), await start(1)]
   const ratios: number[] = []
@@ -132,7 +132,7 @@ const sustained = async (
 ): Promise<readonly Figure[]> => {
   const { server, authorize } = await start(5)
   await burst(authorize, warmUp)
-  // Before the long run: its hundred thousand entries in the book would be this process's garbage, not the gateway's.
+  // This comes before the long run, whose hundred thousand entries would be garbage of this process.
   const { p50, p99 } = await latency(authorize, even)
   const firstMs = await burst(authorize, Math.ceil(many / 3))
   const rssBefore = await server.rssBytes()

@@ -1,6 +1,6 @@
 /**
- * Digital currency: signing against ethers, and whole transfers through a gateway process of its own
- * with PostgreSQL and the embedded chain beside it.
+ * Digital currency: signing against ethers, and whole transfers through a gateway process of its own with PostgreSQL
+ * and the embedded chain beside it.
  */
 
 import { Wallet } from 'ethers'
@@ -19,8 +19,8 @@ const walletCount = 50
 const fundsCents = 100_000_000n
 const clients = 32
 /**
- * On two cores the senders, the gateway, PostgreSQL and the chain share them, and the chain's engine alone takes three
- * quarters of a millisecond of one for each: `bench/e2e/transfers.ts` tells what the others take.
+ * The senders, the gateway, PostgreSQL and the chain share two cores, and the engine of the chain alone takes three
+ * quarters of a millisecond for each transfer: `bench/e2e/transfers.ts` tells what the others take.
  */
 const transfersPerSecond = 1_000
 const requestsPerSecond = 100
@@ -119,7 +119,7 @@ const transfer = (wallets: readonly string[], i: number) => ({
   amount: '0.01',
 })
 
-/** From the first request to the last confirmation; every one is counted at the end. */
+/** Transfers a second from the first request to the last confirmation; we count each one at the end. */
 const throughput = async (rig: Rig, wallets: readonly string[], count: number): Promise<Figure> => {
   const before = performance.now()
   const accepted: string[] = []
@@ -162,7 +162,7 @@ const isOver = async (rig: Rig): Promise<boolean> => {
   return pages.every(({ transfers }) => transfers.length === 0)
 }
 
-/** @throws if the gateway does not list each of them as confirmed */
+/** @throws Error if the gateway does not list each of them as confirmed */
 export const requireConfirmed = async (
   rig: Pick<Rig, 'call'>,
   ids: readonly string[],
@@ -178,7 +178,7 @@ export const requireConfirmed = async (
     throw new Error(`${missing.size} of ${ids.length} transfers are not confirmed`)
 }
 
-/** Requests come at their times whether the last was answered or not. */
+/** Each request comes at its time, whether the last one has an answer or not. */
 const latency = async (rig: Rig, wallets: readonly string[], seconds: number): Promise<Figure> => {
   const times: number[] = []
   const running: Promise<void>[] = []

@@ -6,7 +6,7 @@ import type { Contender, Group, Suite } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
 const calls = 16
-/** Calls before the first that counts: a young process mostly compiles. */
+/** Calls before we measure, because a young process mostly compiles. */
 const warmUp = 16_000
 const path = '/spigw.v1.TransformationService/Transform'
 
@@ -32,11 +32,11 @@ const groups = async (): Promise<readonly Group[]> => {
     {
       name: 'Transform, unary',
       contenders,
-      // Key, scope, count, log line and messages may cost 0.3 of what cannot be saved: 1 / 1.3.
+      // Key, scope, count, log line and messages may cost 0.3 of the work that nobody can save: 1 / 1.3.
       goals: [{ ours, peer: echoAndTransform, atLeast: 0.77 }],
     },
   ]
 }
 
-/** CPU time of the server process per call, against the library doing nothing but to echo the same bytes. */
+/** CPU time of the server process per call, against the library that only echoes the same bytes. */
 export const grpcSuite: Suite = { name: 'grpc', groups }

@@ -15,14 +15,14 @@ type Payment = {
   }
 }
 
-/** What came back makes the checksum. */
+/** The answer makes the checksum. */
 const check = (body: string): number => {
   const { result } = JSON.parse(body) as Payment
   const text = result.end_to_end_id + result.debtor.name + result.debtor.document
   return Math.round(result.amount * 100) + result.transaction_count + Bun.hash.crc32(text)
 }
 
-/** Requests before the first that counts: a young process mostly compiles. */
+/** Requests before we measure, because a young process mostly compiles. */
 const warmUp = 16_000
 
 export const transformContenders = (
@@ -46,7 +46,7 @@ export const transformContenders = (
     }),
   }))
 
-/** The same bytes in and out by a server that does nothing else. */
+/** A server that only takes and returns the same number of bytes. */
 const floor = 'bare Bun echo'
 
 const groups = async (): Promise<readonly Group[]> => {
@@ -96,7 +96,7 @@ const groups = async (): Promise<readonly Group[]> => {
 }
 
 /**
- * The transform routes over real sockets, CPU time of the server process per request. The load comes from this
- * process, whose own time does not count.
+ * The transform routes over real sockets: CPU time of the server process per request. This process makes the load, and
+ * its own time does not count.
  */
 export const httpSuite: Suite = { name: 'http', groups }

@@ -9,13 +9,13 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 
 const messagesPerSecond = 2_500
-/** As one response of the interface brings them. */
+/** The interface brings this many in one response. */
 const publishedTogether = 10
 const publishersCount = 4
 const connectionsMax = 10
 const namespace = 'https://www.bcb.gov.br/pi/pacs.008/1.13'
 
-/** Payments of one transaction each, signed, as INBOUND_PULL publishes them. */
+/** Signed payments of one transaction each, as INBOUND_PULL publishes them. */
 const signedPayments = async (
   count: number,
   { cert, key }: ReturnType<typeof issueCertificate>,

@@ -1,6 +1,6 @@
 import type { Suite } from '../harness.ts'
 
-/** By name, in the order of running; loaded when asked for, so that a contender loads its own suite only. */
+/** The suites by name, in the order of running; loaded on demand, so that a contender loads its own suite only. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   xml: async () => (await import('./xml.ts')).xmlSuite,
   sets: async () => (await import('./sets.ts')).setsSuite,

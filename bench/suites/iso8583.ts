@@ -11,7 +11,7 @@ import type { Contender, Group, Suite } from '../harness.ts'
 
 type Fields = Readonly<Record<number, string>>
 
-/** 172 bytes in ASCII with a binary bitmap. */
+/** This is 172 bytes in ASCII with a binary bitmap. */
 const seventeen: Fields = {
   0: '0100',
   2: '4111111111111111',
@@ -38,7 +38,7 @@ const eight: Fields = Object.fromEntries(
 )
 
 /**
- * Messages that differ where real ones do, so that nothing gains from seeing one again: no STAN, amount or RRN comes
+ * The messages differ where real ones do, so that nothing gains from seeing one again: no STAN, amount or RRN comes
  * twice, and some hundred messages share a second.
  */
 const messages = 4096
@@ -69,11 +69,11 @@ const repeat = (work: (index: number) => number) => (times: number) => {
   return sum
 }
 
-/** Length and last character: an engine that only promised a string has to make it. */
+/** Reads length and last character, so that an engine has to make a string that it only promised. */
 const read = (value: unknown): number =>
   typeof value === 'string' ? value.length + value.charCodeAt(value.length - 1) : 0
 
-/** Everything that the typed message of these suites can hold. */
+/** Reads everything that the typed message of these suites can hold. */
 const readAll = (message: CardMessage): number =>
   (message.pan === undefined ? 0 : message.pan.length + (message.pan[15] ?? 0)) +
   read(message.processingCode) +

@@ -1,6 +1,6 @@
 /**
- * Signed payments from the queue to the central bank: queue, signature, request, record. Two cores carry it all: the
- * stage, a durable PostgreSQL, and the simulated bank in a process of its own.
+ * Signed payments from the queue to the central bank: queue, signature, request, record. Two cores do all the work:
+ * that of the stage, of a durable PostgreSQL, and of the simulated bank in a process of its own.
  */
 import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
@@ -21,12 +21,12 @@ import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 import { familyUs } from '../processes.ts'
 import { type Server, startServer } from '../server-process.ts'
 
-/** Of the rate at which the runtime signs on all cores, with nothing else to do. */
+/** The share of the rate at which the runtime signs on all cores with nothing else to do. */
 const rsaShare = 0.75
 const connectionsMax = 10
 const signingAtOnce = 64
 const enqueuedTogether = 200
-/** Asking costs the stage a little. */
+/** We ask seldom, because asking costs the stage a little. */
 const askedEveryMs = 200
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
@@ -76,7 +76,7 @@ const signingOf = (
     },
   ).values.signing
 
-/** Signatures per second on all cores, and of nothing else. */
+/** Signatures per second on all cores, with no other work. */
 const bareRate = async (signing: ReturnType<typeof signingOf>, count: number): Promise<number> => {
   const signer = await createSigner(signing, signingMaterial(signing))
   if (signer.kind === 'none') throw new Error('no signer')
@@ -93,7 +93,7 @@ const bareRate = async (signing: ReturnType<typeof signingOf>, count: number): P
   return rate
 }
 
-/** How many have been sent and recorded; asked of the metrics, because counting rows would cost more than sending them. */
+/** How many payments are sent and recorded. We ask the metrics, as counting rows would cost more than sending. */
 const sentOf = async (metrics: Metrics): Promise<number> => {
   const { text } = await metrics.render()
   const found = /^spigw_messages_processed_total\{[^}]*status="SENT"[^}]*\} (\d+)/m.exec(text)
@@ -110,7 +110,7 @@ const until = async (metrics: Metrics, count: number): Promise<number> => {
 
 type Rate = {
   readonly perSecond: number
-  /** CPU time of a payment, in µs. */
+  /** CPU time of a payment in this process, in µs. */
   readonly ownUs: number
   readonly databaseUs: number
   readonly bankUs: number
@@ -124,7 +124,7 @@ const throughput = async (
 ): Promise<Rate> => {
   const broker = createPostgresBroker({ sql, dsn, logger: quietLogger })
   await broker.start()
-  // Some are still queued when the measurement ends, so that the last question may come late.
+  // Some payments are left at the end of the measurement, so that the last question may come late.
   const total = Math.ceil((warmUp + count) * 1.1)
   for (let at = 0; at < total; at += enqueuedTogether) {
     const messages = Array.from({ length: Math.min(enqueuedTogether, total - at) }, messageOf)
@@ -183,10 +183,10 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   )
   const pair = issueCertificate('Bench')
   const [signing, plain] = [signingOf(pair), signingOf(pair, 'node')]
-  // What the runtime compiles in its first seconds is no part of the rate.
+  // The compiling of the first seconds is no part of the rate.
   const [warmUp, count] = mode === smoke ? [0, 200] : [15_000, 20_000]
   try {
-    // Before and after, so that a change of the machine's mood hits both sides.
+    // We measure before and after, so that a change of the machine's mood hits both sides.
     const before = await bareRate(plain, count)
     const parties = { bank, databasePid: server.pid }
     const rate = await throughput(database, parties, signing, { warmUp, count })

@@ -1,6 +1,6 @@
 /**
- * Payments from the central bank to the database: pull, queue, check of the signature, commit. Two cores carry it all:
- * both stages, a durable PostgreSQL, and the simulated bank in a process of its own.
+ * Payments from the central bank to the database: pull, queue, check of the signature, commit. Two cores do all the
+ * work: that of both stages, of a durable PostgreSQL, and of the simulated bank in a process of its own.
  */
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
@@ -23,11 +23,11 @@ const pair = issueCertificate('Bench')
 
 type Given = { readonly database: TestDatabase; readonly bank: object; readonly count: number }
 
-/** Milliseconds since 1970 when the bank made it available: behind `PI`, 48 bits. */
+/** When the bank made the message available, in milliseconds since 1970: 48 bits behind `PI`. */
 const availableMs = (resourceId: string): number =>
   Buffer.from(resourceId, 'base64').readUIntBE(2, 6)
 
-/** Both stages until so many messages are stored; how long each was available before its commit. */
+/** Runs both stages until `count` messages are stored, and tells how long each was available before its commit. */
 const receive = async ({ database, bank, count }: Given) => {
   const server = await startServer('central-bank.ts', JSON.stringify(bank))
   const waitedMs: number[] = []

@@ -27,11 +27,11 @@ const repeat = (work: () => number) => (times: number) => {
   return sum
 }
 
-/** Reads, validates and extracts; what is told of the places found makes the checksum. */
+/** Reads, validates and extracts; `told` makes the checksum from the places found. */
 const judge = (
   told: (found: MessageMetadata, document: XmlDocument) => number,
 ): ((xml: Uint8Array) => number) => {
-  // As the gateway's transformation uses it.
+  // The gateway's transformation uses the scanner like this.
   const scanner = createMessageScanner(nativeText)
   return (xml) => {
     const document = scanner.scan(xml)
@@ -43,7 +43,7 @@ const judge = (
 const countOf = ({ endToEndIds, amounts, ispbs }: MessageMetadata): number =>
   endToEndIds.length + amounts.length + ispbs.length
 
-/** What a message is routed and stored by, as texts; the sum of their lengths. */
+/** The texts by which we route and store a message; the sum of their lengths. */
 const lengthOf = (found: MessageMetadata, document: XmlDocument): number => {
   let length = document.textOf(found.businessMessageId).length
   for (const node of found.headerIds) length += document.textOf(node).length
@@ -55,7 +55,7 @@ const lengthOf = (found: MessageMetadata, document: XmlDocument): number => {
 
 const head = '/m:Envelope/m:AppHdr'
 const transaction = '/m:Envelope/m:Document/m:FIToFICstmrCdtTrf/m:CdtTrfTxInf'
-/** The paths of the same texts: from the root down, which costs libxml2 least. */
+/** The paths of the same texts from the root down, which costs libxml2 least. */
 const paths = [
   `${head}/m:BizMsgIdr`,
   `${head}/m:Fr/m:FIId/m:FinInstnId/m:Othr/m:Id`,
@@ -67,9 +67,8 @@ const paths = [
 ]
 
 /**
- * Throws where the document is not valid. By our own schema of the message and that of its signature, compiled
- * once, as its XPaths are. Loaded in the process of this contender alone: a WebAssembly memory is a burden to the
- * others.
+ * Throws if the document is not valid by our schemas of message and signature, which are compiled once, as the XPaths
+ * are. Only the process of this contender loads it, as its WebAssembly memory would burden the others.
  */
 const libxmlJudge = async (): Promise<(xml: Uint8Array) => number> => {
   const { XmlBufferInputProvider, XmlDocument, XmlXPath, XsdValidator, xmlRegisterInputProvider } =
@@ -166,7 +165,7 @@ const build = (): Uint8Array => {
   return built.message.bytes
 }
 
-/** The peer is given a tree whose identifiers and texts are ready and checked, and writes the very same document. */
+/** The peer takes a tree whose identifiers and texts are ready and checked, and writes the very same document. */
 const peerOf = (xml: string): (() => string) => {
   const builder = new XMLBuilder({ ignoreAttributes: false })
   const tree = treeOf(xml)
@@ -185,12 +184,12 @@ const building = (): Group => {
       { name: names.peer, run: repeat(() => encoder.encode(peer()).length) },
     ],
     sameWork: [names.ours, names.peer],
-    // A signature takes some hundred times as long: five times is enough to keep the templates plain.
+    // A signature takes some hundred times as long: a factor of five is enough to keep the templates plain.
     goals: [{ ...names, atLeast: 5 }],
   }
 }
 
-/** The tree that fast-xml-parser's builder takes. */
+/** The tree for fast-xml-parser's builder. */
 const treeOf = (xml: string): object => {
   const document = createXmlScanner().scan(encoder.encode(xml))
   const visit = (node: number): unknown => {
@@ -213,7 +212,7 @@ const treeOf = (xml: string): object => {
   }
 }
 
-/** What a process of its own prints, the median of a few. */
+/** The number that a process of its own prints, the median of several. */
 const measured = (what: 'compile' | 'memory', rounds: number): number => {
   const script = join(import.meta.dir, '../servers/schema.ts')
   return median(

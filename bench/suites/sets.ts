@@ -7,10 +7,10 @@ import { goalsAgainst, nodePeer, standardParsers } from '../peers/program.ts'
 import { saxesElements } from '../saxes-elements.ts'
 import { fewShapes, type SetMessage, sets } from '../sets.ts'
 
-/** Work on the next message of the set, from the first on each time it is asked for. */
+/** The work on the next message of the set; each request begins with the first. */
 type Work = (message: SetMessage) => number
 
-/** The set is made when its contender first runs. */
+/** Makes the set when its contender first runs. */
 const over =
   (messages: () => readonly SetMessage[], start: () => Work): Contender['run'] =>
   (times) => {
@@ -29,10 +29,10 @@ const once = <T>(make: () => T): (() => T) => {
   }
 }
 
-/** How much longer saxes, on either runtime, and the parsers of Go and Java take at least. */
+/** How many times as long saxes, on either runtime, and the parsers of Go and Java take at least. */
 const scannersAtLeast = 3
 
-/** libxml2 takes two thirds longer at least, whatever the input. */
+/** libxml2 takes half as long again at least, whatever the input. */
 const libxml2AtLeast = 1.5
 
 const scanning = (
@@ -115,8 +115,8 @@ const validating = (name: string, messages: () => readonly SetMessage[], inC: bo
 }
 
 /**
- * Input that recurs, and input that does not: what is learned must pay where it can, and cost nothing where it cannot.
- * libxml2 in C, and the parsers of Go and Java, are peers where this machine can build programs that use them.
+ * Input that recurs, and input that does not: learning must pay where it can, and cost nothing elsewhere. libxml2 in C
+ * and the parsers of Go and Java are peers if this machine can build their programs.
  */
 export const setsSuite: Suite = {
   name: 'sets',
@@ -125,7 +125,7 @@ export const setsSuite: Suite = {
     return Object.entries(sets).flatMap(([name, make]) => {
       const messages = once(() => make(mode === smoke ? 64 : 4096))
       const texts = () => messages().map(({ xml }) => xml)
-      // Programs take their time to start: the set that is most like what comes is enough.
+      // Programs take time to start, so only the most realistic set has them.
       const programs =
         name === 'real mix' ? [...nodePeer('saxes', texts), ...standardParsers(texts)] : []
       return [scanning(name, messages, inC, programs), validating(name, messages, inC)]

@@ -6,7 +6,7 @@ const settleMs = 500
 
 type Start = { readonly readyMs: number; readonly residentMb: number }
 
-/** From spawning `serve` to its first line that says it listens; memory once it has settled. */
+/** The time from spawning `serve` to its line that it listens, and its memory once it has settled. */
 const start = async (executable: string): Promise<Start> => {
   const before = performance.now()
   const child = Bun.spawn([executable, 'serve'], {
@@ -34,7 +34,7 @@ const start = async (executable: string): Promise<Start> => {
   return { readyMs, residentMb }
 }
 
-/** Linux only; elsewhere not a number, which reaches no goal. */
+/** On Linux only; elsewhere not a number, which reaches no goal. */
 const residentOf = (pid: number): number => {
   try {
     const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -64,5 +64,5 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   ]
 }
 
-/** How fast `serve` of the built file is there, and what it holds doing nothing. Wall time: run it on a quiet machine. */
+/** How soon `serve` of the built file is ready, and its idle memory. Wall time: run it on a quiet machine. */
 export const startupSuite: Suite = { name: 'startup', groups: () => [], figures }

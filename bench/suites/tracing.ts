@@ -21,17 +21,17 @@ const groups = async (): Promise<readonly Group[]> => {
     {
       name: 'POST /v1/transform/pacs008',
       contenders: transformContenders(path, 'application/xml', pacs008(), running, key),
-      // Less than 15 % of the throughput.
+      // Tracing may cost less than 15 % of the throughput.
       goals: [{ ours: traced, peer: untraced, atLeast: 0.85 }],
       sameWork: Object.keys(running),
     },
   ]
 }
 
-/** More spans than the transformation of one message ever has. */
+/** The transformation of one message never has more spans. */
 const spansPerRequest = 4
 
-/** What a request does for its spans where no collector is configured. */
+/** The work of a request for its spans without a collector. */
 const spanNothing = (): number => {
   let count = 0
   for (let index = 0; index < spansPerRequest / 2; index++) {

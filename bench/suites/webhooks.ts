@@ -70,7 +70,7 @@ const latency = async (
   return percentile(waits, 0.99)
 }
 
-/** A durable PostgreSQL, its broker, and a receiver in this process: two cores carry all of it. */
+/** A durable PostgreSQL, its broker, and a receiver in this process: two cores do all the work. */
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })

@@ -12,13 +12,13 @@ import { overAll, varied } from '../messages.ts'
 import { goalsAgainst, nodePeer, nodeTimes } from '../peers/program.ts'
 import { saxesElements } from '../saxes-elements.ts'
 
-/** As the gateway's transformation uses it. */
+/** The gateway's transformation uses the scanner like this. */
 const scannerOptions = { vocabulary: messageVocabulary, native: nativeText, reuse: true }
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The fields that a payment is made of, as `parent/element` pairs where the name alone is not enough. */
+/** The fields of a payment, as `parent/element` pairs if the name alone is not enough. */
 const fieldNames = [
   'BizMsgIdr',
   'MsgDefIdr',
@@ -46,7 +46,7 @@ const wellFormed = (texts: readonly string[]): Contender[] => {
   const messages = texts.map((text) => encoder.encode(text))
   const run = (work: (xml: Uint8Array) => number) => overAll(messages, work)
   const scanner = createXmlScanner(scannerOptions)
-  // Learns no shapes: what a message of a shape that was never seen costs.
+  // This one learns no shapes, so it shows the cost of a message whose shape is new.
   const unlearned = createXmlScanner({ ...scannerOptions, reuse: false })
   return [
     { name: 'trilho', run: run((xml) => scanner.scan(xml).elementCount) },
@@ -83,7 +83,7 @@ const libxmlLength = (xml: Uint8Array): number => {
   return length
 }
 
-/** Every field's text, first transaction or not: the sum of their lengths is the checksum. */
+/** Reads the text of every field, in any transaction; the sum of the lengths is the checksum. */
 const ourFields = (): ((xml: Uint8Array) => number) => {
   const scanner = createXmlScanner(scannerOptions)
   const wanted = new Uint8Array(messageVocabulary.size)
@@ -137,7 +137,7 @@ const fieldsGroup = (name: string, text: string, atLeast: number): Group => {
   }
 }
 
-/** What a document must reach that is written in any legal way, or is the first of its kind. */
+/** The goal for a document in any legal layout, or the first of its kind. */
 const anyLayoutAtLeast = 6
 
 const scanGroup = (name: string, texts: readonly string[], atLeast: number): Group => {

@@ -8,8 +8,8 @@ const laneCount = 8
 const threadCputimeId = 3
 
 /**
- * CPU milliseconds of this thread; wall time where the system has no such clock. The runtime's own
- * figure moves in steps of four milliseconds.
+ * CPU milliseconds of this thread, or wall time without such a clock. The runtime's own figure moves in steps of four
+ * milliseconds.
  */
 const openThreadClock = (): (() => number) => {
   try {
@@ -29,10 +29,10 @@ const openThreadClock = (): (() => number) => {
 
 type Work = () => Promise<unknown>
 
-/** @property cpuMs - what the thread of the event loop itself worked in its longest turn */
+/** @property cpuMs the CPU time of the loop's own thread in its longest turn */
 type Longest = { readonly wallMs: number; readonly cpuMs: number }
 
-/** The longest turn of the event loop in a window; nothing is kept of the others, since a list that grows would hold the loop itself. */
+/** The longest turn of the event loop in a window. We keep no others, as a growing list would hold the loop itself. */
 const longestTurn = async (
   threadMs: () => number,
   work: Work | undefined,
@@ -60,18 +60,18 @@ const longestTurn = async (
 }
 
 /**
- * The longest turn of the event loop, idle and while it asks for signatures without a pause: windows
- * of both in turns, of each the longest turn, of those the median and the worst. By the clock a turn
- * is also as long as the system lets other threads have the core, which with as many busy threads as
- * cores it does. What the loop's own thread worked holds the collections of garbage that any turn may
- * meet; what it worked beyond its longest idle turn is laid at signing's door.
+ * The longest turn of the event loop, idle and while it asks for signatures without a pause. Windows of both take
+ * turns; we take the longest turn of each, and their median and worst. The wall time of a turn includes the time that
+ * the system gives the core to other threads, which happens with as many busy threads as cores. The CPU time of the
+ * loop's thread includes garbage collection, which any turn may meet; whatever exceeds its longest idle turn counts as
+ * signing's.
  */
 export const loopFigures = async (sign: Work, mode: Mode): Promise<readonly Figure[]> => {
   const threadMs = openThreadClock()
   const windowMs = mode === smoke ? 50 : windowMsDefault
   const idle: Longest[] = []
   const busy: Longest[] = []
-  // What is compiled in the first window is no cost of signing.
+  // Compiling in the first window is no cost of signing.
   await longestTurn(threadMs, sign, windowMs)
   for (let window = 0; window < (mode === smoke ? 1 : windows); window++) {
     idle.push(await longestTurn(threadMs, undefined, windowMs))

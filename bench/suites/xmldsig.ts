@@ -120,7 +120,7 @@ const withProvider = (name: string, key: RsaKey): readonly Contender[] => [
   { name: `${name} alone`, run: inFlight(() => key.sign(signedInfo)) },
 ]
 
-/** Ninety-three hundredths of the bare rate of the same provider, in the same rounds. */
+/** The goal: 93 % of the bare rate of the same provider, in the same rounds. */
 const ofBareRate = (name: string) => ({
   ours: `trilho, ${name}`,
   peer: `${name} alone`,
@@ -152,7 +152,7 @@ const signGroups = async (): Promise<readonly Group[]> => {
         { name: 'xml-crypto, one reference', run: repeat(xmlCryptoSign) },
       ],
       goals: [
-        // RSA is 95 % of our time and a third of the peer's: the provider bounds the ratio.
+        // RSA takes 95 % of our time and a third of the peer's, so the provider bounds the ratio.
         { ours: asChosen, peer: 'xml-crypto, one reference', atLeast: 4 },
         ofBareRate('node:crypto'),
         ...(libcrypto === undefined ? [] : [ofBareRate('libcrypto')]),
@@ -163,7 +163,7 @@ const signGroups = async (): Promise<readonly Group[]> => {
 
 const signed = prepareSignature(envelope, keyInfo, sha256).complete(signature)
 
-/** The same message signed by xml-crypto, which it then has to verify. */
+/** The same message signed by xml-crypto, for it to verify. */
 const theirs = (() => {
   const signer = signedByXmlCrypto()
   return { xml: signer.getSignedXml(), signature: signer.getSignatureXml() }
@@ -213,7 +213,7 @@ const open = async (threads: number): Promise<RsaKey> =>
     .open(pkcs8)
     .catch(() => nodeProvider.open(pkcs8))
 
-/** Batches of signatures by a pool of one thread and of two, in turns. */
+/** Compares batches of signatures by a pool of one thread and of two, in turns. */
 const signedByTwoThreads = async (mode: Mode): Promise<Figure> => {
   const [one, two] = [await open(1), await open(2)]
   const batch = async (key: RsaKey): Promise<number> => {
@@ -234,7 +234,7 @@ const signedByTwoThreads = async (mode: Mode): Promise<Figure> => {
   }
 }
 
-/** Rounds of verifying by two processes, one after the other and both at once. */
+/** Compares rounds of verifying by two processes, one after the other and both at once. */
 const verifiedByTwoProcesses = async (mode: Mode): Promise<Figure> => {
   const start = () => startWorker(['xmldsig', verifyGroupName, 'trilho'], mode.roundMs)
   const [one, two] = [await start(), await start()]

@@ -30,17 +30,17 @@ type side struct {
 	Count int     `json:"count"`
 	P50Ms float64 `json:"p50_ms"`
 	P99Ms float64 `json:"p99_ms"`
-	// Of every thousandth.
+	// The 99.9th percentile.
 	P999Ms float64 `json:"p999_ms"`
 	took   []time.Duration
 }
 
 type result struct {
 	Seconds float64 `json:"seconds"`
-	// Answered with 2xx, and refused with 503 that names when to come again.
+	// Done: answered with 2xx. Refused: answered with 503 and a Retry-After.
 	Done    side `json:"done"`
 	Refused side `json:"refused"`
-	// Anything else, by status; 0 is no answer at all.
+	// All other answers by status; 0 means no answer at all.
 	Other map[string]int `json:"other"`
 }
 
@@ -60,7 +60,7 @@ var (
 	told = result{Other: map[string]int{}}
 )
 
-// Letters alone: a key whose digits happen to pass for a card number is refused.
+// Letters only, since the gateway refuses a key whose digits look like a card number.
 func randomName() string {
 	bytes := make([]byte, 16)
 	rand.Read(bytes)
