@@ -109,7 +109,7 @@ const archiveText = (found: ArchiveVerification): string => {
 const endText = ({ head, findings }: Pick<Verification, 'head' | 'findings'>): string[] => [
   ...(head === undefined ? [] : [`the last link is ${head}`]),
   ...findings.map(({ kind, at, message }) => `${kind} ${at}: ${message}`),
-  findings.length === 0 ? 'the log is as it was written' : `${findings.length} findings`,
+  findings.length === 0 ? 'the log is as it was written' : `findings: ${findings.length}`,
 ]
 
 const exported: Action = async (args, io, load) => {

@@ -115,7 +115,7 @@ const askKeyService = async (
     const found = await service.find(keyName ?? '')
     if (found.address !== address) throw new Error(`it has another key for wallet ${id}`)
   }
-  return `answers, ${wallets.length} keys looked at`
+  return `answers; keys looked at: ${wallets.length}`
 }
 
 const askWeb3Signer = async (sql: Client, call: RpcCall): Promise<string> => {
@@ -126,5 +126,5 @@ const askWeb3Signer = async (sql: Client, call: RpcCall): Promise<string> => {
   if (wallets === undefined) return unread
   const missing = wallets.filter(({ address }) => !there.has(address)).length
   if (missing > 0) throw new Error(`it has no key for ${missing} of ${wallets.length} wallets`)
-  return `answers, with the keys of ${wallets.length} wallets`
+  return `answers, and has the key of each wallet: ${wallets.length}`
 }

@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('button', { name: 'Compare with the directory' }).click()
     await dialog.getByLabel('Type').selectOption('EMAIL')
     await dialog.getByRole('button', { name: 'Compare' }).click()
-    await dialog.getByText('The same: 2 keys.').waitFor()
+    await dialog.getByText('The same keys: 2.').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page.locator('main').getByRole('searchbox').fill('b@example.com')
     await page.keyboard.press('Enter')

@@ -39,6 +39,7 @@ const { expiryText } = await loadConsole<{ readonly expiryText: (one: object) =>
 
 test.each([
   ['active', 2, '2 days'],
+  ['active', 1, '1 day'],
   ['active', 0, 'in less than a day'],
   ['not_yet_valid', 40, '40 days'],
   // Another process may count below zero by its own clock, before the certificate has expired.

@@ -402,7 +402,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await sql`update audit_log set object = ${hostile} where id = (select min(id::text)::uuid from audit_log)`
     await page.locator('[name=anchor]').fill(head)
     await verify.click()
-    await page.getByText('1 findings in').waitFor()
+    await page.getByText('Findings: 1; links: ').waitFor()
     await page.getByText('not what was sealed').waitFor()
     await settled(page)
     expect(await serious(page)).toEqual([])

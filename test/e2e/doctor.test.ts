@@ -64,7 +64,7 @@ describe('doctor', () => {
       {
         name: 'Database',
         status: 'warning',
-        detail: expect.stringContaining('migrations are missing'),
+        detail: expect.stringContaining('missing migrations: '),
         fix: 'trilho migrate, or let serve do it at its start',
       },
     ])

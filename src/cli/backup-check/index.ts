@@ -128,7 +128,7 @@ const checkAudit = async (
   const detail = `${entries} entries are as they were sealed${head === undefined ? '' : `, the last link is ${head}`}`
   if (findings.length === 0) return check.ok(detail)
   const fix = 'trilho audit verify names each; restore from another copy'
-  return check.failed(`${findings.length} findings`, fix)
+  return check.failed(`findings: ${findings.length}`, fix)
 }
 
 /** Without its master key, a copy can neither sign nor send. */

@@ -16,7 +16,7 @@ export const checkSchema = async (
     if (pending.length === 0) return check.ok('every migration is there')
     const isEmpty = pending.length === migrations.length
     return check.failed(
-      isEmpty ? 'it is empty' : `${pending.length} migrations are missing`,
+      isEmpty ? 'it is empty' : `missing migrations: ${pending.length}`,
       'restore again, or check with the version that made the copy',
     )
   } catch (error) {

@@ -62,7 +62,7 @@ const checksOf = async (options: DatabaseToCheck): Promise<readonly Check[]> => 
       pending.length === 0
         ? check.ok(`PostgreSQL ${row?.version} answers, the schema is up to date`)
         : check.warning(
-            `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
+            `PostgreSQL ${row?.version} answers; missing migrations: ${pending.length}`,
             'trilho migrate, or let serve do it at its start',
           )
     const rights = pending.length > 0 ? [] : [await checkRights(sql, options)]

@@ -67,8 +67,8 @@ export const attentionWords = inWords({
     'O que {wallet} tem em curso, {count} em aberto, vai aos nós mais uma vez, no máximo {most} em cada rede: os mesmos bytes nos mesmos nonces, com taxa maior onde há taxas. De cada nonce a cadeia aceita um: nada é pago em dobro.',
   ],
   resentLane: [
-    '{count} go out within seconds; the transfer tells what came of it.',
-    '{count} saem em segundos; a transferência diz o que resultou.',
+    'Going out within seconds: {count}. The transfer tells what came of it.',
+    'Saem em segundos: {count}. A transferência diz o que resultou.',
   ],
   cancel: ['Take back', 'Cancelar transferência'],
   cancelConsequence: [
@@ -136,7 +136,7 @@ export const attentionWords = inWords({
     'Message {id} goes back to {topic} and is handled again. If it fails again, it comes back here.',
     'A mensagem {id} volta a {topic} e é tratada de novo. Se falhar, volta para cá.',
   ],
-  retried: ['{count} are handled again.', '{count} serão tratadas de novo.'],
+  retried: ['Handled again: {count}.', 'Tratadas de novo: {count}.'],
   drop: ['Throw away', 'Descartar'],
   dropConsequence: [
     'Message {id} is deleted for good and never handled. A payment or return that it kept from being sent is REJECTED for good, and the sum that it held is free.',

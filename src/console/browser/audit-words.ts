@@ -31,8 +31,8 @@ export const auditWords = inWords({
     'Parado: nada foi encontrado nos primeiros {links} elos.',
   ],
   broken: [
-    '{count} findings in {links} links: the log is not as it was written.',
-    '{count} achados em {links} elos: o registro não está como foi escrito.',
+    'The log is not as it was written. Findings: {count}; links: {links}.',
+    'O registro não está como foi escrito. Achados: {count}; elos: {links}.',
   ],
   head: [
     'The last link. Note it elsewhere, and name it the next time.',

@@ -2,7 +2,7 @@ import { type Act, may, sending, useActs } from './act.tsx'
 import { type Session, useAnswer } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, given, textsIn } from './fields.tsx'
-import { count, dayOf, monthOf } from './format.ts'
+import { count, dayOf, daysText, monthOf } from './format.ts'
 import { expiresSoon, expiries, type StoredCertificate } from './late.ts'
 import { Card, orNone, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
@@ -28,7 +28,6 @@ export const certificateWords = inWords({
   expires: ['Expires', 'Vence'],
   certificate: ['Certificate', 'Certificado'],
   until: ['Until', 'Até'],
-  days: ['{count} days', '{count} dias'],
   lastDay: ['in less than a day', 'em menos de um dia'],
   expired: ['expired', 'vencido'],
   remove: ['Remove', 'Remover'],
@@ -102,7 +101,7 @@ const removeAct = (one: Certificate): Act => ({
 /** A certificate is used until its last moment, so zero days left is not yet expired. */
 export const expiryText = ({ status, days_until_expiry: days }: StoredCertificate): string => {
   if (status === 'expired') return w.expired
-  return days <= 0 ? w.lastDay : fill(w.days, { count: count(days) })
+  return days <= 0 ? w.lastDay : daysText(days)
 }
 
 const expiryStatus = (one: StoredCertificate): string => {

@@ -25,7 +25,7 @@ const w = inWords({
   gas: ['Gas', 'Gas'],
   unknownCall: ['no known ABI explains this call', 'nenhuma ABI conhecida explica esta chamada'],
   unknownEvent: ['no known ABI explains this event', 'nenhuma ABI conhecida explica este evento'],
-  more: ['{count} more events are not shown.', 'Mais {count} eventos não são mostrados.'],
+  more: ['Further events, not shown: {count}.', 'Outros eventos, não mostrados: {count}.'],
 })
 
 /** A transaction of a network, and what it is for. */

@@ -27,6 +27,7 @@ const minute = new Intl.DateTimeFormat(locale, {
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const currency = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' })
 const plain = new Intl.NumberFormat(locale)
+const inDays = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' })
 const decimals = new Intl.NumberFormat(locale, {
   minimumFractionDigits: 2,
   maximumFractionDigits: 18,
@@ -44,6 +45,8 @@ export const minuteOf = (ms: number): string => minute.format(new Date(ms))
 export const percent = (part: number, whole: number): string =>
   share.format(Math.floor((part * 1_000) / whole) / 1_000)
 export const count = (value: number): string => plain.format(value)
+/** `1 day`, `2 days` */
+export const daysText = (days: number): string => inDays.format(days)
 
 /** A decimal as text, because a float would round it. */
 type Decimal = `${number}`

@@ -20,10 +20,10 @@ export const pixKeyWords = inWords({
     'Pergunta-se uma vez ao diretório se o conjunto de chaves desse tipo é o nosso. Nada é alterado.',
   ],
   verb: ['Compare', 'Comparar'],
-  same: ['The same: {count} keys.', 'Iguais: {count} chaves.'],
+  same: ['The same keys: {count}.', 'Chaves iguais: {count}.'],
   different: [
-    'Different: the directory has another set than our {count} keys.',
-    'Diferentes: o diretório tem outro conjunto que as nossas {count} chaves.',
+    'Different: the directory has another set of keys than we do. Ours: {count}.',
+    'Diferentes: o diretório tem outro conjunto de chaves que nós. As nossas: {count}.',
   ],
   remove: ['Remove', 'Remover'],
   removeConsequence: [

@@ -105,5 +105,5 @@ export const webhookWords = inWords({
   ],
   from: ['From', 'De'],
   until: ['Until (exclusive; empty: now)', 'Até (exclusive; vazio: agora)'],
-  replayedCount: ['{count} deliveries are due now.', '{count} entregas serão enviadas agora.'],
+  replayedCount: ['Deliveries due now: {count}.', 'Entregas enviadas agora: {count}.'],
 })

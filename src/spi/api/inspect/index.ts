@@ -107,7 +107,7 @@ const explainMessage = (
     return { name: problem.path, value: problem.rule, meaning: `line ${line}, column ${column}` }
   })
   return {
-    title: `${title}, with ${problems.length} problems`,
+    title: `${title}; problems: ${problems.length}`,
     fields: [{ name: 'Problems', children: problems }, ...whole.fields],
     value: { type, version, problems: reading.problems },
   }

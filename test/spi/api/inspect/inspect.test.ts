@@ -43,7 +43,7 @@ describe('a pacs.008', () => {
       .replace(/<Purp>.*<\/Purp>/, '')
       .replace('<ChrgBr>SLEV</ChrgBr>', '')
     const { title, fields } = await explain(broken)
-    expect(title).toBe('pacs.008, version 1.13, with 2 problems')
+    expect(title).toBe('pacs.008, version 1.13; problems: 2')
     expect(fields[0]?.children?.map(({ name }) => name)).toEqual([
       expect.stringContaining('/ChrgBr'),
       expect.stringContaining('/Purp'),
@@ -57,7 +57,7 @@ test('a message of any other type gives its typed value as well', async () => {
     '<Envelope xmlns="https://www.bcb.gov.br/pi/pibr.001/1.3"><AppHdr><Fr><FIId><FinInstnId><Othr><Id>12345678</Id></Othr></FinInstnId></FIId></Fr><To><FIId><FinInstnId><Othr><Id>00038166</Id></Othr></FinInstnId></FIId></To><BizMsgIdr>M1</BizMsgIdr><MsgDefIdr>pibr.001.spi.1.3</MsgDefIdr><CreDt>x</CreDt></AppHdr><Document><EchoReq><GrpHdr><MsgId>M1</MsgId><CreDtTm>x</CreDtTm></GrpHdr><EchoTxInf><Data>hello</Data></EchoTxInf></EchoReq></Document></Envelope>'
   expect((await explain(xml)).value).toMatchObject({ type: 'pibr.001', data: 'hello' })
   const { title, fields } = await explain(xml.replace('<Data>hello</Data>', ''))
-  expect(title).toBe('pibr.001, version 1.3, with 1 problems')
+  expect(title).toBe('pibr.001, version 1.3; problems: 1')
   expect(fields[0]?.children?.[0]?.name).toEndWith('/EchoTxInf/Data')
 })
 
