@@ -8,7 +8,7 @@ const statusForm = /^[1-5]\d\d$/
 
 /** The part of an answer that a participant may learn: the details may quote personal data, so we leave them out. */
 export type DirectoryProblem = {
-  /** Such as `NotFound`; empty if the problem names none. */
+  /** For example `NotFound`; empty if the problem names none. */
   readonly code: string
   /** Undefined if the problem tells none. */
   readonly status: number | undefined

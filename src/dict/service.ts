@@ -51,11 +51,11 @@ const saltBytes = 16
 const lookupMs = 15 * 60_000
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
-/** By which a later answer is found to tell of the same owner and account. */
+/** Shows whether a later answer tells of the same owner and account. */
 const entryDigestOf = (entry: KeptEntry, salt: string): string =>
   cidOf(entry, Uint8Array.fromHex(salt), hmac)
 
-/** By which a payment is found to be for the same key, by the same payer. */
+/** Shows whether a payment is for the same key, by the same payer. */
 const askedDigestOf = (key: string, payer: string, salt: string): string =>
   createHmac('sha256', Buffer.from(salt, 'hex')).update(`${key} ${payer}`).digest('hex')
 

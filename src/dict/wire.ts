@@ -27,7 +27,7 @@ export type DirectoryWireDeps = {
 export type Refused = {
   readonly kind: 'refused'
   readonly status: number
-  /** Such as `NotFound`. */
+  /** For example `NotFound`. */
   readonly code: string
   readonly retryAfterMs: number | undefined
 }

@@ -14,7 +14,7 @@ import { firstCharacters } from '#src/platform/runtime/index.ts'
 /** One broken rule, as the API Pix tells of it. */
 export type Violacao = {
   readonly razao: string
-  /** Such as `cob.valor.original`. */
+  /** For example `cob.valor.original`. */
   readonly propriedade: string
   readonly valor?: string | undefined
 }
@@ -148,7 +148,7 @@ export const violates = (definition: ErrorDefinition, violacoes: readonly Violac
   return new ApiError(definition, shown[0]?.razao ?? '', { details: { violacoes: shown } })
 }
 
-/** Such as `cob.valor.original`. The standard's problems spell one member otherwise than its bodies. */
+/** For example `cob.valor.original`. The standard's problems spell one member otherwise than its bodies. */
 const propriedadeOf = (steps: readonly string[]): string =>
   steps
     .filter((step) => step !== '')

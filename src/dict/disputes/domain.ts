@@ -118,7 +118,7 @@ export const shownAs = <C>(
   }
 }
 
-/** In which whoever is asked has yet to answer. */
+/** The statuses in which the side that is asked has yet to answer. */
 export const unansweredStatuses = [
   'open',
   'acknowledged',

@@ -225,7 +225,7 @@ const settleDeep = async (context: EngineContext, head: number): Promise<number>
     const settled = await settlePage(context, mined)
     count += settled.count
     waiting.push(...settled.waiting)
-    // Those whose block no node tells stay as they are, and do not hold up the others.
+    // Transactions whose block no node tells stay as they are, and do not hold up the others.
     afterId = mined.length < settleMax ? undefined : mined.at(-1)?.id
   }
   context.silence.look(context, waiting)

@@ -20,9 +20,10 @@ type Allowance = {
 }
 
 /**
- * Allowances given, or on their way, by these transfers, that nothing takes back yet. One that ended without doing so
- * does not: it may have ended before its allowance was given, or found it used up on a chain that has changed since.
- * Of several tries the last one's is all there is (an approval's first 74 characters name who may take the money); while the swap that it is for may come, it is left alone.
+ * Allowances that these transfers gave, or that are on their way, and that nothing takes back yet. A failed taking back
+ * does not count: it may have ended before its allowance was given, or found it used up on a chain that has changed
+ * since. Only the last of several tries counts (an approval's first 74 characters name who may take the money). While
+ * the swap that it is for may come, we leave an allowance alone.
  */
 export const openAllowances = (
   sql: Transaction,

@@ -186,8 +186,8 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
 }
 
 /**
- * Those that are certainly not on the chain yet: asked before anything else, for what has moved already looks as if it
- * could no longer be paid.
+ * The transactions that are certainly not on the chain yet. We ask this first, because what has moved already looks as
+ * if it could no longer be paid.
  */
 const unsent = async (
   context: EngineContext,

@@ -29,7 +29,7 @@ export const holdReceiver = async (
   return held.count === 1
 }
 
-/** Those of an account, by the key. */
+/** The receivers of an account, by the key. */
 export const receiversOf = async (
   sql: Queryable,
   account: string,

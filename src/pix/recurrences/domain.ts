@@ -130,7 +130,7 @@ export type RecurrenceLocation = {
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const serialChars = 11
 
-/** Such as `RR1234567820240115abcdefghijk`: two letters, ISPB, day of creation, eleven random characters. */
+/** An id such as `RR1234567820240115abcdefghijk`: two letters, ISPB, day of creation, eleven random characters. */
 export const freshDatedId = (letters: string, ispb: string, now: Date): string => {
   const serial = Array.from({ length: serialChars }, () => digits[randomInt(digits.length)])
   return `${letters}${ispb}${dayAt(now).replaceAll('-', '')}${serial.join('')}`

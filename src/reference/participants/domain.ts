@@ -13,7 +13,7 @@ export type Participant = {
   readonly code?: string | undefined
 }
 
-/** Those that stand in the program: some whom everybody knows, not all. */
+/** The participants that the program itself knows: some well-known ones, not all. */
 export const knownParticipants = known.participants as readonly Participant[]
 
 export const knownSource = { source: known.source, asOf: known.asOf }

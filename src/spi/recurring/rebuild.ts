@@ -18,9 +18,9 @@ export type Rebuilt = {
   readonly charges: number
   /** Mandates and charges that no message tells of any more. */
   readonly removed: number
-  /** Those left as they were, because a message about them is no longer kept. */
+  /** How many stayed as they were, because a message about them is no longer kept. */
   readonly kept: number
-  /** Those that have another state than before. */
+  /** How many have another state than before. */
   readonly changed: number
 }
 

@@ -289,7 +289,7 @@ const isOf = (
   { atMs, settledMs }: { readonly atMs: number; readonly settledMs: number },
 ): boolean => holds(one, one.balances === null ? atMs : settledMs)
 
-/** Those of settlements counted on the day on which they were told that were told before: they are of that day. */
+/** The references of these settlements that we were told of before: they belong to the day of the first telling. */
 const toldBefore = async (
   sql: Queryable,
   moved: readonly SettlementRow[],

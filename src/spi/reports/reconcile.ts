@@ -39,7 +39,7 @@ export type Statement = {
   readonly days: readonly [from: string, to: string]
   /** Entries behind a place, in a steady order. */
   readonly entries: (sql: Queryable, after: string, limit: number) => Promise<readonly Booked[]>
-  /** Those of the references that it has. */
+  /** The references among these that it has. */
   readonly has: (sql: Queryable, references: readonly string[]) => Promise<ReadonlySet<string>>
 }
 

@@ -26,17 +26,17 @@ export type Brought = {
   readonly answered: readonly AnsweredStatus[]
   /** Messages whose end a person had told: what answers say of them counts. */
   readonly resolved: ReadonlySet<string>
-  /** Those among them that are refused as a whole. */
+  /** The resolved messages that are refused as a whole. */
   readonly refusedWhole: ReadonlySet<string>
 }
 
 /**
- * Returns the changes that answers bring to sent messages, and writes the statuses of the transactions that they follow.
+ * Returns the changes that answers bring to sent messages, and writes the statuses of their transactions.
  *
  * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
  * refused, ACCEPTED if none was, and PARTIALLY_ACCEPTED otherwise; each transaction keeps its own status and reason.
- * Those of our replies keep what we said. A message of one transaction ends with its answer, so nothing is counted. What
- * a person has told of a message gives way to its answer, once: from then on it is as any other.
+ * Transactions of our replies keep what we said. A message of one transaction ends with its answer, so nothing is
+ * counted. An end that a person told gives way to the answer, once; from then on the message is like any other.
  */
 export const changesOf = async (
   tx: Queryable,

@@ -14,7 +14,7 @@ export type LargeInbound = {
   readonly ispb: string
   readonly mustBeSigned: boolean
   readonly now: Date
-  /** Those that signatures are checked with, in PEM; undefined: we do not check them. */
+  /** The certificates to check signatures with, in PEM; undefined: we do not check them. */
   readonly certificates: readonly string[] | undefined
 }
 

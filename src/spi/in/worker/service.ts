@@ -77,7 +77,7 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
       isTransientDatabaseError(error) ||
       error instanceof OverloadedError ||
       error instanceof SlowDatabaseError,
-    /** Such a message has minutes until it goes to `dlq`: what it needs of the database may be slow for a while. */
+    /** A slow message has minutes until it goes to `dlq`, since its part of the database may be slow for a while. */
     backoffAfter: (error: unknown) => (error instanceof SlowMessageError ? slowBackoff : undefined),
   }
 }

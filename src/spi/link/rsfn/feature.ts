@@ -53,7 +53,7 @@ export const createRsfn = (deps: RsfnDeps): Feature => {
   }
 }
 
-/** Those of the store; of files there are bare keys. Not every institution seals for the messaging (MES). */
+/** The certificates of the store; files hold bare keys. Not every institution seals for the messaging (MES). */
 const usesOf = ({ ispb, rsfnKeySource }: RsfnDeps['settings']): readonly CertificateUse[] =>
   ispb === undefined || rsfnKeySource !== 'store'
     ? []

@@ -106,7 +106,7 @@ export const createMessageVerifier = (
       index = indexOf(next)
       current = next
     },
-    /** Those it verifies against now, in PEM: the same array until they are replaced. */
+    /** The certificates it verifies against now, in PEM: the same array until they are replaced. */
     certificates: () => current,
   }
 }
