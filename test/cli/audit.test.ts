@@ -4,7 +4,7 @@ import { sealEntries } from '../../src/platform/http/audit/chain/seal.ts'
 import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase, quietLogger as logger } from '../support/database.ts'
 
-/** Of a database whose log has so many entries. */
+/** A database whose log has so many sealed entries. */
 const sealed = async (entries: number) => {
   const { sql, dsn, close } = await createTestDatabase()
   for (let n = 0; n < entries; n++) {

@@ -39,7 +39,7 @@ type Json = Readonly<Record<string, never>>
 type Made = {
   readonly dev: RunningDev
   readonly receiverUrl: string
-  /** Of what was tried, by operation. */
+  /** The answers to the tried operations. */
   readonly answers: Map<string, unknown>
 }
 

@@ -46,7 +46,7 @@ const versions = messageTypes.flatMap((type) =>
   knownVersions(type).map((version) => ({ type, version })),
 )
 
-/** Of each version, a multiple of {@link changesOfOne}. */
+/** Changes of each version, a multiple of {@link changesOfOne}. */
 const changes = isLong
   ? Math.ceil(longChanges / versions.length / changesOfOne) * changesOfOne
   : 2 * changesOfOne
@@ -216,7 +216,7 @@ describe('our schemas as libxml2 reads them', () => {
 
   test('the documents of one version are not those of another', () => {
     expect(judged).toBeGreaterThanOrEqual(versions.length * changes)
-    // Of one origin, the right document stands among its changes several times.
+    // The changes of one origin hold the right document several times.
     expect(different.size).toBeGreaterThan(judged * 0.75)
     if (isLong)
       process.stderr.write(`seed ${seed}: ${judged} judged alike, ${different.size} differ\n`)

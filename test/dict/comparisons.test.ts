@@ -282,7 +282,7 @@ describe('what the directory refuses is not kept', () => {
       expect(after).toEqual(stood)
     }
   }
-  /** Of another owner than ours. */
+  /** Registers a key for an owner who is not ours. */
   const putThere = (key: string, at: string, id = randomUUID()) =>
     directory.register(
       {

@@ -92,7 +92,7 @@ export const startDisputes = async () => {
           where t.end_to_end_id = ${endToEndId} and m.type = 'pacs.004'
             and m.direction = 'OUTBOUND'`
       ).length,
-    /** Of what the events tell, in their order. */
+    /** The contents of the events, in their order. */
     eventsOf: async (id: string): Promise<readonly Json[]> => {
       const rows = await sql<{ type: string; data: string }[]>`
         select type, data from webhook_events where subject = ${id} order by sequence`

@@ -198,7 +198,7 @@ describe('a report of ours', () => {
     expect([unknown.status, unknown.json.directory_code]).toEqual([
       ...[422, 'InfractionReportTransactionNotFound'],
     ])
-    // Of a payment to us the payer’s institution reports.
+    // Only the payer’s institution may report a payment to us.
     const theirs = await call('POST', base, bodyOf(await disputes.received()))
     expect([theirs.status, theirs.json.directory_code]).toEqual([422, 'Forbidden'])
     const { json } = await call('GET', `${base}?status=refused`)

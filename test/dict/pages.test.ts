@@ -61,7 +61,7 @@ const storePagesMax = 100
 const forgetPagesMax = 6_000
 
 type Made = {
-  /** Of all tables: they are made alike. */
+  /** The id in all tables: they are made alike. */
   readonly id: string
   readonly key: string
   readonly transactionId: string

@@ -54,7 +54,7 @@ for (const slow of ['prepare', 'write', 'settle'] as const) {
     const app = testApp([creating], { keys: [record], roomsFor: () => rooms })
     const ask = () => app.call('POST', '/slow', { key, body: {} })
     const asked = Array.from({ length: many }, ask)
-    // Of those that write, as many as there are connections.
+    // Only as many requests write at once as there are connections.
     while (waiting < (others ? many : connections)) await Bun.sleep(1)
     pass(5_000)
     const another = ask()

@@ -28,7 +28,7 @@ afterEach(async () => {
 const cancel = async (id: string): Promise<number> =>
   (await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)).status
 
-/** Of pools, and of nothing else. */
+/** Lies about pools, and about nothing else. */
 const ofPools =
   (outcome: Awaited<ReturnType<Lie>>): Lie =>
   ({ method, params }) =>

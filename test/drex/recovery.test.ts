@@ -175,7 +175,7 @@ describe('after a stop', () => {
     const { sql } = bench.database
     await sql`update drex_transactions set due_at = now() - interval '1 second' where hash = ${tx_hash!}`
     await bench.restart({ DREX_RESEND_MS: '60000' })
-    // Those that are due are taken first: what cannot be read now is not.
+    // Due transactions come first, so one that cannot be read now is put off.
     await bench.until(async () => {
       const [row] = await sql`
         select due_at > now() as is_later from drex_transactions where hash = ${tx_hash!}`

@@ -1,4 +1,4 @@
-/** Of two nodes one that is behind holds up every end: somebody is told which it is, and when it is over. */
+/** If one of two nodes is behind, it holds up every end: somebody is told which it is, and when it is over. */
 import { afterAll, expect, mock, spyOn, test } from 'bun:test'
 import type { EngineContext } from '#src/drex/engine/context.ts'
 import { createSilence } from '#src/drex/engine/silence.ts'

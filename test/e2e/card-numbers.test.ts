@@ -53,7 +53,7 @@ const shapes = cards.flatMap((pan) => [
   pan.match(/\d{4}/g)?.join('-') ?? pan,
 ])
 
-/** Of a trace, as W3C writes it: one in two thousand ids of spans is digits alone, and now and then like a card number. */
+/** The W3C form of a trace: one span id in two thousand has digits alone, and some look like a card number. */
 const traceparents = /\b00-[\da-f]{32}-[\da-f]{16}-0[01]\b/g
 
 /** The places in words, never the numbers: a failure must not print one either. */
@@ -106,7 +106,7 @@ test(`after ${payments} payments of every outcome no card number is in database,
       CARDGW_NETB_PORT: String(networks[1]?.port()),
       CARDGW_NETA_TIMEOUT: '1',
       CARDGW_NETB_TIMEOUT: '1',
-      // Of connections that are half open it is known in seconds.
+      // The gateway notices half-open connections within seconds.
       CARDGW_NETA_ECHO_SECONDS: '1',
       CARDGW_NETB_ECHO_SECONDS: '1',
       CARDGW_VAULT_URL: vault.url,

@@ -54,7 +54,7 @@ const here = (service: string, text: string): string =>
       name in services ? `//127.0.0.1:${portOf(name, port)}` : _all,
     )
 
-/** Of the rest, Kafka and the collector are not here. */
+/** The environment without Kafka and the collector, which are not here. */
 const environmentOf = (service: string): Record<string, string> => {
   const { BROKER_ADDRESSES, OTEL_EXPORTER_OTLP_ENDPOINT, ...rest } =
     services[service]?.environment ?? {}

@@ -47,7 +47,7 @@ const startDev = async (variant: Variant, state: string, env: Record<string, str
   return { program, ready }
 }
 
-/** Of the tests that look at nothing in it: a database made anew takes as long as all the rest of a start. */
+/** The state for tests that look at nothing in it: a new database takes as long as all the rest of a start. */
 const usedState = join(temporaryDirectory(), '.trilho')
 
 describe('trilho dev with a certificate of the user’s', () => {

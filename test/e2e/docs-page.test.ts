@@ -5,7 +5,7 @@ import { anyVariant, type RunningProgram, startProgram } from '../support/progra
 
 setDefaultTimeout(60_000)
 
-/** Of the page with all that it loads, the document too, as they come over the wire. */
+/** The bytes over the wire of the page with all that it loads, the document too. */
 const bytesMax = 400_000
 
 const missing = hasBrowser ? '' : ' [skipped: no Chromium on this machine]'

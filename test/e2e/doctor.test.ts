@@ -109,7 +109,7 @@ describe('doctor', () => {
     expect(rights?.detail).toContain('INSERT, UPDATE, DELETE on webhook_events')
     expect(of('Database writes')).toMatchObject({ status: 'failed' })
     expect(of('Database connections')).toMatchObject({ status: 'failed' })
-    // Of sessions of others this role is not told what they are.
+    // This role may not see what the sessions of others are.
     const [, used] =
       /, of the 20 that the server grants (\d+) are/.exec(
         of('Database connections')?.detail ?? '',
@@ -291,7 +291,7 @@ ignore_startup_parameters = statement_timeout,extra_float_digits
       })
       pooler.kill()
       await pooler.exited
-      // Of transactions it passes prepared statements on since 1.21, if it is told to.
+      // In transaction mode it passes prepared statements on since 1.21, if it is told to.
       const expected = mode === 'session' ? ['ok'] : ['failed', 'warning']
       expect(expected).toContain(of('Connection pooler')?.status ?? 'unseen')
       expect(of('Connection pooler')?.detail).toContain(mode)

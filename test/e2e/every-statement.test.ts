@@ -15,7 +15,7 @@ const pagesMax = 1_200
 const restMs = 20_000
 /** Rows come faster where indexes stay in memory and checkpoints are rare; what a statement reads is the same. */
 const filling = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
-/** Those that look at so many rows at most, whatever is stored, and what each row may take. */
+/** Statements that look at a bounded number of rows, whatever is stored, and what each row may take. */
 const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
   // The newest five thousand, with the outcome of each.
   { text: /^with recent as materialized/, pages: 5_001 * 5 },
@@ -28,7 +28,7 @@ const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
   { text: /^select message_id as "messageId"/, pages: 8 * copies },
   // Nearly all transfers end confirmed, so a list of those walks the account's.
   { text: /from drex_transfers f .* t\.status = /, pages: 4 * copies },
-  // Of two thousand entries at a time, each looked for in the partitions of two months.
+  // Two thousand entries at a time, each looked for in the partitions of two months.
   { text: /from audit_log where id = any/, pages: 2_000 * 8 },
   // One step for each endpoint that was ever delivered to, which each copy has of its own.
   { text: /^with recursive delivered_to/, pages: 6 * copies },

@@ -31,7 +31,7 @@ const budgetOf = (text: string): number => {
   if (text.includes('card_transactions') && text.includes('lateral')) return merchantPagesMax
   return text.includes('drex_transfers') ? transferPagesMax : pagesMax
 }
-/** Of a rare one there are so many, spread over all. */
+/** There are this many rows of a rare kind, spread over all. */
 const rare = 20
 
 const start = '2026-01-01T00:00:00Z'

@@ -308,10 +308,10 @@ const boundFault = (
 ): string | undefined => {
   if (status >= 500) return 'is an error of the gateway'
   const name = pointer.split('/').findLast((step) => !/^\d+$/.test(step)) ?? ''
-  // Of another form, or of nothing that is known, it may be.
+  // The value may be refused for another reason, but not for its size.
   if (!isPast) return sizeRefused(text, pointer) ? 'is refused for its size' : undefined
   if (status < 400) return 'is taken'
-  // Of the largest member the whole body is past its own bound.
+  // With its largest member, the whole body may exceed its own bound.
   if (status === 413) return bound === 'maxLength' ? undefined : 'is too large'
   return text.includes(name) ? undefined : 'does not name the member'
 }

@@ -19,7 +19,7 @@ let url: string
 type Opened = { readonly method: string; readonly path: string; readonly scope: string }
 let operations: readonly Opened[]
 
-/** Those of the API Pix are described by the standard, not by our document. */
+/** The standard describes the operations of the API Pix, not our document. */
 const ofStandard: readonly Opened[] = (
   createPix({
     sql: undefined,

@@ -65,7 +65,7 @@ test('loops that a lock holds up make the program not ready, by name, until it i
   }
   const holding = Promise.withResolvers<void>()
   const letGo = Promise.withResolvers<void>()
-  // Of a client of the product the transaction would end after ten silent seconds.
+  // A client of the product would end the transaction after ten silent seconds.
   const other = postgres(dsn, { max: 1, onnotice: () => {} })
   const locked = other.begin(async (tx) => {
     for (const { table } of stalls) await tx`lock table ${tx(table)} in access exclusive mode`

@@ -11,11 +11,11 @@ const atOnce = 20
 const lone = 20
 /** Pages of one execution, for up to `atOnce` payments, with an own row or index entry each in up to ten places. */
 const pagesMax = 60 * atOnce
-/** Of a payment that comes with others, from its request to its answer. */
+/** Statements of a payment that comes with others, from its request to its answer. */
 const statementsMax = 6
 /**
- * Of one that comes alone: the same statements, whose transactions begin for it alone, without those that tell
- * subscribers of its changes.
+ * Statements of a payment that comes alone: the same ones, whose transactions begin for it alone, without those that
+ * tell subscribers of its changes.
  */
 const aloneMax = 12
 const turnsMax = 8

@@ -101,7 +101,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
       const processes = childrenOf(server.pid)
       process.kill(server.pid, signal)
       await server.exited
-      // Those of a server that was killed end by themselves, and the next one starts only then.
+      // The processes of a killed server end by themselves, and the next one starts only then.
       await until(() => !processes.some(isRunning), settleMs, `its processes end after ${signal}`)
       await Bun.sleep(outageMs)
       server = await startEmbeddedPostgres({ directory, port })

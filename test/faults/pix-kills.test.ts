@@ -141,7 +141,7 @@ test(
             .map((one) => [one.endToEndId, one]),
         )
       await until(() => told().size === txids.length, settleMs)
-      // Of each payment one answer, and of each return one message.
+      // Each payment has one answer, and each return one message.
       const { received } = bank.statistics()
       expect(received['pacs.004']).toBe(returns.length)
       expect(received['refused']).toBeUndefined()

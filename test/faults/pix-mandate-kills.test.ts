@@ -37,7 +37,7 @@ const journeys: readonly Journey[] = isLong ? [1, 2, 3, 1] : [1, 2, 1, 1]
 type Subscription = {
   readonly txid: string
   readonly endToEndId: string
-  /** Of the payment that it begins with. */
+  /** The EndToEndId of the payment that it begins with. */
   readonly first: string | undefined
 }
 

@@ -151,7 +151,7 @@ describe('a batch of charges', () => {
     const theirs = { descricao: 'Nosso', cobsv: [charge({ chave: other.key })] }
     expect((await call('PUT', `/lotecobv/${id}`, theirs, other.token)).status).toBe(202)
     expect((await shown(id)).cobsv[0].txid).toBe(ours.txid)
-    // Of a key that is another's the one charge is denied.
+    // The one charge with another's key is denied.
     const wrongId = freshId()
     await put(wrongId, [charge({ chave: other.key }), charge()])
     expect(await statuses(wrongId)).toEqual(['NEGADA', 'CRIADA'])

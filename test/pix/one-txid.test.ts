@@ -195,7 +195,7 @@ const batches: readonly [
     async () => {
       const { id } = await right('POST', '/loc', { tipoCob: 'cob' })
       const body = chargeBody(key, { loc: { id } })
-      // Of two batches that name one location, each denies what it cannot have.
+      // If two batches name one location, each denies what it cannot have.
       const batch = { descricao: 'x', cobsv: [{ txid: freshTxid(), ...dueBody, loc: { id } }] }
       return {
         hold: (tx) => tx`select from pix_locations where id = ${id} for update`,

@@ -280,7 +280,7 @@ describe('what a charge refuses', () => {
   })
 
   test('what fits no index, and harms no other payment', async () => {
-    // Of what is alike the database would make little.
+    // The database would shrink a repetitive text.
     const long = randomBytes(20_000).toString('hex')
     await settle(await refused({ txid: long }, 'RJCT BE15'))
     const endToEndId = fresh.endToEndId()

@@ -32,7 +32,7 @@ test('from an empty database to a gateway that answers, by the commands of the p
       PATH: `${directory}:${process.env['PATH'] ?? ''}`,
       DATABASE_DSN: database.dsn,
       HTTP_ADDR: `127.0.0.1:${port}`,
-      // Those of the page may be taken on this machine.
+      // The page's ports may be taken on this machine.
       CARDGW_PORT: String(port),
       GRPC_ADDR: `127.0.0.1:${freePort()}`,
     },

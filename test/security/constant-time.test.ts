@@ -24,7 +24,7 @@ const codeOf = (file: string): string =>
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/(^|\s)\/\/.*$/gm, '')
 
-/** Of what a value is called that is a secret, or that only who knows one can make. */
+/** Names of values that are secret, or that only one who knows a secret can make. */
 const names =
   'mac|hmac|hash|digest|secret|token|signature|csrf|password|checkvalue|fingerprint|thumbprint|cookie|credential|apikey|pin'
 const operand = String.raw`[\w$.?!]*\b\w*(?:${names})\b(?:\.\w+)?(?:\[[^\]]*\])?(?:\([^()]*\))?`
@@ -155,7 +155,7 @@ test('alike is what is alike in each byte', () => {
   }
 })
 
-/** Of both, in turns, so that whatever else the machine does is done to both. */
+/** The medians of both calls, in turns, so that whatever else the machine does hits both. */
 const medianNs = (calls: readonly (() => unknown)[]): number[] => {
   const times = calls.map((): number[] => [])
   for (let round = 0; round < 41; round++) {

@@ -19,7 +19,7 @@ export type Made = {
   readonly wallet: string
   readonly address: string
   readonly transfer: string
-  /** Of the transaction that deployed the contract. */
+  /** The hash of the transaction that deployed the contract. */
   readonly hash: string
   readonly batch: string
   readonly operation: string
@@ -36,9 +36,9 @@ export type Made = {
   readonly recurrence: string
   /** To a payer. */
   readonly request: string
-  /** Of a recurrence. */
+  /** A charge of a recurrence. */
   readonly collection: string
-  /** Of recurrences. */
+  /** A location of recurrences. */
   readonly place: string
 }
 
@@ -81,7 +81,7 @@ const ofAll = (
 })
 const anyone = (reads?: true): Row => ({ kind: 'anyone', ...(reads && { reads }) })
 const list = (by: readonly Restriction[] = []): Row => ({ kind: 'list', reads: true, by })
-/** Of the API Pix: every list is of a time. */
+/** A list of the API Pix: each one has a period. */
 const listOf = (what: string): Row => ({
   ...list(),
   at: () => `/pix/v2/${what}?inicio=2020-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z`,
@@ -314,7 +314,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /pix/v2/pix/{e2eid}/devolucao/{id}': owned(
     ...([true, [], () => `/pix/v2/pix/${received}/devolucao/1`] as const),
   ),
-  // Of a key that is another's it says so: the standard has no other answer.
+  // For another's key it says so: the standard has no other answer.
   'PUT /pix/v2/webhook/{chave}': {
     kind: 'new',
     by: limited,

@@ -122,7 +122,7 @@ const publishedBy = async (url: string): Promise<Json> => {
 /** What is served of the API Pix, as the central bank's description calls it. */
 const pathsOfPix = Object.keys(rows).flatMap((name) => name.match(/(?<= \/pix\/v2)\/.+/)?.[0] ?? [])
 
-/** Of that description what this gateway serves, without what it says against itself. */
+/** The part of that description that this gateway serves, without its contradictions. */
 const standardOf = async (): Promise<Json> => {
   const text = await Bun.file(sharedDataPath('pix-api/openapi.yaml')).text()
   const document = Bun.YAML.parse(text) as Record<'paths' | 'components', Record<string, Json>>
@@ -146,7 +146,7 @@ const standardOf = async (): Promise<Json> => {
       const members = Object.keys(branch['properties'] ?? {})
       if (members.length === 1) branch['required'] ??= members
     }
-    // Of a short txid it says that it is a long one, too.
+    // It says of a short txid that it is a long one, too.
     const { allOf } = schema as { readonly allOf?: readonly Json[] }
     const [first, second] = allOf ?? []
     if (first?.['$ref'] === '#/components/schemas/TxId' && second?.['pattern'] !== undefined) {

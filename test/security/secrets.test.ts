@@ -101,7 +101,7 @@ let key = ''
 const closing: (() => unknown)[] = []
 /** Without those that show a secret once, which the caller needs. */
 const answers: string[] = []
-/** Of these, what refuses. */
+/** The refusals among these answers. */
 const refusals: string[] = []
 const pages: string[] = []
 
@@ -410,7 +410,7 @@ const bundleOf = async (log: string, more: Readonly<Record<string, string>>): Pr
   return (await Promise.all([...files.values()].map((one) => one.text()))).join('\n')
 }
 
-/** Of a command with the settings of the gateway. */
+/** The output of a command with the settings of the gateway. */
 const printed = async (argv: string[], more = {}): Promise<string> => {
   const { out, err } = await runProgram(anyVariant, argv, { env: { ...env, ...more } })
   return out + err
@@ -444,7 +444,7 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
   const { out, err } = await program.end()
   const dump = await dumpOf(database)
   const queues = [...dump].filter(([name]) => /queue|messages|outbox|dead/.test(name))
-  /** Of these no secret of any kind may come out. */
+  /** No secret of any kind may be in these outputs. */
   const outputs: readonly Output[] = [
     ['log', () => out],
     ['standard error', () => err],

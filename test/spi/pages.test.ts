@@ -91,7 +91,7 @@ const listPagesMax = isLong ? countPagesMax + pagesMax : 3_000
  * looked at for another condition.
  */
 const fewPagesMax = (isLong ? 11 : 8.5) * countedMax
-/** Of amounts that more have, each message is looked at from the newest on: these are one in a hundred. */
+/** If many messages have an amount, a list looks at each from the newest on: here they are one in a hundred. */
 const manyPagesMax = 1.5 * countedMax
 /** A report has a thousand entries here, which are looked through. */
 const askedPagesMax = 1_200

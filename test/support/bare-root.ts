@@ -41,7 +41,7 @@ const hasRight = (): boolean =>
   npmPath() !== undefined &&
   Bun.spawnSync([...namespaces, 'sh', '-ec', trial], { stderr: 'ignore' }).exitCode === 0
 
-/** Of a skipped test's name. */
+/** The end of a skipped test's name. */
 export const noBareRoot = hasRight() ? '' : ' [skipped: no right to a root of its own]'
 
 /** Debian's C library is one package; a program finds all of it. */

@@ -15,7 +15,7 @@ type Body = {
 
 export type Answer = {
   readonly status: number
-  /** Of the transaction, also where what became of it is unknown. */
+  /** The id of the transaction, even if its outcome is unknown. */
   readonly id: string | undefined
   readonly state: string
   /** All of the body. */

@@ -43,7 +43,7 @@ export type CardsRig = AsyncDisposable & {
   readonly database: TestDatabase
   readonly networks: CardNetworks
   readonly stopVault: () => Promise<void>
-  /** Of network A and of network B. */
+  /** The simulators of network A and of network B. */
   readonly simulators: readonly [CardNetwork, CardNetwork]
   /** What is to be taken back of a transaction, oldest first. */
   readonly reversalsOf: (id: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -88,7 +88,7 @@ const simulated = (lateMs: number): CardNetwork => {
 export const createCardsRig = async (
   options: {
     readonly poolSize?: number
-    /** Of the networks: short where a time-out is what the test waits for. */
+    /** The time-out of the networks: short if the test waits for it. */
     readonly timeoutMs?: number
     /** Between two looks for reversals that are due. */
     readonly reversalPollMs?: number

@@ -29,7 +29,7 @@ export type Payment = {
   /** Its caller takes a part of what it asks for. */
   readonly takesPart: boolean
   readonly steps: readonly Step[]
-  /** Of what the gateway sends by itself, reversals and advices, one after the other; from then on they are done. */
+  /** The fates of the reversals and advices that the gateway sends by itself, in turn; all later ones are done. */
   readonly reversals: readonly Fate[]
 }
 export type Round = {

@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 import { quietLogger, startCluster } from './kept-cluster.ts'
 
 const template = 'trilho_template'
-/** Of Linux: files that are memory. A database of a thousand files costs a busy disk ten times as much to make. */
+/** Linux keeps files here in memory. A database of a thousand files costs a busy disk ten times as much to make. */
 const memory = '/dev/shm'
 const tablespace = 'in_memory'
 /** What must be left when a database is made in memory, in bytes: programs and browsers need it. */
@@ -17,7 +17,7 @@ const freeBytesMin = 6 * 2 ** 30
 
 export { quietLogger }
 
-/** Of what is under test nothing is old enough to go. */
+/** With these, nothing under test is old enough to go. */
 export const keptForEver = { retentionDays: 36_500, archiveDirectory: undefined }
 export const messagesForEver = { ...keptForEver, partitionUnit: 'month' } as const
 

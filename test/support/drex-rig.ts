@@ -38,7 +38,7 @@ export type Rig = {
   ) => Promise<void>
   /** Starts one more gateway on the same database and chain. */
   readonly peer: (env?: Readonly<Record<string, string>>) => Promise<Peer>
-  /** Of the gateway's process. */
+  /** The id of the gateway's process. */
   readonly pid: () => number
   /** What the gateway is started with. */
   readonly env: Readonly<Record<string, string>>

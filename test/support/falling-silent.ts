@@ -32,7 +32,7 @@ export const fallingSilent = async (dsn: string, said?: string) => {
   url.host = `127.0.0.1:${own}`
   return {
     dsn: url.href,
-    /** Those that are open; who comes later is served. */
+    /** Silences the open connections; later ones are served. */
     silence: (): void => {
       for (const state of open.values()) state.isSilent = true
     },

@@ -22,7 +22,7 @@ const installedByGo = (): string | undefined => {
 }
 
 const developerChainId = 1_337
-/** Of its log, until it listens. */
+/** How many characters of its log we keep until it listens. */
 const saidMax = 100_000
 const tenCoins = '0x8ac7230489e80000'
 

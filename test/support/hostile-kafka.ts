@@ -25,7 +25,7 @@ const text = (value: string): Buffer => {
   return Buffer.concat([int16(bytes.length), bytes])
 }
 
-/** Of each call the versions from 0 to this: those whose answers have no compact forms. */
+/** Each call takes the versions from 0 to this: their answers have no compact forms. */
 const versions: readonly (readonly [key: number, max: number])[] = [
   [3, 8] as const,
   [apiVersionsKey, 2] as const,

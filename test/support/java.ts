@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { keptPath, madeOnce } from './made-once.ts'
 import { unlessMissing } from './second-implementation.ts'
 
-/** Of machines that run for seconds: they compile nothing well, and one thread collects what they leave. */
+/** Options for machines that run for seconds: they compile nothing well, and one thread collects their garbage. */
 export const shortJava = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] as const
 
 const commandTimeoutMs = 60_000

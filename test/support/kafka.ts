@@ -72,7 +72,7 @@ if (!isKafkaHere) {
 }
 
 export type TestKafka = {
-  /** Of the first node. */
+  /** The address of the first node. */
   readonly address: string
   readonly addresses: readonly string[]
   /** A node, the first by default, as if its machine had lost power. */
@@ -85,7 +85,7 @@ export type TestKafka = {
 
 /** Asks for TLS, SCRAM-SHA-512 or PLAIN, and a client certificate where one is there. */
 export type KafkaSecurity = {
-  /** Of the listener: PEM. */
+  /** The listener's certificate and key, PEM. */
   readonly cert: string
   readonly key: string
   /** Whose client certificates are taken. */
@@ -118,7 +118,7 @@ type Cluster = {
   readonly security: KafkaSecurity | undefined
 }
 
-/** Of the node with this index. */
+/** The properties of the node with this index. */
 const properties = ({ directory, nodes, security }: Cluster, index: number): string => {
   const { port = 0, controllerPort = 0 } = nodes[index] ?? {}
   // A single node must not wait for others; of three, two have to have what is published.

@@ -41,6 +41,6 @@ const findTools = (): string | undefined => {
 /** The folder with the packages; undefined where they cannot be installed. */
 export const npmTools = findTools()
 
-/** Of a skipped test's name. */
+/** The end of a skipped test's name. */
 export const noNpmTools =
   npmTools === undefined ? ' [skipped: needs a way to the npm registry]' : ''

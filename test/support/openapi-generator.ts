@@ -71,7 +71,7 @@ const findLibs = (): string | undefined => {
 /** The folder with the jars; undefined where there is none and none can be fetched. */
 export const generatorLibs = findLibs()
 
-/** Of a skipped test's name. */
+/** The end of a skipped test's name. */
 export const noGenerator =
   generatorLibs === undefined
     ? ' [skipped: needs java and mvn with a way to Maven Central, or TEST_OPENAPI_GENERATOR_LIBS]'

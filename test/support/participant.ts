@@ -21,7 +21,7 @@ export type Received = {
   readonly bytes: Uint8Array
   readonly xml: string
   readonly type: string
-  /** Of the pacs types. */
+  /** Set for the pacs types. */
   readonly message: PaymentMessage | undefined
 }
 

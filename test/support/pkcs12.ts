@@ -85,9 +85,9 @@ const encryptedContent = (content: string, password: string, rounds: number): As
 
 /** @property segmentBytes - the content in a segmented octet string */
 export type Pkcs12Layout = {
-  /** Of the key's own encryption. */
+  /** The rounds of the key's own encryption. */
   readonly keyRounds: number
-  /** Of the encryption around key and certificate; none when absent. */
+  /** The rounds of the encryption around key and certificate; absent: not encrypted. */
   readonly outerRounds?: number
   readonly segmentBytes?: number
 }

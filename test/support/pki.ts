@@ -17,7 +17,7 @@ type IssueOptions = {
   readonly hosts?: readonly string[]
   readonly keyUsage?: Readonly<Record<string, boolean>>
   readonly organization?: string
-  /** Of the RSA key; 2048. */
+  /** The bits of the RSA key; 2048 by default. */
   readonly bits?: number
 }
 

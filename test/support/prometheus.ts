@@ -5,7 +5,7 @@ import { root } from './program.ts'
 import { temporaryDirectory } from './temporary.ts'
 import { until } from './until.ts'
 
-/** Of a skipped test's name. */
+/** The end of a skipped test's name. */
 export const noPrometheus = Bun.which('prometheus') === null ? ' [skipped: no prometheus]' : ''
 
 type Sample = { readonly metric: Readonly<Record<string, string>>; readonly values: unknown }

@@ -71,7 +71,7 @@ export const pythonTool = (name: string): string | undefined => {
   return pythonTools !== undefined && existsSync(own) ? own : (Bun.which(name) ?? undefined)
 }
 
-/** Of a skipped test's name. */
+/** The end of a skipped test's name. */
 export const noPythonTools =
   pythonTools === undefined
     ? ' [skipped: needs python3 3.10 with a way to PyPI, or TEST_PYTHON_TOOLS]'

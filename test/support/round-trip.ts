@@ -69,7 +69,7 @@ export const startRoundTrip = async (engine: Engine) => {
   for (const stage of stages) await stage.start?.()
   return {
     sql,
-    /** Of the server. */
+    /** The process id of the server. */
     pid: server.pid,
     /** Makes payments, `together` at once, each until its answer; what their statements cost, without polls. */
     pay: async (count: number, together: number): Promise<readonly StatementCost[]> => {

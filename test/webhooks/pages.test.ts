@@ -19,7 +19,7 @@ const listed = 20
 const pagesMax = 50 * listed
 /** The API Pix makes one for each Pix key. */
 const topics = 10_000
-/** Those of types, each of an account of its own: so many take what every event is, and as many what none is. */
+/** Endpoints for types, each of an account of its own: half of them take what every event is, half what none is. */
 const ofTypes = 10_000
 /** The walk over all subjects reads so many rows at once, in the order of their key. */
 const walkPagesMax = 6_000

@@ -72,7 +72,7 @@ test.each([
   expect(keptOf(number)).toEqual({ values: undefined, unread: ['trace'] })
   // An identifier that looks like some card's number is that of no card.
   expect(keptOf(reference)?.unread).toEqual([])
-  // Of a request without its number, what looks like one may be one.
+  // In a request without its number, what looks like a number may be one.
   if (encoding === 'ascii') expect(keptOf(undefined)?.unread).toEqual(['trace'])
 })
 

@@ -166,7 +166,7 @@ describe('with TLS', () => {
     const shown = ['first', 'first']
     for (const { make, shows } of rotationOf(rotating, front, authority)) {
       await load(make())
-      // Those that are open end as they began.
+      // Open connections end as they began.
       expect(front.shown).toEqual(shown)
       front.drop()
       shown.push(shows)

@@ -69,7 +69,7 @@ describe('answer', () => {
 
   test.each([
     ['00', 0, 'confirmed'],
-    // Of a first sending it would be another message's.
+    // As the answer to a first sending it would be about another message.
     ['94', 0, 'refused'],
     ['94', 1, 'confirmed'],
     ['25', 0, 'not_known'],

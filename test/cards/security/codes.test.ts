@@ -82,7 +82,7 @@ describe('codes', () => {
     let calls = 0
     const other: SecurityModule = {
       ...module,
-      // Of each third answer it finds another code.
+      // It finds another code for each third answer.
       mac: async (key, algorithm, data) => {
         const isAnswer = data[1] === 0x31 && data[2] === 0x31
         const code = await module.mac(key, algorithm, data)

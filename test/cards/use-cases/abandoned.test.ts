@@ -50,7 +50,7 @@ describe('what a process left on the wire', () => {
       ['pending', null, 'authorization', '0100'],
       ['authorized', 'capture', 'capture', '0200'],
       ['authorized', 'void', 'void', '0100'],
-      // Of before captures had their numbers kept.
+      // This one is older than the kept numbers of captures.
       ['captured', 'void', 'void', '0100'],
     ] as const
     const ids = await Promise.all(

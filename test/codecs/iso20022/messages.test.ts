@@ -33,7 +33,7 @@ const leavesOf = (document: XmlDocument, node: number): readonly string[] => {
   return leaves
 }
 
-/** Those that may be empty. */
+/** Elements that may be empty. */
 const containers = new Set(['RltdAgts', 'RtrInf', 'RmtInf', 'Envlp', 'StsRsnInf'])
 
 /** What a typed message holds, in the same form. */

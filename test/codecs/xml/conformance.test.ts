@@ -140,7 +140,7 @@ describe('hostile input costs linear time', () => {
   }
   const small = 40_000
   const factor = 8
-  /** Of a quadratic algorithm the exponent is 2; noise of a busy machine stays well below 1.7. */
+  /** A quadratic algorithm has the exponent 2; noise of a busy machine stays well below 1.7. */
   const exponentMax = 1.7
   const quiet = createXmlScanner({ limits: { textBytesMax: 1 << 22, nameBytesMax: 1 << 22 } })
 

@@ -256,7 +256,7 @@ describe('what is remembered', () => {
     const scanner = learning()
     const text = (name: number) => `<a>1<b${name}/></a>`
     for (let name = 0; name <= branchesMax; name++) {
-      // Those of known shape earn what learning costs.
+      // Documents of a known shape earn what learning costs.
       for (let i = 0; i <= learningCosts; i++) scanner.scan(utf8(text(name)))
     }
     expect(hasShape(scanner, text(0))).toBe(true)

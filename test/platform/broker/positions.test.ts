@@ -195,7 +195,7 @@ test('what commits very late is found, in pieces, however far below; what is abo
   await broker.publish([textMessage(topic, 'second')])
   await until(() => seen.length === orders.length + 2)
   const late = seen.filter((text) => text.startsWith('late'))
-  // Those that lie near each other in their order.
+  // These lie near each other in their order.
   const near = orders.slice(0, 5).map((order) => `late ${order}`)
   expect(late.filter((text) => near.includes(text))).toEqual(near)
   expect(late.toSorted()).toEqual(orders.map((order) => `late ${order}`).toSorted())

@@ -146,7 +146,7 @@ test('an index that cannot be is an error, and the migration is missing still', 
 
 const manyRows = 1_000_000
 
-/** Of each migration that indexed a table with rows: what fills that table, and what writes to it as a payment does. */
+/** For each migration that indexed a table with rows: how to fill that table, and how a payment writes to it. */
 const grown = [
   {
     migration: '0064_transaction_amounts',

@@ -25,7 +25,7 @@ let database: TestDatabase
 beforeAll(async () => {
   // One session, whose statements the server tells of.
   database = await createTestDatabase(1)
-  // Of an empty table a page costs the same however many rows it has.
+  // A page of an empty table costs the same however many rows it has.
   const { sql } = database
   await sql`
     insert into audit_log (id, actor, action, object, outcome)

@@ -38,7 +38,7 @@ const createClock = () => {
   return { clock, pass, waiting: () => waiting.length }
 }
 
-/** Of other connections to the database of a test that has one. */
+/** The statements under way in other connections to a test's database, if it has one. */
 let statementsUnderWay = async (): Promise<number> => 0
 
 /** A moment, and as long as statements are under way. */
@@ -64,7 +64,7 @@ const jobOf = (options: Partial<JobOptions>, clock = createClock()) => {
   return { ...job, ...clock, lines }
 }
 
-/** Those of this file: other tests of the process may have left theirs. */
+/** The jobs of this file: other tests of the process may have left theirs. */
 const ourJobs = () => runningJobs().filter(({ name }) => name === 'test')
 
 const gate = () => Promise.withResolvers<void>()

@@ -57,7 +57,7 @@ export const storeMany = async (
 
 export type Made = { readonly id: string; readonly e2e: string; readonly n: number }
 
-/** Of those that {@link storeMany} made: sent ones that are answered, spread over all days. */
+/** Sent and answered messages that {@link storeMany} made, spread over all days. */
 export const madeOutbound = (sql: Client, count: number): Promise<readonly Made[]> =>
   sql<Made[]>`
     select id, e2e, n::int from made where status = 'ACCEPTED' order by md5(n::text) limit ${count}`

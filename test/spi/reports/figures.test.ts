@@ -239,7 +239,7 @@ test('what lies between two balances is held against our book, by the clock of t
   ])
   expect(short?.differences[0]).toMatchObject({ amount: '1024.99', our_amount: '1025.00' })
 
-  // Of what was paid in from another system, the entry alone tells.
+  // Only the entry tells of money paid in from another system.
   await receive(entry(at(4), `L${first.slice(1)}`, 5_000, 'CRDT'))
   await told(at(5), '1074.99')
   const [, , , funded] = await figures(today)
@@ -273,7 +273,7 @@ test('the number of entries of a day that is over is held against our book', asy
   await received(lateYesterday)
   await received(lateYesterday)
   const asked = await ask({ report: 'entries', day: yesterday })
-  // Of a document that was not received yet, the request tells the day.
+  // The request tells the day of a document that has not come yet.
   const before = await figuresIn(count(asked, 2))
   expect([before.status, await before.json()]).toMatchObject([
     200,

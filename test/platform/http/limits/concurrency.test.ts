@@ -41,7 +41,7 @@ const harness = () => {
 test('at twice what a rail can do, half is refused at once, and the other half is served', async () => {
   const { get, gate, shed, app } = harness()
   const asked = Array.from({ length: 2 * sustained }, () => get('/slow'))
-  // Those that are refused have their answer while the stage has not moved.
+  // The refused requests have their answers while the stage has not moved.
   const refused = await Promise.all(asked.slice(sustained))
   for (const answer of refused) {
     expect(answer.status).toBe(503)

@@ -90,7 +90,7 @@ describe('with a collector', () => {
     expect(first).toMatchObject({ isFailed: true, attributes: { 'error.type': 'ECONNRESET' } })
     const [second] = await spansOf(failing(new TypeError('4111111111111111')))
     expect(second).toMatchObject({ isFailed: true, attributes: { 'error.type': 'TypeError' } })
-    // Of the text enough that no identifier holds it by chance.
+    // This part of the text is so long that no identifier holds it by chance.
     expect(JSON.stringify([first, second])).not.toContain('411111111')
   })
 

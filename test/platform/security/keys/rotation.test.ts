@@ -71,7 +71,7 @@ describe.each(places)('keys of the %s', (_, store, source) => {
     expect(await verify(former, endMs - 5_000)).toBeDefined()
     expect(await verify(former, endMs)).toBeUndefined()
     expect(await verify(present, endMs)).toBeDefined()
-    // Of three secrets the first no longer counts: an account has two at most.
+    // The first of three secrets no longer counts: an account has two at most.
     await rotated(store, id, 60)
     expect(await verify(former)).toBeUndefined()
     expect(await verify(present)).toBeDefined()

@@ -264,7 +264,7 @@ describe('whatever the text', () => {
     const msOf = (count: number): number => {
       const text = `@ ${repeated.repeat(count)}`
       const times = [0, 1, 2].map(() => {
-        // Of the processor: what others take meanwhile does not count.
+        // CPU time: what others take meanwhile does not count.
         const begun = process.cpuUsage()
         scrub(text)
         return process.cpuUsage(begun).user / 1_000
@@ -272,7 +272,7 @@ describe('whatever the text', () => {
       return Math.min(...times)
     }
     const shortMs = msOf(2_000)
-    // Of an expression whose time grows with the square it would be 256 times as much.
+    // An expression with quadratic time would take 256 times as long.
     expect(msOf(32_000)).toBeLessThan(64 * shortMs + 200)
   })
 })

@@ -50,7 +50,7 @@ test('one call more than there is room for is refused at once; the others are se
   expect(refused.code).toBe(status.UNAVAILABLE)
   expect(refused.metadata.get('grpc-retry-pushback-ms')).toEqual(['1000'])
   expect(shed).toBe(1)
-  // Those inside go on, and what the key has no right to takes no room.
+  // The calls inside go on, and a call without the right takes no room.
   const [open1] = others
   open1?.write(request)
   if (open1 !== undefined) await once(open1, 'data')

@@ -53,7 +53,7 @@ const split = (amount: string): string =>
 const ofCompanies = (xml: string): string =>
   xml.replaceAll('<PrvtId><Othr><Id>12345678909<', '<PrvtId><Othr><Id>11222333000181<')
 
-/** Of documents that are too short to be read whole. */
+/** The findings without those of documents that are too short to read whole. */
 const besides = (all: readonly string[]): readonly string[] =>
   all.filter((text) => !text.startsWith('Structure'))
 

@@ -95,7 +95,7 @@ describe('a received message', () => {
       inbound(xml, { key: 'k' }),
       inbound(payment(), { resourceId, key: 'k' }),
     ])
-    // Of the two channels either may be first: the second one comes when the first is there.
+    // Either of the two channels may be first: the second message comes when the first is there.
     await storedWhen(database, 'biz_msg_idr', id)
     await worker.broker.publish([again, inbound(xml, { channel: 'SECONDARY', key: 'k' })])
     await receive(payment(), { key: 'k' })

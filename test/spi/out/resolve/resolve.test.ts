@@ -40,7 +40,7 @@ const app = testApp(
 
 const hourMs = 3_600_000
 
-/** Of the time when what is old here was made. */
+/** An EndToEndId of the time at which the old messages here were made. */
 const oldId = (): string => {
   const minute = new Date(Date.now() - 25 * hourMs).toISOString().replace(/\D/g, '').slice(0, 12)
   return fresh.endToEndId().replace(/^(.{9})\d{12}/, `$1${minute}`)

@@ -444,7 +444,7 @@ describe('unanswered payments', () => {
       ...inner,
       send: async (...args: Parameters<typeof inner.send>) => {
         sends++
-        // Of the queue the second time; what the watch sends has no answer.
+        // The second send is that of the queue; what the watch sends has no answer.
         if (sends !== 2) return { kind: 'unknown', reason: 'status 503' } as const
         await held.promise
         return inner.send(...args)
