@@ -119,6 +119,12 @@ test('what is not whole fails by its name', async () => {
   await close()
 })
 
+test('what --hold lacks is said before anything is read', async () => {
+  const { code, out, err } = await check('postgres://127.0.0.1:1/nowhere', ['--hold'])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain('--hold needs the settings of cards')
+})
+
 test('a role that may not look at others still sees that they are there', async () => {
   const { dsn, sql, close } = await createTestDatabase()
   const role = `onlooker_${process.pid}`

@@ -54,6 +54,8 @@ on it must be compared with the books of the counterparties, and which API keys 
   run: async (args, io, program) => {
     const loaded = demandSettings(program.load(io.env))
     const isQuick = args.flag('quick')
+    const all = idleFeatures(program, loaded, errorLogger(io))
+    const holding = args.flag('hold') ? holdingOf(all) : []
     const checks: Check[] = []
     const databases = demandDatabases(loaded)
     for (const dsn of databases) {
@@ -62,14 +64,14 @@ on it must be compared with the books of the counterparties, and which API keys 
       checks.push(...ofDatabase(setting, found))
     }
     const isWhole = checks.every(({ status }) => status !== 'failed')
-    const features = isWhole ? idleFeatures(program, loaded, errorLogger(io)) : []
+    const features = isWhole ? all : []
     checks.push(...(await checkSealed(features, io)))
     const book = (await Promise.all(features.map((feature) => feature.book?.() ?? []))).flat()
     const lastMs = Math.max(...book.map(({ last }) => last?.getTime() ?? 0))
     const last = lastMs > 0 ? new Date(lastMs) : null
     const keys = isWhole ? await activeKeys(databases[0], io) : []
     const failed = checks.some(({ status }) => status === 'failed')
-    const held = args.flag('hold') && !failed ? await holdAll(features) : null
+    const held = args.flag('hold') && !failed ? await holdAll(holding) : null
     print(args, io, { ok: !failed, last, checks, book, keys, held }, () =>
       textOf({ checks, book, keys, held, last }),
     )
@@ -77,9 +79,16 @@ on it must be compared with the books of the counterparties, and which API keys 
   },
 }
 
-const holdAll = async (features: readonly Feature[]): Promise<number> => {
+type Hold = NonNullable<Feature['hold']>
+
+/** @throws UsageError before anything is read, which may take hours */
+const holdingOf = (features: readonly Feature[]): readonly Hold[] => {
   const holding = features.flatMap(({ hold }) => hold ?? [])
   if (holding.length === 0) throw new UsageError('--hold needs the settings of cards')
+  return holding
+}
+
+const holdAll = async (holding: readonly Hold[]): Promise<number> => {
   const held = await Promise.all(holding.map((hold) => hold()))
   return held.reduce((sum, count) => sum + count, 0)
 }
