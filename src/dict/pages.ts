@@ -16,7 +16,7 @@ export const agePage = pageQuery(
 /** The place behind which a page begins. */
 export type Place = readonly [createdAt: string, id: string]
 
-/** Before all that there is. */
+/** The place before all others. */
 export const newest: Place = ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
 
 export const placeIn = (cursor: string | undefined): Place | undefined => {
@@ -48,7 +48,7 @@ export const agePageOf = async <One extends object>(
     readonly isOne: Fragment
     /** The few to take it from; undefined: all. */
     readonly few: Fragment | undefined
-    /** As the index of those says that wait for a person. */
+    /** The condition for waiting for a person, in the words of its index. */
     readonly waits: Fragment
     readonly roles: readonly string[]
     readonly statuses: readonly string[]

@@ -29,7 +29,7 @@ export type Identity = {
   readonly card: bigint | undefined
 }
 
-/** To be taken before the request is wiped. */
+/** Take it before the request is wiped. */
 export const identityOf = ({ terminalId, rrn, pan }: CardMessage): Identity => ({
   terminalId,
   rrn,
@@ -121,7 +121,7 @@ export class Exchanges {
     this.transactions++
   }
 
-  /** After `add`, if the request was written. */
+  /** Ends the reservation; if the request was written, only after `add`. */
   release(key: number, lane: Lane): void {
     this.reserved.delete(key)
     lane.inFlight--

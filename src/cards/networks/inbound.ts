@@ -53,7 +53,7 @@ export class Inbound {
       const { mti } = this.parser
       if (mti === '0800' || isAdvice(mti) || isOfTotals(mti)) return readMessage(this.parser)
       const answer = readAnswer(this.parser)
-      // To be compared with that of the request.
+      // The card number, to compare with that of the request.
       const pan = this.parser.copy(2)
       if (pan?.every(isDigit) === true) answer.pan = pan
       else pan?.fill(0)

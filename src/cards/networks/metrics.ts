@@ -61,7 +61,7 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
       networks.set(network, health)
       return countsBy((name) => {
         const counter = all.get(name)!
-        // From the start on: the increase that is the first event is one only where there was a zero before it.
+        // The count begins at zero, since otherwise the first event would not show as an increase.
         counter.inc({ network }, 0)
         return counter.labels(network)
       })

@@ -68,12 +68,12 @@ export class Outbound {
     return this.appendWith((out, at) => this.pack(message, out, at), withinMs, undefined)
   }
 
-  /** As `append`, of an answer: what it repeats is written as it was read. */
+  /** As `append`, for an answer: it repeats fields of the request as they were read. */
   appendAnswer(message: CardMessage, withinMs: number, tpdu: Uint8Array | undefined): boolean {
     return this.appendWith((out, at) => this.packAnswer(message, out, at), withinMs, tpdu)
   }
 
-  /** As `append`, of a packed message. */
+  /** As `append`, for a packed message. */
   appendBytes(message: Uint8Array, withinMs: number, tpdu?: Uint8Array): boolean {
     return this.appendWith(
       (out, at) => {

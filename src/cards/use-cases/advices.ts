@@ -160,7 +160,7 @@ type Booked = {
   readonly sale: readonly Capture[]
 }
 
-/** With the sum that a void in part has left of it. What is captured is told of by its captures. */
+/** The authorization as a sale, also with the sum that a void in part has left. Captures tell of a captured one. */
 const saleOf = (
   network: Pick<Network, 'content'> | undefined,
   { status, stan, transmission, amountCents, reversedCents = 0n }: CardTransaction,

@@ -55,7 +55,7 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
     if (tokens.length === 1 && only !== undefined) return [await outcomeOf(first(only))]
     const all = await many(tokens).catch(() => undefined)
     if (all?.lines.length === tokens.length) return all.lines
-    // Whatever it said instead, or if one of them kept it from saying anything.
+    // The vault answered something else, or one token kept it from answering at all.
     take(undefined)
     // Each is answered by itself: one that is slow holds up nobody else.
     return tokens.map((token) => outcomeOf(alone(token)))

@@ -108,7 +108,7 @@ export const listClaims = async (
   return (await agePageOf<ClaimRow>(sql, claims, filter)).map(claimOf)
 }
 
-/** As the index of those says. */
+/** The condition in the words of its index. */
 const waiting = (sql: Queryable) => sql`
   wanted is null and (role = 'donor' and status = 'waiting_resolution'
     or role = 'claimer' and status = 'confirmed' and type = 'OWNERSHIP')`

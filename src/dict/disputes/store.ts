@@ -137,7 +137,7 @@ export const listDisputes = async <D extends Dispute>(
 const ofPayment = (sql: Queryable, transactionId: string) => sql`(
   select * from dict_disputes where transaction_id = ${transactionId} offset 0) of_payment`
 
-/** As the index of those says. */
+/** The condition in the words of its index. */
 const waiting = (sql: Queryable) => sql`
   wanted is null and role = 'asked' and status in (${constants(sql, unansweredStatuses)})`
 

@@ -31,7 +31,7 @@ export type RefundService = DisputeService<RefundContent, RefundWanted> & {
   readonly returnOf: (refund: Refund) => Promise<PaymentReturn | undefined>
 }
 
-/** Whatever moves money needs this right, whichever way it is asked. */
+/** Every act that moves money needs this right. */
 const movingScope = 'spi:send'
 
 /** Refund requests that this institution makes as the payer's, and those that are made of it as the receiver's. */

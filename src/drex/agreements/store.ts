@@ -250,7 +250,7 @@ export const movePosition = async (
   return moved.count === 1
 }
 
-/** Until the transaction ends, nobody moves it, and nobody is taken over who would have to be read of from before it. */
+/** Until the transaction ends, nobody moves the position or takes over an agreement that needs earlier events. */
 export const lockPosition = async (sql: Transaction, network: string): Promise<void> => {
   await sql`select from drex_agreement_positions where network = ${network} for update`
 }

@@ -73,7 +73,7 @@ export const createContracts = (deps: ServiceDeps) => {
   }
   return {
     get,
-    /** Also where it was deployed, and allowed: what calls of it went through is theirs. */
+    /** The contract, with corrections of its own deployment and permit; corrections of calls belong to the calls. */
     async getWhole(...asked: Parameters<typeof get>) {
       const contract = await get(...asked)
       const { transactionId, permitTransactionId } = contract

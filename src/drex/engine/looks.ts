@@ -11,7 +11,7 @@ export type Looks = {
   readonly pause: (signal?: AbortSignal, leastMs?: number) => Promise<void>
 }
 
-/** Between two looks at rest. Networks with blocks of two seconds and more are never looked at more often. */
+/** The time between two looks at rest. We never look more often at networks with blocks of two seconds or more. */
 const restMs = 500
 /** After so many looks without a sign of anything under way, all is at rest. */
 const looksAfter = 40

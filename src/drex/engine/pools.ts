@@ -14,7 +14,7 @@ import * as lanes from './lane-store.ts'
 const aloneMs = 60_000
 /** After so long, nobody waits for a block any more. A look that comes so long after the last one begins anew. */
 const waitMs = 600_000
-/** Between two warnings of a wallet. */
+/** The time between two warnings about a wallet. */
 const warnedMs = 60_000
 /** A single node may lie, as with heads. */
 const toldMin = 2
@@ -96,7 +96,7 @@ export const poolsOf = async (
   )
 }
 
-/** For how long its pool has not been even, and whether that is to be told again now. */
+/** How long the wallet's pool has not been even, and whether to tell it again now. */
 const waitOf = (context: EngineContext, sender: Hex) => {
   const all = seenOf(context)
   const nowMs = performance.now()

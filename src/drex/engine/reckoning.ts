@@ -118,7 +118,7 @@ const holdAll = async (context: EngineContext, sender: Hex, why: string): Promis
 /** Comparisons under way at once: each asks one question after another. */
 const comparedMax = 4
 
-/** In the order in which they were asked for. A slow node holds up only the wallets whose nonces it is asked for. */
+/** Compares senders in the order of asking. A slow node holds up only the wallets for which we ask it. */
 const createComparisons = (
   context: EngineContext,
   on: { readonly onCompared: () => void; readonly onFailed: (sender: Hex) => void },
@@ -200,7 +200,7 @@ const compare = async (context: EngineContext, sender: Hex): Promise<void> => {
       throw new RpcFailure('transient', 'another transaction has the nonce of one that was found')
     return isKnown
   })
-  // With more of it in a pool, it is looked at again as one whose nonces are even.
+  // If a pool has more of it, we look at it again, as at a sender whose nonces are even.
   if (isKnown && pooled <= Math.max(next, count)) knownNonces.set(sender, server)
   if (adopted.size + held.size === 0) return
   const told = { network: network.id, sender, found: adopted.size, held: held.size }
@@ -272,7 +272,7 @@ export const takeFromChain = async (
   return true
 }
 
-/** With the permits of deployments that are found now: before, nobody knew which contracts they name. */
+/** Matches the permits of deployments found now, too: before, nobody knew which contracts they name. */
 const matchAll = (
   unsent: readonly heldStore.Unsent[],
   sent: readonly Sent[],

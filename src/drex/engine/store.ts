@@ -110,7 +110,7 @@ export const insertTransactions = async (
       created_by, expires_at)`
 }
 
-/** With the server of the database that has told of it. */
+/** A transaction and the database server that told of it. */
 export type Taken = OpenTransaction & { readonly server: string }
 
 /** Another one after a failover, or once the same one began anew: what this process remembers may be of a later state. */
@@ -210,7 +210,7 @@ export const markBroadcast = async (sql: Client, ids: readonly string[]): Promis
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'accepted')})`
 }
 
-/** Until a transaction of which nothing is known is looked at again. */
+/** The time until the next look at a transaction of which we know nothing. */
 export const retryMs = 500
 
 /** Delays the next look, and stores an error for the reader. */

@@ -21,7 +21,7 @@ import type { OpenTransaction, TransactionError } from './transaction.ts'
 const batchMax = 250
 /** How long other processes leave alone what a process has claimed. */
 const claimMs = 10_000
-/** Between two looks for what has expired. */
+/** The time between two looks for expired transactions. */
 const expiryMs = 1_000
 /** Wallets that one other program signs for at the same time: each program has room of its own. */
 const remoteSendersMax = 32
@@ -328,7 +328,7 @@ export const send = async (
   return refused
 }
 
-/** Not written down before it is due: its receipt may come first. */
+/** We write this down only when it is due: the receipt may come first. */
 export const noteAccepted = (
   { accepted, heads, network }: EngineContext,
   ids: readonly string[],

@@ -35,7 +35,7 @@ export type LedgerContext = Omit<FollowerContext, 'watchBlocks'> & {
 }
 
 const checksMax = 64
-/** Between two comparisons of balances, while one is enough for all wallets that have moved. */
+/** The time between two comparisons of balances, while one is enough for all wallets that have moved. */
 const compareMs = 1_000
 /** The number of blocks whose states every node keeps at least. */
 const stateBlocks = 100
@@ -144,7 +144,7 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<number> =
   return page.last.number
 }
 
-/** With the times of their blocks, which must be the blocks that the events named. */
+/** The entries with the times of their blocks, which must be the blocks that the events named. */
 const dated = async (
   { source, page }: Reading,
   entries: readonly Entry[],

@@ -33,7 +33,7 @@ export type Page = {
   /** The block that it begins after. */
   readonly before: Anchor
   readonly last: Anchor
-  /** In order; of blocks after the place that was asked for, and not after `last`. */
+  /** In order, from the blocks after the asked place up to `last`. */
   readonly logs: readonly Log[]
   /** The blocks that were read on the way. */
   readonly blocks: ReadonlyMap<number, Block>

@@ -96,7 +96,7 @@ const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   ],
   [/underpriced|gas price (below|too low)|fee (cap|too low)|minimum gas price/i, 'underpriced'],
   [/insufficient (funds|balance)|upfront cost|enough funds/i, 'insufficient_funds'],
-  // Before the limits, of which a contract's own words may speak.
+  // Before the limits: a contract's own words may speak of limits.
   [/^(error: )?vm exception|: revert/i, 'reverted'],
   // Before the account's rights, whose codes some nodes use for their limits.
   [
@@ -159,7 +159,7 @@ export const classifyRpcError = (error: unknown): RpcFailure => {
   )
 }
 
-/** In words of other limits, too: they are looked for first. */
+/** The words of other limits may hold these too, so we look for these first. */
 const tooLarge = /\bbatch|too (big|large|long)\b|\b(payload|entity|request size)\b/i
 /** The code with which nodes that take no batches refuse one. */
 const noRequest = -32600

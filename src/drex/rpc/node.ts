@@ -336,7 +336,7 @@ const inGroups = async <M extends Method>(
   return [...outcomes, ...unasked(requests.length - outcomes.length)]
 }
 
-/** In order; what a batch left unanswered is asked for alone. */
+/** All outcomes in order; asks alone for those that a batch left out. */
 const completed = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],

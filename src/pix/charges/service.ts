@@ -74,7 +74,7 @@ export const createChargeService = ({ sql, addresses, now, wording }: ChargeServ
       : await view(tx, await putCharge(tx, wanted, request, putting))
     return { status: 201, body: JSON.stringify(body) }
   }
-  /** With what was paid. */
+  /** The charge with what was paid for it. */
   const whole = async (charge: Charge) => {
     const paid = (await pixOfCharges(sql, [charge.id])).get(charge.id)
     return { ...(await view(sql, charge)), ...paidView(paid) }

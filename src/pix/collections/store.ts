@@ -26,7 +26,7 @@ const columns = (sql: Queryable) => sql`
   c.due_on as "dueOn", c.cycle, c.amount_cents as "amountCents", c.content, c.history, c.ending,
   c.next_at as "nextAt", c.created_at as "createdAt"`
 
-/** With what was tried of each. */
+/** The collections with their attempts. */
 const whole = async (sql: Queryable, rows: readonly Row[]): Promise<readonly Collection[]> => {
   if (rows.length === 0) return []
   const wanted = JSON.stringify(rows.map(({ account, txid }) => ({ account, txid })))

@@ -111,7 +111,7 @@ export const addReceived = async (
   return rows.flatMap(({ id }) => (ids.has(id) ? [] : [id]))
 }
 
-/** In the order in which all lock them; of two ends of one, what has settled. */
+/** The ends in the order in which all lock them; of two ends with one id, the settled one. */
 const sortedEnds = (
   ends: readonly IncomingEnd[],
   idOf: (end: IncomingEnd) => string | null,

@@ -18,7 +18,7 @@ export type DatabaseFeatureOptions = {
   readonly migrations: readonly Migration[]
   /** False: waits until another process has brought the schema up to date. */
   readonly migrateOnStart: boolean
-  /** Before anything is done in it. @returns false where that cannot be told now @throws SameDatabaseError */
+  /** Called before anything is done in it. @returns false if it cannot tell now @throws SameDatabaseError */
   readonly demandApart?: () => Promise<boolean>
   readonly logger: Logger
 }

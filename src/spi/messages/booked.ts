@@ -68,7 +68,7 @@ const isDebited = (sql: Queryable, type: PendingQuery<Row[]>) => sql`(
   order by e.reference desc, e.message_id desc, e.position desc limit 1
 ) is true`
 
-/** With whether a part of theirs is booked that has no answer. */
+/** Unknown messages, each with whether one of its parts without an answer is booked. */
 export const findBooked = (sql: Queryable, after: string): Promise<readonly Walked[]> => sql<
   Walked[]
 >`

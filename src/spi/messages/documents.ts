@@ -24,7 +24,7 @@ const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 
 const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
 
-/** As the messages write it, whatever is wrong with it. */
+/** The id as messages write it, even a wrong one. */
 const bizMsgIdrForm = z
   .string()
   .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')

@@ -46,7 +46,7 @@ export const spiMessages = pgTable(
     reaskAfter: instant('reask_after'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
-    /** Until then a queued message has no entry in the queue, which gets it then; null: it has one, or stands in a line. */
+    /** When a queued message without an entry in the queue gets one; null: it has one, or stands in a line. */
     requeueAfter: instant('requeue_after'),
     /**
      * The line that a queued message stands in until it is sent: the channel took no more. It has an entry in the queue

@@ -262,7 +262,7 @@ class GatewayCall implements Base, Listener {
     this.base.sendStatus({ code, details })
   }
 
-  /** As over HTTP, a call that the key has no right to counts, too. */
+  /** As over HTTP, a call counts even if the key has no right to it. */
   private limit(principal: Principal | undefined, metadata: Metadata): void {
     if (principal !== undefined) this.context.know(this.base.getPeer())
     const taken = principal && this.context.rates?.take(principal)
@@ -373,7 +373,7 @@ class GatewayCall implements Base, Listener {
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
   }
 
-  /** Whoever ends the call, this gateway or its library. */
+  /** Translates the details, whoever ends the call: this gateway or its library. */
   private inLanguage(status: PartialStatus): PartialStatus {
     if (this.language === 'en' || status.details === undefined) return status
     return { ...status, details: portugueseOf(status.details) ?? status.details }

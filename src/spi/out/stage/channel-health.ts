@@ -162,7 +162,7 @@ const noteRefusal = (
     if (isRoom) for (const id of ids) state.refused.add(id)
     if (state.refused.size >= accessRefusalsMin) state.pausedUntilMs = lookAtMs
   }
-  // As long as none is let in, we say that it is us who are refused, though none is held up for it.
+  // Until one message is let in, we report that the interface refuses us, even if we hold up no other for it.
   if (state.refused.size > 0) state.access.failed(undefined, { status, problem: problem.type })
 }
 

@@ -321,7 +321,7 @@ export const lockUnanswered = async (
 
 type Reask = {
   readonly id: string
-  /** With this one. */
+  /** How often it was sent again, this time included. */
   readonly reasks: number
   /** The least time until the next, from now on. */
   readonly pauseMs: number

@@ -171,7 +171,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       if (lane === undefined) continue
       const turnedAway = way === paidOn ? undefined : await lane.pay({ bytes, comesAgain })
       if (turnedAway !== undefined) return turnedAway
-      // With others it would have their request refused.
+      // A message to blame goes alone, because with others it would have their request refused.
       const send = health.isToBlame(way, id) ? lane.sendAlone : lane.send
       last = await send({ id, bytes, trace, comesAgain, isPaid: true })
       if (last.kind !== 'unreachable' || !last.isDown) return last
