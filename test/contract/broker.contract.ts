@@ -10,6 +10,7 @@ import {
   topics,
   valueBytesMax,
 } from '#src/platform/broker/index.ts'
+import { backlogOf } from '../support/backlog.ts'
 import { until } from '../support/until.ts'
 
 export type BrokerUnderTest = {
@@ -331,7 +332,7 @@ export const brokerContract = (name: string, underTest: BrokerUnderTest): void =
         await Bun.sleep(50)
         expect(taken).toBe(before)
         await consumer.stop()
-        const waiting = await broker.backlog(topic, 'g')
+        const waiting = await backlogOf(broker, topic, 'g')
         expect(waiting.depth).toBe(90 - done)
         expect(waiting.ageSeconds).toBeGreaterThan(0)
       },

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Broker, BrokerUnavailableError, valueBytesMax } from '#src/platform/broker/index.ts'
 import { waitingBytesMax } from '#src/platform/broker/kafka/publisher.ts'
+import { backlogOf } from '../../../support/backlog.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { isKafkaHere, startTestKafka } from '../../../support/kafka.ts'
 import { until } from '../../../support/until.ts'
@@ -88,7 +89,7 @@ describe('a Kafka that is away', () => {
       const reader = createReader()
       broker.consume({ topic, group: 'g', batchSizeMax: 10, handler: reader.handler })
       await broker.publish(keys.map((key) => ({ topic, key, value: Buffer.from('before') })))
-      await until(async () => (await broker.backlog(topic, 'g')).depth === 0)
+      await until(async () => (await backlogOf(broker, topic, 'g')).depth === 0)
       const load = startLoad(broker, topic, keys)
       await until(() => reader.count() > 100)
       for (let restart = 0; restart < 2; restart++) {
@@ -110,7 +111,7 @@ describe('a Kafka that is away', () => {
       }
       await broker.stop()
       const later = await open({ address })
-      expect((await later.backlog(topic, 'g')).depth).toBe(0)
+      expect((await backlogOf(later, topic, 'g')).depth).toBe(0)
       await kafka.close()
     },
     120_000,

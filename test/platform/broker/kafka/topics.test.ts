@@ -7,6 +7,7 @@ import {
   topics,
   valueBytesMax,
 } from '#src/platform/broker/index.ts'
+import { backlogOf } from '../../../support/backlog.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
 import { until } from '../../../support/until.ts'
@@ -254,7 +255,7 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
       { topic, key: 'k', value: Buffer.from('1'), publishedAt },
       { topic, key: 'k', value: Buffer.from('2') },
     ])
-    const { depth, ageSeconds } = await broker.backlog(topic, 'g')
+    const { depth, ageSeconds } = await backlogOf(broker, topic, 'g')
     expect(depth).toBe(2)
     expect(Math.abs(ageSeconds - 3_600)).toBeLessThan(60)
     const times: number[] = []

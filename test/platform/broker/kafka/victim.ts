@@ -1,4 +1,5 @@
 /** A consumer in a process of its own that settles twenty messages and never ends the next batch; to be killed. */
+import { backlogOf } from '../../../support/backlog.ts'
 import { openKafkaBroker } from './support.ts'
 
 const [address = '', topic = ''] = process.argv.slice(2)
@@ -15,7 +16,7 @@ broker.consume({
       return
     }
     // Positions are written behind the work: what is settled is in Kafka when the backlog says so.
-    while ((await broker.backlog(topic, 'g')).depth > settledMax) await Bun.sleep(20)
+    while ((await backlogOf(broker, topic, 'g')).depth > settledMax) await Bun.sleep(20)
     process.stdout.write('taken\n')
     await new Promise(() => {})
   },
