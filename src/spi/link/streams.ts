@@ -310,6 +310,7 @@ const messagesOf = (answer: RawAnswer): Cut => {
   const { headers, body } = answer
   const contentType = headers.get('content-type') ?? ''
   if (!isMultipart(answer)) {
+    if (isOpenEnded(headers) && !endsAsMessage(body)) return salvaged(answer)
     return {
       messages: [{ resourceId: resourceIdIn(headers.get('pi-resourceid')), xml: body }],
       lost: undefined,
@@ -323,6 +324,10 @@ const messagesOf = (answer: RawAnswer): Cut => {
     return salvaged(answer)
   }
 }
+
+/** Whether its end is that of its connection, which may have broken off. */
+const isOpenEnded = (headers: Headers): boolean =>
+  !headers.has('content-length') && !headers.has('transfer-encoding')
 
 const hyphen = 45
 

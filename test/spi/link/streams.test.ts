@@ -5,7 +5,7 @@ import { createCentralBank } from '../../../src/simulators/central-bank/index.ts
 import { UncutAnswerError } from '../../../src/spi/link/errors.ts'
 import { answerBytesMax } from '../../../src/spi/link/exchange.ts'
 import { until } from '../../support/until.ts'
-import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
+import { answer, interfaceClient, ispb, openEnded, type RawAnswer, rawServer } from './support.ts'
 
 const nextHeader = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/t2?x=1` }
 const multipart = Buffer.from(
@@ -311,6 +311,20 @@ describe('a read stream', () => {
   })
 
   const envelope = Buffer.from('<Envelope>of a message</Envelope>')
+
+  test('a document without a declared length is taken if it ends as a message does', async () => {
+    const headers = { ...nextHeader, 'Content-Type': 'application/xml', 'PI-ResourceId': 'r9' }
+    const cut = openEnded(headers, envelope.toString().slice(0, 20))
+    const whole = openEnded(headers, `${envelope}\n`)
+    await opened([answer(204, nextHeader), cut, whole], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      await stream.next()
+      const error = await thrownBy(stream.next())
+      expect(error).toMatchObject({ code: 'single', isRepeatable: true, messages: [] })
+      expect(idsOf(await stream.next())).toEqual(['r9'])
+    })
+  })
+
   const [zippedMany, zippedOne] = [gzipSync(multipart), gzipSync(envelope)]
   const ofOne = { ...nextHeader, 'Content-Type': 'application/xml', 'PI-ResourceId': 'r9' }
   const behind = (zipped: Uint8Array, bytes: string) => Buffer.concat([zipped, Buffer.from(bytes)])

@@ -41,8 +41,8 @@ export type RawRequest = {
   readonly body: Buffer
 }
 
-/** What a raw peer answers: the whole answer, or `cut` to end the connection, or `silent`. */
-export type RawAnswer = Buffer | 'cut' | 'silent'
+/** What a raw peer answers: the whole answer, the last of its connection, `cut` to end that, or `silent`. */
+export type RawAnswer = Buffer | { readonly last: Buffer } | 'cut' | 'silent'
 
 export type RawServer = {
   readonly url: string
@@ -77,8 +77,10 @@ export const rawServer = (
         requests.push(request)
         socket.data.bytes = bytes.subarray(end)
         const given = answerTo(request, requests.length)
+        if (given === 'silent') return
         if (given === 'cut') socket.terminate()
-        else if (given !== 'silent') socket.write(given)
+        else if ('last' in given) socket.end(given.last)
+        else socket.write(given)
       },
     },
   })
@@ -87,6 +89,12 @@ export const rawServer = (
     requests,
     stop: () => listener.stop(true),
   }
+}
+
+/** An HTTP/1.1 answer that says nothing of its length: it ends where its connection does. */
+export const openEnded = (headers: Readonly<Record<string, string>>, body: string): RawAnswer => {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { last: Buffer.from(`HTTP/1.1 200 X\r\n${lines.join('')}\r\n${body}`) }
 }
 
 /** An HTTP/1.1 answer. */
