@@ -90,7 +90,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
   })
 }
 
-const noEffect = {
+export const noEffect = {
   answers: [],
   view: undefined,
   facts: [],

@@ -7,7 +7,6 @@ import {
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
-  writeOnce,
 } from '#src/platform/database/index.ts'
 import { currentTraceparent, inSpan, type Logger } from '#src/platform/observe/index.ts'
 import type { Backoff } from '#src/platform/runtime/index.ts'
@@ -17,7 +16,7 @@ import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { reportLate } from './pending.ts'
 import type { ReadInbound } from './read.ts'
-import { createSlowJudge, SlowDatabaseError, SlowMessageError } from './slow.ts'
+import { SlowDatabaseError, SlowMessageError, smallOneLike, storeAlone } from './slow.ts'
 
 /** Messages that one transaction stores. */
 const batchMessagesMax = 250
@@ -43,13 +42,13 @@ export type WorkerServiceDeps = {
 export const createWorkerService = (deps: WorkerServiceDeps) => {
   const { slowBackoff } = deps
   const write = createWriter(deps)
-  const judge = createSlowJudge(() => writeOnce(deps.sql))
+  const probe = createProbe(deps)
   /** The values of what was written when a statement ran into the time limit: each goes alone from then on. */
   const suspects = new WeakSet<Uint8Array>()
   const storeTogether = createGatherer<ReadInbound, void>({
     write: async (batch) => {
       try {
-        return await judge.store(() => write(batch))
+        return await write(batch)
       } catch (error) {
         if (isStatementCanceled(error))
           for (const { delivery } of batch) suspects.add(delivery.value)
@@ -65,7 +64,10 @@ export const createWorkerService = (deps: WorkerServiceDeps) => {
   const store = (inbound: ReadInbound): Promise<unknown> => {
     const { value, attempt } = inbound.delivery
     return attempt > 1 || suspects.has(value)
-      ? judge.storeAlone(inbound, () => write([inbound], true))
+      ? storeAlone(
+          () => write([inbound], true),
+          () => probe(inbound),
+        )
       : storeTogether(inbound)
   }
   return {
@@ -116,6 +118,22 @@ const createWriter =
     metrics.onBatch(batch.length, seconds)
     report(batch, applied, seconds, metrics, logger)
     return batch.map(() => undefined)
+  }
+
+class TakenBackError extends Error {}
+
+/** Stores a small message like one that takes too long, and takes it back. */
+const createProbe =
+  ({ sql, broker, apply }: WorkerServiceDeps) =>
+  async (inbound: ReadInbound): Promise<void> => {
+    const small = smallOneLike(inbound, apply.now())
+    const stored = sql.begin(async (tx) => {
+      await applyBatch(tx, [small], { ...apply, outbox: broker, settling: undefined })
+      throw new TakenBackError()
+    })
+    await stored.catch((error: unknown) => {
+      if (!(error instanceof TakenBackError)) throw error
+    })
   }
 
 /** A message that waits for another's lock is not slow itself, so that wait ends sooner, with another error. */

@@ -1,13 +1,15 @@
 import { isStatementCanceled } from '#src/platform/database/index.ts'
-import { inTimeOr } from '#src/platform/runtime/index.ts'
-import type { ReadInbound } from './read.ts'
+import { inTimeOr, newUuid } from '#src/platform/runtime/index.ts'
+import { random } from '../../random.ts'
+import type { Answer } from './answers.ts'
+import { noEffect, type ReadInbound } from './read.ts'
 
-/** A message alone runs into the time limit of a statement, while the database serves others. */
+/** A message alone runs into the time limit of a statement, and a small one of its kind does not. */
 export class SlowMessageError extends Error {
   override readonly name = 'SlowMessageError'
 }
 
-/** A message alone runs into it, and nothing tells that the message is to blame: it does not count. */
+/** A message alone runs into it, as a small one of its kind would: the message is not to blame, and it does not count. */
 export class SlowDatabaseError extends Error {
   override readonly name = 'SlowDatabaseError'
 }
@@ -16,63 +18,59 @@ export class SlowDatabaseError extends Error {
 const quickMs = 3_000
 
 /**
- * Tells a message that takes too long from a database that does. A try counts against a message only if others were
- * stored meanwhile, or, where no other message takes too long either, if a write of a row does not.
+ * Stores a message that shares its transaction with nobody, and tells one that takes too long from a database that does.
  *
- * @param probe writes a row as payments do
+ * @param probe stores a {@link smallOneLike} it, and takes that back
+ * @throws SlowMessageError, or SlowDatabaseError, where a statement runs into the time limit
  */
-export const createSlowJudge = (probe: () => Promise<unknown>) => {
-  let quickOnes = 0
-  /** Which one took too long since the last quick one. */
-  let slow: string | undefined
-  let areSeveral = false
-
-  const store = async <T>(write: () => Promise<T>): Promise<T> => {
-    const startMs = performance.now()
-    const result = await write()
-    if (performance.now() - startMs <= quickMs) {
-      quickOnes++
-      slow = undefined
-      areSeveral = false
-    }
-    return result
-  }
-
-  const isToBlame = async ({ delivery }: ReadInbound, quickBefore: number): Promise<boolean> => {
-    if (quickOnes > quickBefore) return true
-    const name = `${delivery.topic} ${delivery.partition} ${delivery.offset}`
-    areSeveral ||= slow !== undefined && slow !== name
-    slow ??= name
-    if (areSeveral) return false
-    const written = probe().then(
+export const storeAlone = async <T>(
+  write: () => Promise<T>,
+  probe: () => Promise<unknown>,
+): Promise<T> => {
+  try {
+    return await write()
+  } catch (cause) {
+    if (!isStatementCanceled(cause)) throw cause
+    const isStored = probe().then(
       () => true,
       () => false,
     )
-    return inTimeOr(written, quickMs, false)
+    if (await inTimeOr(isStored, quickMs, false)) {
+      throw new SlowMessageError('a message takes longer than a statement may', { cause })
+    }
+    throw new SlowDatabaseError(
+      'the database is too slow to store what is received: it stays in its queue',
+      { cause },
+    )
   }
+}
 
+const ownCharacters = 11
+const ofAnother = (id: string): string => id.slice(0, -ownCharacters) + random(ownCharacters)
+
+/** A message of the same type that nobody has sent: it answers one thing at most, and nothing follows from it. */
+export const smallOneLike = (inbound: ReadInbound, now: Date): ReadInbound => {
+  const { message, answers } = inbound
   return {
-    /** Stores some messages. */
-    store,
-    /**
-     * Stores one that shares its transaction with nobody.
-     *
-     * @throws SlowMessageError, or SlowDatabaseError, where a statement runs into the time limit
-     */
-    storeAlone: async <T>(inbound: ReadInbound, write: () => Promise<T>): Promise<T> => {
-      const quickBefore = quickOnes
-      try {
-        return await store(write)
-      } catch (cause) {
-        if (!isStatementCanceled(cause)) throw cause
-        if (await isToBlame(inbound, quickBefore)) {
-          throw new SlowMessageError('a message takes longer than a statement may', { cause })
-        }
-        throw new SlowDatabaseError(
-          'the database is too slow to store what is received: it stays in its queue',
-          { cause },
-        )
-      }
+    ...inbound,
+    ...noEffect,
+    answers: answers.slice(0, 1).map(answerLike),
+    message: {
+      ...message,
+      id: newUuid(now),
+      bizMsgIdr: message.bizMsgIdr && ofAnother(message.bizMsgIdr),
+      resourceId: message.resourceId && ofAnother(message.resourceId),
+      warnings: [],
+      transactions: message.transactions.slice(0, 1).map((one) => ({
+        ...one,
+        endToEndId: one.endToEndId && ofAnother(one.endToEndId),
+      })),
+      xml: new Uint8Array(1),
     },
   }
 }
+
+const answerLike = (answer: Answer): Answer =>
+  answer.kind === 'message'
+    ? { ...answer, reference: ofAnother(answer.reference) }
+    : { ...answer, endToEndId: ofAnother(answer.endToEndId) }

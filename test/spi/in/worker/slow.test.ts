@@ -5,7 +5,8 @@ import { commandActor } from '#src/platform/http/index.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { lettersIn } from '../../../support/letters.ts'
 import { utf8 } from '../../../support/messages.ts'
-import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
+import { until } from '../../../support/until.ts'
+import { fresh, inbound, payment, report, storedWhen, workerOn } from './support.ts'
 
 const whole = await createTestDatabase()
 const { dsn } = whole
@@ -23,16 +24,16 @@ const workerWithShortRests = () => {
 /** Longer than all tries of a slow message take. */
 const triedMs = 5_000
 
-/** Messages whose storing takes longer than any statement may, or whatever is written to another table. */
-const makeSlow = async (when: string, table = 'spi_messages'): Promise<void> => {
+/** Messages whose storing takes longer than any statement may. */
+const makeSlow = async (when: string): Promise<void> => {
   await sql.unsafe(`
     create or replace function take_long() returns trigger language plpgsql as $$
     begin perform pg_sleep(60); return new; end $$;
-    create trigger take_long before insert on ${table} for each row
+    create trigger take_long before insert on spi_messages for each row
       when (${when}) execute function take_long()`)
 }
 
-const makeQuick = (table = 'spi_messages') => sql`drop trigger take_long on ${sql(table)}`
+const makeQuick = () => sql`drop trigger take_long on spi_messages`
 
 test('a message that takes longer than a statement may goes to dlq whole, and its partition goes on', async () => {
   const id = fresh.businessId()
@@ -94,18 +95,45 @@ test('while the database is too slow for all, whatever is received stays in its 
   expect(await lettersIn(sql)).toHaveLength(before)
 }, 60_000)
 
-test('a message that is alone stays, too, where a row cannot be written in time', async () => {
+test('a message that is alone stays, too, and so do all of a type that the database is too slow for', async () => {
   const worker = await workerWithShortRests()
   const before = (await lettersIn(sql)).length
-  const resourceId = fresh.resourceId()
-  await makeSlow('true')
-  await makeSlow('true', 'write_probes')
-  await worker.broker.publish([inbound(payment(), { resourceId })])
+  const slow = [fresh.resourceId(), fresh.resourceId()]
+  const others = Array.from({ length: 20 }, () => fresh.resourceId())
+  await makeSlow(`new.type = 'pacs.002'`)
+  // Behind them in their own partitions the others would wait, too.
+  const answer = (resourceId: string) =>
+    inbound(report([{ endToEndId: fresh.endToEndId(), status: 'ACSC' }]), {
+      resourceId,
+      channel: 'SECONDARY',
+    })
+  await worker.broker.publish(slow.slice(0, 1).map(answer))
   await worker.feature.start?.()
+  await Bun.sleep(triedMs)
+  await worker.broker.publish([
+    ...slow.slice(1).map(answer),
+    ...others.map((resourceId) => inbound(payment(), { resourceId, key: fresh.endToEndId() })),
+  ])
+  for (const one of others) await storedWhen(database, 'resource_id', one)
   await Bun.sleep(triedMs)
   expect(await lettersIn(sql)).toHaveLength(before)
   await makeQuick()
-  await makeQuick('write_probes')
-  await storedWhen(database, 'resource_id', resourceId)
+  for (const one of slow) await storedWhen(database, 'resource_id', one)
+  await worker.stop()
+}, 60_000)
+
+test('several that take too long go to dlq though nothing else is received', async () => {
+  const worker = await workerWithShortRests()
+  const before = (await lettersIn(sql)).length
+  const stored = await sql`select from spi_messages`
+  const ids = Array.from({ length: 3 }, () => fresh.businessId())
+  await makeSlow(`new.biz_msg_idr in (${ids.map((id) => `'${id}'`).join()})`)
+  await worker.broker.publish(
+    ids.map((id) => inbound(payment({}, { id }), { key: fresh.endToEndId() })),
+  )
+  await worker.feature.start?.()
+  await until(async () => (await lettersIn(sql)).length === before + ids.length)
+  await makeQuick()
+  expect(await sql`select from spi_messages`).toHaveLength(stored.length)
   await worker.stop()
 }, 60_000)
