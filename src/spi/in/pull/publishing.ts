@@ -3,7 +3,7 @@ import {
   PublishRefusedError,
   type RetryPolicy,
 } from '#src/platform/broker/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
+import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import { backoffMs, pause } from '#src/platform/runtime/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type Letter, refusedLetter } from './letters.ts'
@@ -14,6 +14,8 @@ export type PublishingDeps = {
   readonly publish: (messages: readonly InboundMessage[]) => Promise<void>
   readonly retry: RetryPolicy
   readonly logger: Logger
+  /** One for all batches of a stream, as {@link publishingOutage} makes it. */
+  readonly publishOutage: OutageLog
   readonly giveUp: AbortSignal
   readonly onFailure: (kind: 'publish') => void
   readonly onLetter: () => void
@@ -28,6 +30,14 @@ type Waiting = {
   /** The sizes of a letter that were not tried yet. */
   readonly sizes: readonly number[]
 }
+
+export const publishingOutage = (logger: Logger, channel: Channel): OutageLog =>
+  createOutageLog(logger, {
+    level: 'error',
+    away: 'received messages cannot be published',
+    back: 'received messages are published again',
+    about: { channel },
+  })
 
 /** How often we publish a message that the broker refuses; afterwards it goes to `dlq`. */
 const refusalsMax = 3
@@ -45,22 +55,19 @@ export const publishUntilDrained = async (
   letter: Letter | undefined,
   deps: PublishingDeps,
 ): Promise<boolean> => {
-  const { channel, publish, retry, logger, giveUp, onFailure, onLetter } = deps
+  const { publish, retry, publishOutage: outage, giveUp, onFailure, onLetter } = deps
   const waits = { ...retry, backoffMaxMs: Math.min(retry.backoffMaxMs, backoffMaxMs) }
-  const outage = createOutageLog(logger, {
-    level: 'error',
-    away: 'received messages cannot be published',
-    back: 'received messages are published again',
-    about: { channel },
-  })
+  const done = (): true => {
+    outage.worked()
+    return true
+  }
   const letters = letter === undefined ? [] : firstOf(letter)
   let left: readonly Waiting[] = [...letters, ...messages.map(waitingAsItCame)]
   if (letter !== undefined) onLetter()
   for (let attempt = 1; ; attempt++) {
     try {
       await publish(left.map(({ message }) => message))
-      outage.worked()
-      return true
+      return done()
     } catch (error) {
       onFailure('publish')
       if (error instanceof PublishRefusedError) {
@@ -70,7 +77,7 @@ export const publishUntilDrained = async (
             ? afterRefusal(only, deps)
             : await publishEach(left, deps)
       }
-      if (left.length === 0) return true
+      if (left.length === 0) return done()
       outage.failed(error, aboutMessages(left))
       await pause(backoffMs(attempt, waits), giveUp)
       if (giveUp.aborted) return false

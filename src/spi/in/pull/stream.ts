@@ -18,7 +18,7 @@ import type { Channel } from '../../messages/index.ts'
 import { answerLetter, type Letter } from './letters.ts'
 import { type InboundMessage, inboundMessageOf } from './message.ts'
 import { createPace, type Pace } from './pace.ts'
-import { publishUntilDrained } from './publishing.ts'
+import { publishingOutage, publishUntilDrained } from './publishing.ts'
 
 export type StreamDeps = {
   readonly client: InterfaceClient
@@ -42,7 +42,11 @@ export type StreamDeps = {
   readonly onLetter: () => void
 }
 
-type FollowDeps = StreamDeps & { readonly outage: OutageLog; readonly pace: Pace }
+type FollowDeps = StreamDeps & {
+  readonly outage: OutageLog
+  readonly publishOutage: OutageLog
+  readonly pace: Pace
+}
 
 /** What one answer of the interface brought; `letter` holds what of it could not be read. */
 type Batch = {
@@ -68,6 +72,7 @@ export const runStream = async (deps: StreamDeps): Promise<void> => {
     back: 'a read stream is answered again',
     about: { channel: deps.channel },
   })
+  const publishOutage = publishingOutage(deps.logger, deps.channel)
   const pace = createPace(deps.retry, () =>
     deps.logger.warn(
       { channel: deps.channel },
@@ -81,7 +86,7 @@ export const runStream = async (deps: StreamDeps): Promise<void> => {
   }
   while (!deps.draining.aborted) {
     try {
-      await pullUntilDrained({ ...deps, onAnswer, outage, pace })
+      await pullUntilDrained({ ...deps, onAnswer, outage, publishOutage, pace })
     } catch (error) {
       if (deps.giveUp.aborted) return
       const failure = pullFailureOf(error)
@@ -149,7 +154,7 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
 }
 
 /** Returns false when the process drained first: the batch must not be confirmed. */
-const publishBatch = ({ messages, letter }: Batch, deps: StreamDeps): Promise<boolean> => {
+const publishBatch = ({ messages, letter }: Batch, deps: FollowDeps): Promise<boolean> => {
   const { channel } = deps
   const receivedAt = new Date()
   const inbound = messages.map((message) => inboundMessageOf(message, channel, receivedAt))

@@ -150,6 +150,18 @@ describe('pulling', () => {
     expect(calls).toEqual(['open 1', 'next 1'])
   })
 
+  test('a broker that fails each batch once and then takes it is told of once', async () => {
+    const { feature, answer, broker, published, errors } = pullFrom()
+    let tries = 0
+    broker.fault = () => (tries++ % 2 === 0 ? new Error('away') : undefined)
+    answer([message('a')], [message('b')], [message('c')])
+    await feature.start?.()
+    await until(() => published.length === 3)
+    expect([tries, errors.length]).toEqual([6, 1])
+    answer([])
+    await feature.stop?.()
+  })
+
   test('what opened a stream while the process drained is published before it is confirmed', async () => {
     const { feature, answer, calls, openAfter } = pullFrom()
     const gate = Promise.withResolvers<void>()
