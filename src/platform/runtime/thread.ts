@@ -3,10 +3,7 @@ type FromThread<Answer> = { readonly answer: Answer } | { readonly failed: strin
 
 /** A thread that answers one request after the other. */
 type Thread<Request, Answer> = {
-  /**
-   * @throws Error when the thread failed; all its unanswered requests fail with it, and the next one begins another
-   * thread
-   */
+  /** @throws Error when the thread failed over this request: another thread answers those that waited behind it */
   readonly ask: (request: Request) => Promise<Answer>
   /** Requests that are not answered yet. */
   readonly waiting: () => number
@@ -14,7 +11,8 @@ type Thread<Request, Answer> = {
   readonly close: () => void
 }
 
-type Pending<Answer> = {
+type Pending<Request, Answer> = {
+  readonly request: Request
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
 }
@@ -33,7 +31,7 @@ export const createThread = <Setup, Request, Answer>(
   idleMs: number,
 ): Thread<Request, Answer> => {
   let worker: Worker | undefined
-  let pending: Pending<Answer>[] = []
+  let pending: Pending<Request, Answer>[] = []
   let idle: Timer | undefined
 
   const end = (error: Error): void => {
@@ -43,6 +41,18 @@ export const createThread = <Setup, Request, Answer>(
     worker?.terminate()
     worker = undefined
     for (const { reject } of left) reject(error)
+  }
+
+  /** Only the first request was in work when the thread died, and may be what killed it: another is asked the others. */
+  const died = (error: Error): void => {
+    const [first, ...left] = pending
+    pending = first === undefined ? [] : [first]
+    end(error)
+    try {
+      for (const one of left) add(one)
+    } catch (cause) {
+      for (const { reject } of left) reject(cause as Error)
+    }
   }
 
   const rest = (): void => {
@@ -62,7 +72,7 @@ export const createThread = <Setup, Request, Answer>(
     }
     // A thread that was ended on purpose has been replaced by then.
     const onEnd = (message: string): void => {
-      if (worker === begun) end(new Error(message))
+      if (worker === begun) died(new Error(message))
     }
     begun.onerror = ({ message }) => onEnd(`the thread failed: ${message}`)
     begun.addEventListener('close', () => onEnd('the thread ended'))
@@ -70,15 +80,19 @@ export const createThread = <Setup, Request, Answer>(
     return begun
   }
 
+  const add = (one: Pending<Request, Answer>): void => {
+    clearTimeout(idle)
+    worker ??= begin()
+    // While something is asked, the process waits for its answer.
+    worker.ref()
+    pending.push(one)
+    worker.postMessage(one.request)
+  }
+
   return {
     ask: (request) => {
-      clearTimeout(idle)
-      worker ??= begin()
-      // While something is asked, the process waits for its answer.
-      worker.ref()
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      pending.push({ resolve, reject })
-      worker.postMessage(request)
+      add({ request, resolve, reject })
       return promise
     },
     waiting: () => pending.length,
