@@ -32,42 +32,46 @@ export const createOutageLog = (
   { level, away, back, about = {} }: OutageWords,
   nowMs: () => number = () => performance.now(),
 ): OutageLog => {
-  let failures = 0
-  let sinceMs = 0
-  let failedMs = Number.NEGATIVE_INFINITY
-  let saidMs = Number.NEGATIVE_INFINITY
-  /** The last line says that it fails. */
-  let isAway = false
+  /** The failures that one line tells of together; undefined: there is none to tell of. */
+  let counted: Counted | undefined
+  let lastLine = { isAway: false, atMs: Number.NEGATIVE_INFINITY }
   /** Since when it fails without a success; undefined: it works. */
-  let runsSinceMs: number | undefined
-  const isSettled = (now: number): boolean => now - saidMs >= remindEveryMs
+  let failingSinceMs: number | undefined
   return {
     failed: (error, fields = {}) => {
       if (isToldAlready(error)) return
       const now = nowMs()
-      if (!isAway && now - failedMs >= remindEveryMs) failures = 0
-      failedMs = now
-      runsSinceMs ??= now
-      failures++
-      if (failures === 1) sinceMs = now
-      const isLasting = !isAway && now - runsSinceMs >= lastsMs
-      if (!isSettled(now) && !isLasting) return
-      isAway = true
-      saidMs = now
+      counted = lastLine.isAway ? counted : withinReminder(counted, now)
+      counted = {
+        failures: (counted?.failures ?? 0) + 1,
+        sinceMs: counted?.sinceMs ?? now,
+        lastMs: now,
+      }
+      failingSinceMs ??= now
+      const isDue = now - lastLine.atMs >= remindEveryMs
+      const isLasting = !lastLine.isAway && now - failingSinceMs >= lastsMs
+      if (!isDue && !isLasting) return
+      lastLine = { isAway: true, atMs: now }
+      const { failures, sinceMs } = counted
       const more = failures === 1 ? {} : { failures, for_seconds: secondsSince(sinceMs, now) }
       logger[level]({ ...about, ...fields, ...more, err: error }, away)
     },
     worked: () => {
-      runsSinceMs = undefined
-      if (!isAway) return
+      failingSinceMs = undefined
+      if (!lastLine.isAway || counted === undefined) return
       const now = nowMs()
-      const ended = { failures, after_seconds: secondsSince(sinceMs, now) }
-      logger.info({ ...about, ...ended }, back)
-      isAway = false
-      saidMs = now
-      failures = 0
+      const { failures, sinceMs } = counted
+      logger.info({ ...about, failures, after_seconds: secondsSince(sinceMs, now) }, back)
+      lastLine = { isAway: false, atMs: now }
+      counted = undefined
     },
   }
 }
+
+type Counted = { readonly failures: number; readonly sinceMs: number; readonly lastMs: number }
+
+/** What failed longer ago belongs to no outage that begins now. */
+const withinReminder = (counted: Counted | undefined, nowMs: number): Counted | undefined =>
+  counted !== undefined && nowMs - counted.lastMs < remindEveryMs ? counted : undefined
 
 const secondsSince = (fromMs: number, toMs: number): number => Math.round((toMs - fromMs) / 1000)
