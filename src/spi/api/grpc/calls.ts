@@ -12,7 +12,6 @@ import {
   ApiError,
   callerMsMax,
   createActs,
-  forwardedFor,
   type GiveUpReason,
   type Language,
   portugueseOf,
@@ -30,18 +29,13 @@ import {
   type OpenSpan,
   openSpan,
 } from '#src/platform/observe/index.ts'
-import {
-  type Authenticator,
-  forbiddenBy,
-  type Networks,
-  type Principal,
-  type Scope,
-} from '#src/platform/security/index.ts'
+import type { Authenticator, Networks, Principal, Scope } from '#src/platform/security/index.ts'
 import { CallerWait } from './caller-wait.ts'
 import { dropOverflownDeadline, isLate } from './deadline.ts'
 import { languageOfCall, metadataBytes, onlyText, setText } from './metadata.ts'
 import { createObserver, methodName, unmatched } from './observer.ts'
 import { createOpenSet, type OpenSet } from './open-set.ts'
+import { addressOf, refusalOf } from './permission.ts'
 
 export type CallsDeps = {
   readonly authenticator: Authenticator
@@ -104,6 +98,8 @@ type Context = CallsDeps & {
   readonly acts: Acts
 }
 
+const noMetadata = new MetadataClass()
+
 type Base = ServerInterceptingCallInterface
 type Listener = Parameters<Base['start']>[0]
 type PartialStatus = Parameters<Base['sendStatus']>[0]
@@ -121,6 +117,7 @@ class GatewayCall implements Base, Listener {
   private readonly context: Context
   private readonly base: Base
   private readonly scope: Scope | 'public' | undefined
+  private metadata = noMetadata
   private listener: Listener | undefined = undefined
   private span: OpenSpan | undefined = undefined
   private language: Language = 'en'
@@ -152,7 +149,6 @@ class GatewayCall implements Base, Listener {
   }
 
   onReceiveMetadata(metadata: Metadata): void {
-    const { authenticator, logger } = this.context
     this.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
     this.language = languageOfCall(metadata)
     if (metadataBytes(metadata) > metadataBytesMax) {
@@ -160,6 +156,7 @@ class GatewayCall implements Base, Listener {
       return
     }
     setText(metadata, requestIdKey, this.requestId)
+    this.metadata = metadata
     if (isTracing()) this.openSpan(onlyText(metadata, 'traceparent'))
     if (this.scope === undefined) {
       this.refuse(codes.UNIMPLEMENTED, 'There is no such method.')
@@ -169,23 +166,23 @@ class GatewayCall implements Base, Listener {
       this.listener?.onReceiveMetadata(metadata)
       return
     }
-    const found = authenticator.verify(onlyText(metadata, 'authorization'))
-    if (!(found instanceof Promise)) {
-      this.limit(found, metadata)
-      return
-    }
-    found.then(
-      (principal) => this.limit(principal, metadata),
-      (err: unknown) => {
-        logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
-        this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
-      },
-    )
+    this.identify((principal) => this.limit(principal))
   }
 
   onReceiveMessage(message: unknown): void {
     if (this.hasEnded || !this.begins()) return
-    if (this.isStream) this.wait?.asked()
+    if (!this.isStream) {
+      this.pass(message)
+      return
+    }
+    this.wait?.asked()
+    // A stream may last longer than its key, or than what the key may do.
+    this.identify((principal) => {
+      if (!this.hasEnded && this.mayCall(principal)) this.pass(message)
+    })
+  }
+
+  private pass(message: unknown): void {
     if (this.span === undefined) this.listener?.onReceiveMessage(message)
     else this.span.within(() => this.listener?.onReceiveMessage(message))
   }
@@ -262,16 +259,30 @@ class GatewayCall implements Base, Listener {
     this.base.sendStatus({ code, details })
   }
 
+  /** Calls back with the holder of the key; refuses the call if the key cannot be looked up. */
+  private identify(found: (principal: Principal | undefined) => void): void {
+    const { authenticator, logger } = this.context
+    const holder = authenticator.verify(onlyText(this.metadata, 'authorization'))
+    if (!(holder instanceof Promise)) {
+      found(holder)
+      return
+    }
+    holder.then(found, (err: unknown) => {
+      logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
+      this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
+    })
+  }
+
   /** As over HTTP, a call counts even if the key has no right to it. */
-  private limit(principal: Principal | undefined, metadata: Metadata): void {
+  private limit(principal: Principal | undefined): void {
     if (principal !== undefined) this.context.know(this.base.getPeer())
     const taken = principal && this.context.rates?.take(principal)
     if (taken === undefined) {
-      this.admit(principal, metadata)
+      this.admit(principal)
       return
     }
     const pass = ({ name, perSecond, waitMs }: Allowance): void => {
-      if (waitMs === undefined) this.admit(principal, metadata)
+      if (waitMs === undefined) this.admit(principal)
       else {
         const whose = name === 'key' ? 'key' : 'key’s account'
         const details = `The API ${whose} may make ${perSecond} requests a second.`
@@ -282,34 +293,36 @@ class GatewayCall implements Base, Listener {
     else pass(taken)
   }
 
-  private admit(principal: Principal | undefined, metadata: Metadata): void {
+  private admit(principal: Principal | undefined): void {
     this.keyId = principal?.keyId
-    const { scope } = this
-    if (principal === undefined) {
-      const details = 'A valid API key is needed: send authorization: Bearer <key>.'
-      this.refuse(codes.UNAUTHENTICATED, details)
-    } else if (scope === undefined || scope === 'public' || !principal.scopes.has(scope)) {
-      this.forbid(principal, 'forbidden', `The API key lacks the scope ${scope}.`)
-    } else {
-      // Every method computes its answer from the request alone.
-      const restriction = forbiddenBy(principal.restrictions, true, () => this.address(metadata))
-      if (restriction === undefined) this.enter(metadata)
-      else {
-        const details = `The API key's restriction ${restriction} forbids this call.`
-        this.forbid(principal, restriction, details)
-      }
+    if (this.mayCall(principal)) this.enter()
+  }
+
+  /** False: the call is refused. */
+  private mayCall(principal: Principal | undefined): boolean {
+    const { scope, requestId, path, metadata, context } = this
+    if (scope === undefined || scope === 'public') return true
+    const address = () => addressOf(this.base.getPeer(), metadata, context.trustedProxies)
+    const refusal = refusalOf(principal, scope, address)
+    if (refusal === undefined) return true
+    const { code, details, outcome } = refusal
+    if (principal !== undefined && outcome !== undefined) {
+      const { keyId } = principal
+      context.acts.refused({ requestId, keyId, object: path, outcome })
     }
+    this.refuse(code, details)
+    return false
   }
 
   /** We refuse a call without room before we read a byte of it; `grpc-retry-pushback-ms` says when to come again. */
-  private enter(metadata: Metadata): void {
+  private enter(): void {
     // Gone while its key was looked up.
     if (this.hasEnded) return
     const { rooms } = this.context
     if (!this.mayGoOn(() => rooms?.enter())) return
     const giveUp = (reason: GiveUpReason): void => this.giveUp(reason)
     if (rooms !== undefined) this.wait = new CallerWait(rooms.callers, !this.isStream, giveUp)
-    this.listener?.onReceiveMetadata(metadata)
+    this.listener?.onReceiveMetadata(this.metadata)
   }
 
   /** False where there is too much to do: the call is refused then. */
@@ -337,21 +350,6 @@ class GatewayCall implements Base, Listener {
     }
     const details = `The caller took over ${callerMsMax / 1_000} s for its message, or to take the answer.`
     this.refuse(codes.DEADLINE_EXCEEDED, details)
-  }
-
-  private forbid({ keyId }: Principal, outcome: string, details: string): void {
-    const { requestId, path } = this
-    this.context.acts.refused({ requestId, keyId, object: path, outcome })
-    this.refuse(codes.PERMISSION_DENIED, details)
-  }
-
-  private address(metadata: Metadata): string | undefined {
-    const peer = /^\[?(.+?)\]?:\d+$/.exec(this.base.getPeer())?.[1]
-    return forwardedFor(
-      peer,
-      onlyText(metadata, 'x-forwarded-for') ?? '',
-      this.context.trustedProxies,
-    )
   }
 
   private openSpan(parent: string | undefined): void {

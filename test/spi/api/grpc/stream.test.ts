@@ -155,6 +155,33 @@ describe('TransformStream', () => {
     call.write(numbered(1))
     expect(await ended).toBe(status.PERMISSION_DENIED)
   })
+
+  const losses = [
+    ['is revoked', { revokedAt: new Date(0) }, status.UNAUTHENTICATED],
+    ['expires', { expiresAt: new Date(0) }, status.UNAUTHENTICATED],
+    ['loses the scope', { grants: ['messages:read'] }, status.PERMISSION_DENIED],
+    ['is restricted', { restrictions: { addresses: ['192.0.2.0/24'] } }, status.PERMISSION_DENIED],
+  ] as const
+  test.each(losses)('answers no further request once its key %s', async (_, change, code) => {
+    await using own = await startRig({ keyCacheMs: 0 })
+    const ownClient = rawClient(own.target)
+    const call = ownClient.stream(path, withKey(own.key))
+    const answered: unknown[] = []
+    const ended = Promise.withResolvers<number>()
+    call.on('data', (bytes: Buffer) =>
+      answered.push(jsonOf(decodeResponse(bytes))['end_to_end_id']),
+    )
+    call.on('status', (told) => ended.resolve(told.code))
+    call.on('error', () => {})
+    for (const index of [1, 2, 3]) call.write(numbered(index))
+    await until(() => answered.length === 3)
+    own.changeKey(change)
+    call.write(numbered(4))
+    call.end()
+    expect(await ended.promise).toBe(code)
+    expect(answered).toEqual([1, 2, 3].map(identifier))
+    ownClient.close()
+  })
 })
 
 /** Waits for a line of the server's log. */

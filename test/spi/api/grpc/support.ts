@@ -58,19 +58,22 @@ export type Rig = {
   readonly port: number
   /** May transform. */
   readonly key: string
+  /** Changes what is stored of the key. */
+  readonly changeKey: (changes: Partial<KeyRecord>) => void
   /** May do something else only. */
   readonly weakKey: string
   readonly lines: string[]
   readonly metrics: ReturnType<typeof createMetrics>
   readonly transform: ReturnType<typeof createTransform>
   readonly stop: () => Promise<void>
-}
+} & AsyncDisposable
 
 /** The feature on a free port, with the real authenticator, logger and transformations. */
 export const startRig = async (
   options: {
     readonly env?: Readonly<Record<string, string>>
     readonly failingKeys?: boolean
+    readonly keyCacheMs?: number
     readonly stopTimeoutMs?: number
     readonly connectionsMax?: number
     readonly rooms?: Rooms
@@ -102,6 +105,7 @@ export const startRig = async (
           },
         },
       ],
+      ...(options.keyCacheMs === undefined ? {} : { cacheMs: options.keyCacheMs }),
     }),
     logger,
     metrics,
@@ -114,23 +118,26 @@ export const startRig = async (
   await grpc.start?.()
   const { port } = new URL(grpc.url?.() ?? '')
   let stopping: Promise<void> | undefined
-  const stop = async (): Promise<void> => {
+  const stopOnce = async (): Promise<void> => {
     await grpc.drain?.()
     await grpc.stop?.()
+  }
+  const stop = (): Promise<void> => {
+    stopping ??= stopOnce()
+    return stopping
   }
   return {
     grpc,
     target: `localhost:${port}`,
     port: Number(port),
     key: good.key,
+    changeKey: (changes) => void Object.assign(good.record, changes),
     weakKey: weak.key,
     lines,
     metrics,
     transform,
-    stop: () => {
-      stopping ??= stop()
-      return stopping
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }
 
