@@ -32,6 +32,7 @@ import {
 import type { Authenticator, Networks, Principal, Scope } from '#src/platform/security/index.ts'
 import { CallerWait } from './caller-wait.ts'
 import { dropOverflownDeadline, isLate } from './deadline.ts'
+import { createInflation, type InflateInTurn } from './inflation.ts'
 import { languageOfCall, metadataBytes, onlyText, setText } from './metadata.ts'
 import { createObserver, methodName, unmatched } from './observer.ts'
 import { createOpenSet, type OpenSet } from './open-set.ts'
@@ -71,6 +72,7 @@ export const createCalls = (deps: CallsDeps) => {
     running,
     observe: createObserver(deps.metrics, deps.logger),
     acts: createActs(deps.recordAct, deps.logger),
+    inflateInTurn: createInflation(),
   }
   return {
     /** Wraps every call: checks key and scope before it reads a byte of the request, then counts and logs. */
@@ -96,6 +98,7 @@ type Context = CallsDeps & {
   readonly running: OpenSet<GatewayCall>
   readonly observe: ReturnType<typeof createObserver>
   readonly acts: Acts
+  readonly inflateInTurn: InflateInTurn
 }
 
 const noMetadata = new MetadataClass()
@@ -127,6 +130,7 @@ class GatewayCall implements Base, Listener {
   /** Counted with questions over HTTP, from its message on: until then it waits for its caller. */
   private isReading = false
   private hasSentMetadata = false
+  private readonly answered: () => void
 
   constructor(context: Context, path: string, base: Base) {
     this.context = context
@@ -134,6 +138,7 @@ class GatewayCall implements Base, Listener {
     this.scope = context.scopes.get(path)
     this.path = this.scope === undefined ? unmatched : path
     dropOverflownDeadline(base)
+    this.answered = context.inflateInTurn(base)
     context.running.add(this)
     // The library also ends calls itself (deadline, size). It bypasses every interceptor, but not this method.
     const send = base.sendStatus.bind(base)
@@ -220,6 +225,7 @@ class GatewayCall implements Base, Listener {
 
   sendMessage(message: unknown, callback: () => void): void {
     if (!this.hasSentMetadata) this.sendMetadata(new MetadataClass())
+    this.answered()
     this.base.sendMessage(message, this.wait?.answered(callback) ?? callback)
   }
 

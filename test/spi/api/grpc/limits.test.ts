@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { once } from 'node:events'
 import http2 from 'node:http2'
-import { gzipSync } from 'node:zlib'
+import zlib, { gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import { metadataBytesMax } from '#src/spi/api/grpc/calls.ts'
 import { messageBytesMax } from '#src/spi/api/grpc/index.ts'
@@ -53,6 +53,16 @@ const call = async (
   return { code, answer: Buffer.concat(chunks) }
 }
 
+const statusesIn = (answers: Buffer): readonly string[] => {
+  const statuses: string[] = []
+  for (let at = 0; at < answers.length; ) {
+    const end = at + 5 + answers.readUInt32BE(at + 1)
+    statuses.push(decodeResponse(answers.subarray(at + 5, end)).status)
+    at = end
+  }
+  return statuses
+}
+
 test('metadata: names and values may come to the limit, not to one byte more', async () => {
   const name = 'x-long'
   const room = metadataBytesMax - 'authorization'.length - authorization.length - name.length
@@ -90,6 +100,29 @@ describe.each(['Transform', 'TransformStream'])('%s', (method) => {
     const { code } = await call(framed(request, true), { 'grpc-encoding': 'brotli' }, method)
     expect(code).toBe(status.UNIMPLEMENTED)
   })
+})
+
+test('a compressed message waits until those before it are answered', async () => {
+  const create = zlib.createGunzip
+  let created = 0
+  let open = 0
+  let openMax = 0
+  using _ = spyOn(zlib, 'createGunzip').mockImplementation(() => {
+    created++
+    openMax = Math.max(openMax, ++open)
+    return create().once('end', () => open--)
+  })
+  const bodies = Array.from({ length: 20 }, (_, index) =>
+    index % 5 === 3 ? framed(request) : framed(gzipSync(request), true),
+  )
+  const { code, answer } = await call(
+    Buffer.concat(bodies),
+    { 'grpc-encoding': 'gzip' },
+    'TransformStream',
+  )
+  expect(code).toBe(status.OK)
+  expect(statusesIn(answer)).toEqual(bodies.map(() => 'SUCCESS'))
+  expect([created, openMax]).toEqual([16, 1])
 })
 
 describe('a deadline', () => {
