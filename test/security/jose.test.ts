@@ -12,6 +12,7 @@ import { headerCharsMax, kidCharsMax } from '../../src/jose/domain.ts'
 import { createKeyring } from '../../src/jose/keyring.ts'
 import { createJoseService } from '../../src/jose/service.ts'
 import { keySourceOf } from '../support/jose-keys.ts'
+import { countProcessorMs } from '../support/processor-ms.ts'
 import { unlessMissing } from '../support/second-implementation.ts'
 
 const openssl = unlessMissing('openssl')
@@ -395,7 +396,7 @@ describe.skipIf(openssl.missing)(`encrypted tokens${openssl.note}`, () => {
     expect(await outcome(jwe({ header: { ...good, zip: 'DEF' } }))).toBe('malformed')
     expect(await outcome(jwe({ header: { ...good, zip: null } }))).toBe('malformed')
     expect(await outcome(jwe({ header: { ...good, crit: ['exp'], exp: 1 } }))).toBe('malformed')
-    const startMs = performance.now()
+    const usedMs = countProcessorMs()
     expect(await outcome(jwe({ header: { ...good, p2c: 2 ** 31, p2s: 'AAAA' } }))).toBe('plain')
     expect(
       await outcome(
@@ -403,7 +404,7 @@ describe.skipIf(openssl.missing)(`encrypted tokens${openssl.note}`, () => {
       ),
     ).toBe('algorithm_not_allowed')
     // So many rounds would take minutes.
-    expect(performance.now() - startMs).toBeLessThan(30_000)
+    expect(usedMs()).toBeLessThan(30_000)
   })
 
   test('a key of a curve, a small key and none of ours: not for decryption', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/drex/contracts/abi.ts'
 import { decodeCall } from '../../../src/drex/contracts/decoding.ts'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
+import { countProcessorMs } from '../../support/processor-ms.ts'
 
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 
@@ -28,15 +29,9 @@ const shared = (count: number, words: number): string =>
   word(words * 32) +
   'ab'.repeat(words * 32)
 
-/** The time of the processors, which other work does not lengthen. */
-const usedSince = (before: NodeJS.CpuUsage): number => {
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
-
 const everywhere = async (type: string, data: string) => {
   const abi = await abiWith(type)
-  const before = process.cpuUsage()
+  const usedMs = countProcessorMs()
   const result = (() => {
     try {
       return decodeResult(abi, `f(${type})`, `0x${data}`)
@@ -49,7 +44,7 @@ const everywhere = async (type: string, data: string) => {
   const event = decodeEvent(abi, `E(${type})`, { topics, data: `0x${data}` })
   const call = decodeCall([abi], `${selector as Hex}${data}`)
   const revert = await explainRevert(`${abi.getError('R')!.selector}${data}`, [abi])
-  return { result, event, call, revert: revert?.name, usedMs: usedSince(before) }
+  return { result, event, call, revert: revert?.name, usedMs: usedMs() }
 }
 
 test('a content that several offsets share is read as long as no more is read than twice what there is', async () => {

@@ -5,6 +5,7 @@ import {
   entityCharsMax,
   withoutDoctype,
 } from '../../../../codecs/iso20022/schema/doctype.ts'
+import { countProcessorMs } from '../../../support/processor-ms.ts'
 
 const cut = (text: string): string =>
   new TextDecoder().decode(withoutDoctype('a.xsd', new TextEncoder().encode(text)))
@@ -54,9 +55,9 @@ test('what stands before it is read once, whatever it looks like', () => {
 })
 
 test('openings of comments within its texts are none, however many', () => {
-  const startedMs = performance.now()
+  const usedMs = countProcessorMs()
   expect(cut(`<!DOCTYPE a "${'<!--'.repeat(60_000)}"><a/>`)).toEndWith('<a/>')
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(usedMs()).toBeLessThan(2_000)
   const hidden = '<!ENTITY one "<!--"><!ENTITY two "2"><!-- -->'
   expect(() => cut(`<!DOCTYPE a [${hidden}]><a>&two;</a>`)).toThrow('entity one')
 })
