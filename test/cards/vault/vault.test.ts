@@ -46,8 +46,10 @@ const serve = (
   return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${server.port}`
 }
 
+const timeoutMs = 20_000
+
 const vaultAt = (url: string, change: Partial<HttpVaultOptions> = {}) =>
-  createHttpVault({ url, token: 'key', timeoutMs: 20_000, ...change })
+  createHttpVault({ url, token: 'key', timeoutMs, ...change })
 
 const answering = (body: string | Uint8Array<ArrayBuffer>, status = 200) =>
   vaultAt(serve(() => new Response(body, { status })))
@@ -188,7 +190,7 @@ describe('answers', () => {
     const startedMs = performance.now()
     const vault = vaultAt(saying(head, `4\r\n4444\r\n`.repeat(1_000)))
     expect(await faultOf(vault.resolve('tok'))).toBeOneOf(['malformed', 'unreachable'])
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    expect(performance.now() - startedMs).toBeLessThan(timeoutMs / 2)
   })
 
   test('a short body that unpacks to a long one is no card number', async () => {

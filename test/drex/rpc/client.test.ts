@@ -9,6 +9,7 @@ import {
 } from '../../../src/drex/rpc/errors.ts'
 import { type Chain, createChain, pilotChainId } from '../../../src/simulators/chain/index.ts'
 import { collected } from '../../support/collector.ts'
+import { until } from '../../support/until.ts'
 import { createLyingNode } from '../lying-node.ts'
 
 let chain: Chain
@@ -138,18 +139,18 @@ describe('JSON-RPC client', () => {
     })
     try {
       const urls = [chain.url, `http://127.0.0.1:${hanging.port}`, chain.url]
-      const rpc = client({ urls, timeoutMs: 3_000 })
+      // The node that hangs is given up after the test's own time.
+      const rpc = client({ urls, timeoutMs: 120_000 })
       await rpc.genesis()
       const requests = [{ method: 'eth_blockNumber' as const, params: [] }]
-      const startMs = performance.now()
       const answers = await rpc.pollBatch(requests, { enough: 2 })
-      expect(performance.now() - startMs).toBeLessThan(2_500)
       expect(
         answers.map(([each]) => ('result' in each! ? each.result : each?.failure.kind)),
       ).toEqual([0, 'timed_out', 0])
       // All are waited for where all are wanted.
-      const all = await rpc.pollBatch(requests)
-      expect(performance.now() - startMs).toBeGreaterThan(3_000)
+      const startMs = performance.now()
+      const all = await client({ urls, timeoutMs: 3_000 }).pollBatch(requests)
+      expect(performance.now() - startMs).toBeGreaterThan(2_999)
       expect(all.map(([each]) => 'result' in each!)).toEqual([true, false, true])
     } finally {
       await hanging.stop(true)
@@ -263,8 +264,8 @@ describe('JSON-RPC client', () => {
     })
     try {
       const urls = [`http://127.0.0.1:${endless.port}`, chain.url, chain.url]
-      const rpc = client({ urls, timeoutMs: 5_000 })
-      const startMs = performance.now()
+      // What goes on for ever is given up after the test's own time.
+      const rpc = client({ urls, timeoutMs: 120_000 })
       const seen: number[] = []
       const answers = await rpc.pollBatch([{ method: 'eth_blockNumber' as const, params: [] }], {
         isDone: (told) => {
@@ -272,11 +273,9 @@ describe('JSON-RPC client', () => {
           return told.length === 2
         },
       })
-      expect(performance.now() - startMs).toBeLessThan(2_000)
       expect(seen).toEqual([1, 2])
       expect(answers.map(([each]) => 'result' in each!)).toEqual([false, true, true])
-      while (!isHungUp) await Bun.sleep(10)
-      expect(performance.now() - startMs).toBeLessThan(4_000)
+      await until(() => isHungUp)
     } finally {
       await endless.stop(true)
     }
@@ -316,22 +315,29 @@ describe('JSON-RPC client', () => {
   }
 
   test('beside a node that hangs the next is asked, and answers first from then on', async () => {
-    const hanging = createLyingNode(chain)
+    const [hanging, healthy] = [createLyingNode(chain), createLyingNode(chain)]
     try {
-      const rpc = client({ urls: [hanging.url, chain.url], timeoutMs: 20_000 })
+      const rpc = client({ urls: [hanging.url, healthy.url], timeoutMs: 120_000 })
       await rpc.genesis()
-      hanging.refuse(() => new Response(new ReadableStream({})))
-      const times: number[] = []
+      let asked: string[] = []
+      hanging.refuse(() => {
+        asked.push('hanging')
+        return new Response(new ReadableStream({}))
+      })
+      healthy.refuse(() => {
+        asked.push('healthy')
+        return undefined
+      })
+      const firstAsked: (string | undefined)[] = []
       for (let i = 0; i < 3; i++) {
-        const startMs = performance.now()
         expect(await rpc.call('eth_blockNumber')).toBe(0)
-        times.push(performance.now() - startMs)
+        firstAsked.push(asked[0])
+        asked = []
       }
-      expect(times[0]).toBeGreaterThan(450)
-      expect(times[0]).toBeLessThan(5_000)
-      expect(times[1]! + times[2]!).toBeLessThan(450)
+      expect(firstAsked).toEqual(['hanging', 'healthy', 'healthy'])
     } finally {
       await hanging.stop()
+      await healthy.stop()
     }
   })
 

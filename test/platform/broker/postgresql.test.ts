@@ -332,7 +332,7 @@ describe('PostgreSQL broker', () => {
     while ((await broker.backlog(topic, 'g')).depth > 0) {
       victims++
       const { victim } = startVictim(topic, 'dies')
-      const over = until(async () => (await broker.backlog(topic, 'g')).depth === 0, 20_000)
+      const over = until(async () => (await broker.backlog(topic, 'g')).depth === 0, 50_000)
       await Promise.race([victim.exited, over])
       victim.kill('SIGKILL')
       await victim.exited
@@ -395,10 +395,12 @@ describe('PostgreSQL broker', () => {
     const sql = new Proxy(database.sql, {
       get: (target, name) => (name === 'listen' ? listen : Reflect.get(target, name)),
     })
+    const searchEveryMs = 4_000
     const deaf = createPostgresBroker({
       sql,
       dsn: database.dsn,
       logger: quietLogger,
+      times: { searchEveryMs },
     })
     const topic = `deaf.${Date.now()}`
     const seen = reading(deaf, topic)
@@ -412,8 +414,8 @@ describe('PostgreSQL broker', () => {
       await until(() => seen.length === count)
       waitedMs.push(performance.now() - beganMs)
     }
-    // It looks more often by now.
-    expect(Math.min(...waitedMs)).toBeLessThan(500)
+    // It looks more often by now: else each would wait all of that time, from one look to the next.
+    expect(Math.min(...waitedMs)).toBeLessThan(searchEveryMs / 2)
     await deaf.stop()
     await broker.stop()
   })

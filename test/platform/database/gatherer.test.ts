@@ -161,16 +161,14 @@ describe('the gatherer', () => {
   })
 
   test('with a spacing few callers wait for nobody, and the crowd behind them does', async () => {
-    const spacingMs = 700
-    const { write, batches } = gatherer({ spacingMs, crowdMin: 3 })
-    const startMs = performance.now()
+    // Longer than the test: nobody who has waited so long gets through.
+    const { write, batches } = gatherer({ spacingMs: 10 * 60_000, crowdMin: 3 })
     await write(0)
     await Promise.all([write(1), write(2)])
     await Promise.all([write(3), write(4), write(5)])
-    expect(performance.now() - startMs).toBeLessThan(spacingMs)
-    await write(6)
-    expect(performance.now() - startMs).toBeGreaterThanOrEqual(spacingMs - 1)
-    expect(batches).toEqual([[0], [1, 2], [3, 4, 5], [6]])
+    void write(6)
+    await Bun.sleep(20)
+    expect(batches).toEqual([[0], [1, 2], [3, 4, 5]])
   })
 
   test('with a spacing the rows of whole statements wait for one another only', async () => {

@@ -23,6 +23,8 @@ const featureAt = (path: string, more: Partial<Feature> = {}): Feature => ({
 })
 const cards = featureAt('/cards', { listener: 'cards' })
 
+const stopTimeoutMs = 20_000
+
 const gatewayOf = (
   features: readonly Feature[],
   more: {
@@ -45,7 +47,7 @@ const gatewayOf = (
     admin: more.admin ?? { host: loopback, port: 0 },
     tls: more.tls,
     adminTls: more.adminTls,
-    stopTimeoutMs: 20_000,
+    stopTimeoutMs,
     drainMs: 0,
     stallMs: 60_000,
   })
@@ -205,7 +207,8 @@ test('a collector that keeps its connection open holds no stop up', async () => 
   await answered.promise
   const startedMs = performance.now()
   expect(await gateway.stop()).toBe(true)
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  // What holds a stop up is cut off after more than half of its time.
+  expect(performance.now() - startedMs).toBeLessThan(stopTimeoutMs / 2)
   socket.destroy()
 })
 

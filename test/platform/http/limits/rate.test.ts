@@ -81,20 +81,22 @@ test('the keys of an account share its rate, and what it refuses costs the key n
   expect(await passes(principal('two', 'shop'), 20)).toBe(10)
 })
 
-test('processes share a bucket, at far less than a statement a request', async () => {
-  let statements = 0
-  const shared = sharedBuckets(database.sql)
+test('processes share a bucket, at far less than a draw a request', async () => {
+  let draws = 0
+  // It answers at once: of a database that is slow, processes do not wait.
+  const nowMs = () => 0
+  const shared = ownBuckets(nowMs)
   const process = () =>
     createRateLimits({
       settings: { key: 400, account: undefined },
       draw: () => (subject, rate, wanted) => {
-        statements++
+        draws++
         return shared(subject, rate, wanted)
       },
       logger,
+      nowMs,
     })
   const processes = [process(), process(), process()]
-  const startedMs = performance.now()
   let passed = 0
   for (let round = 0; round < 20; round++) {
     const taken = await Promise.all(
@@ -102,11 +104,9 @@ test('processes share a bucket, at far less than a statement a request', async (
     )
     passed += taken.filter((one) => one?.waitMs === undefined).length
   }
-  const seconds = (performance.now() - startedMs) / 1_000
-  expect(passed).toBeGreaterThanOrEqual(800)
-  expect(passed).toBeLessThanOrEqual(800 + 400 * seconds)
-  // Lots of a hundred, and one look at the empty bucket for each token that comes.
-  expect(statements).toBeLessThan(passed / 4 + 20 * processes.length)
+  expect(passed).toBe(800)
+  // Lots of a hundred, and one look of each at the empty bucket.
+  expect(draws).toBe(passed / 100 + processes.length)
 })
 
 test('while the database is away each process counts alone', async () => {
@@ -135,7 +135,8 @@ test('a frozen database holds nobody up, and is asked again by one for all some 
   const startedMs = performance.now()
   expect(await take('first')).toMatchObject({ waitMs: undefined })
   for (let key = 0; key < 50; key++) await take(`other ${key}`)
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  // The first waits for a quarter of a second; if each did, it would be thirteen.
+  expect(performance.now() - startedMs).toBeLessThan(10_000)
   expect(asked).toBe(1)
   nowMs += 5_000
   await Promise.all([take('one'), take('two'), take('three')])
@@ -145,10 +146,11 @@ test('a frozen database holds nobody up, and is asked again by one for all some 
 test('a bucket that all drew from at once gave no token twice', async () => {
   const draw = sharedBuckets(database.sql)
   const rate = { perSecond: 1, burst: 50 }
+  const startedMs = performance.now()
   const drawn = await Promise.all(Array.from({ length: 30 }, () => draw('key:race', rate, 7)))
   const granted = drawn.reduce((sum, one) => sum + one.granted, 0)
   expect(granted).toBeGreaterThanOrEqual(50)
-  expect(granted).toBeLessThan(60)
+  expect(granted).toBeLessThanOrEqual(50 + (performance.now() - startedMs) / 1_000)
 })
 
 test('a process keeps so many buckets of its own, those that were drawn from last', async () => {
