@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import {
   createGateway,
   createHealthReporter,
@@ -263,7 +263,14 @@ describe('the gateway', () => {
     const leave = (withinMs: number): void => {
       leaveMs = withinMs
     }
-    const gateway = gatewayOf([{ ...spi, leave }], 0, 20_000, 300)
+    // It is as if this long time were over when the test says so.
+    const longMs = 600_000
+    const isOver = Promise.withResolvers<void>()
+    const sleep = Bun.sleep.bind(Bun)
+    using _ = spyOn(Bun, 'sleep').mockImplementation(async (ms) =>
+      ms === longMs ? isOver.promise : sleep(ms),
+    )
+    const gateway = gatewayOf([{ ...spi, leave }], 0, 20_000, longMs)
     const { httpUrl } = await gateway.start()
     const before = await fetch(`${httpUrl}/v1/pix`)
     expect(before.headers.get('connection')).not.toBe('close')
@@ -273,7 +280,8 @@ describe('the gateway', () => {
     expect(ready.status).toBe(503)
     const during = await fetch(`${httpUrl}/v1/pix`)
     expect([during.status, during.headers.get('connection')]).toEqual([200, 'close'])
-    expect(leaveMs).toBe(300)
+    expect(leaveMs).toBe(longMs)
+    isOver.resolve()
     expect(await stopped).toBe(true)
     await expect(fetch(`${httpUrl}/v1/pix`)).rejects.toThrow()
   })
