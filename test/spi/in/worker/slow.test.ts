@@ -1,5 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { deadLetterHeaders, openDeadLetters } from '#src/platform/broker/index.ts'
+import {
+  createPostgresBroker,
+  deadLetterHeaders,
+  openDeadLetters,
+} from '#src/platform/broker/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
@@ -10,10 +14,16 @@ import { fresh, inbound, payment, report, storedWhen, workerOn } from './support
 
 const whole = await createTestDatabase()
 const { dsn } = whole
-const impatient = { dsn, connectionsMax: 10, statementTimeoutMs: 250, logger: quietLogger }
+const impatient = { dsn, connectionsMax: 10, statementTimeoutMs: 500, logger: quietLogger }
 const database = { ...openDatabase(impatient), dsn }
 const { sql } = whole
-afterAll(() => Promise.all([database.close(), whole.close()]))
+// What the tests do themselves is not to be cut off.
+const patient = createPostgresBroker({ sql, dsn, logger: quietLogger })
+await patient.start()
+afterAll(async () => {
+  await patient.stop()
+  await Promise.all([database.close(), whole.close()])
+})
 
 const silent = { ...quietLogger, warn: () => {}, error: () => {} }
 const workerWithShortRests = () => {
@@ -43,14 +53,14 @@ test('a message that takes longer than a statement may goes to dlq whole, and it
   const key = fresh.endToEndId()
   const others = Array.from({ length: 40 }, () => fresh.resourceId())
   const good = (resourceId: string, ofKey: string) => inbound(payment(), { resourceId, key: ofKey })
-  await worker.broker.publish([
+  await patient.publish([
     ...others.slice(0, 3).map((one) => good(one, key)),
     inbound(slow, { key }),
     ...others.slice(3, 6).map((one) => good(one, key)),
     ...others.slice(6).map((one) => good(one, fresh.endToEndId())),
   ])
   await worker.feature.start?.()
-  for (const one of others) await storedWhen(database, 'resource_id', one)
+  for (const one of others) await storedWhen(whole, 'resource_id', one)
   const letters = await lettersIn(sql)
   expect(letters.map(({ headers }) => headers)).toMatchObject([
     { [deadLetterHeaders.errorCode]: 'attempts_exhausted', [deadLetterHeaders.attempt]: '6' },
@@ -59,7 +69,7 @@ test('a message that takes longer than a statement may goes to dlq whole, and it
 
   await makeQuick()
   await openDeadLetters(sql).retry(letters[0]?.id ?? 0n, commandActor())
-  expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
+  expect(await storedWhen(whole, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
   await worker.stop()
 }, 60_000)
 
@@ -69,11 +79,11 @@ test('a message that waits for a lock is waited for, however long', async () => 
   const before = (await lettersIn(sql)).length
   await sql.begin(async (tx) => {
     await tx`lock table spi_messages in access exclusive mode`
-    await worker.broker.publish([inbound(payment(), { resourceId })])
+    await patient.publish([inbound(payment(), { resourceId })])
     await worker.feature.start?.()
     await Bun.sleep(triedMs)
   })
-  await storedWhen(database, 'resource_id', resourceId)
+  await storedWhen(whole, 'resource_id', resourceId)
   await worker.stop()
   expect(await lettersIn(sql)).toHaveLength(before)
 })
@@ -83,14 +93,14 @@ test('while the database is too slow for all, whatever is received stays in its 
   const before = (await lettersIn(sql)).length
   const many = Array.from({ length: 20 }, () => fresh.resourceId())
   await makeSlow('true')
-  await worker.broker.publish(
+  await patient.publish(
     many.map((resourceId) => inbound(payment(), { resourceId, key: fresh.endToEndId() })),
   )
   await worker.feature.start?.()
   await Bun.sleep(triedMs)
   expect(await lettersIn(sql)).toHaveLength(before)
   await makeQuick()
-  for (const one of many) await storedWhen(database, 'resource_id', one)
+  for (const one of many) await storedWhen(whole, 'resource_id', one)
   await worker.stop()
   expect(await lettersIn(sql)).toHaveLength(before)
 }, 60_000)
@@ -107,18 +117,18 @@ test('a message that is alone stays, too, and so do all of a type that the datab
       resourceId,
       channel: 'SECONDARY',
     })
-  await worker.broker.publish(slow.slice(0, 1).map(answer))
+  await patient.publish(slow.slice(0, 1).map(answer))
   await worker.feature.start?.()
   await Bun.sleep(triedMs)
-  await worker.broker.publish([
+  await patient.publish([
     ...slow.slice(1).map(answer),
     ...others.map((resourceId) => inbound(payment(), { resourceId, key: fresh.endToEndId() })),
   ])
-  for (const one of others) await storedWhen(database, 'resource_id', one)
+  for (const one of others) await storedWhen(whole, 'resource_id', one)
   await Bun.sleep(triedMs)
   expect(await lettersIn(sql)).toHaveLength(before)
   await makeQuick()
-  for (const one of slow) await storedWhen(database, 'resource_id', one)
+  for (const one of slow) await storedWhen(whole, 'resource_id', one)
   await worker.stop()
 }, 60_000)
 
@@ -128,9 +138,7 @@ test('several that take too long go to dlq though nothing else is received', asy
   const stored = await sql`select from spi_messages`
   const ids = Array.from({ length: 3 }, () => fresh.businessId())
   await makeSlow(`new.biz_msg_idr in (${ids.map((id) => `'${id}'`).join()})`)
-  await worker.broker.publish(
-    ids.map((id) => inbound(payment({}, { id }), { key: fresh.endToEndId() })),
-  )
+  await patient.publish(ids.map((id) => inbound(payment({}, { id }), { key: fresh.endToEndId() })))
   await worker.feature.start?.()
   await until(async () => (await lettersIn(sql)).length === before + ids.length)
   await makeQuick()
