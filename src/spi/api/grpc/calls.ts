@@ -46,6 +46,8 @@ export type CallsDeps = {
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
   /** The paths of methods that stream: how long such a call lasts is the caller's choice. */
   readonly streams: ReadonlySet<string>
+  /** Learns of each call as it begins. False: too many do, and its connection ends. */
+  readonly mayBegin: (base: ServerInterceptingCallInterface) => boolean
   /** Learns where each call with a valid key comes from: address and port. */
   readonly know: (peer: string) => void
   /** Undefined without a database. */
@@ -146,6 +148,7 @@ class GatewayCall implements Base, Listener {
       this.end(status.code ?? codes.UNKNOWN)
       send(this.inLanguage(this.withRequestId(status)))
     }
+    if (!context.mayBegin(base)) this.end(codes.RESOURCE_EXHAUSTED)
   }
 
   start(listener: Listener): void {

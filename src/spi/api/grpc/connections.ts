@@ -26,7 +26,7 @@ export const createConnections = (
   const byPeer = new Map<string, Connection>()
   const closed = metrics.counter(
     'trilho_grpc_connections_closed_total',
-    'gRPC connections closed because all places are taken: new ones (refused), and those that made room for one (evicted).',
+    'gRPC connections closed because all places are taken: new ones (refused), and those that made room for one (evicted); and those that began too many calls at once (flooding).',
     ['reason'],
   )
   const fullness = createOutageLog(logger, {
@@ -76,6 +76,11 @@ export const createConnections = (
     know: (peer: string): void => {
       const connection = byPeer.get(peer)
       if (connection !== undefined) connection.isKnown = true
+    },
+    /** One of them has begun more calls at once than it may, and ends. */
+    flooded: (): void => {
+      closed.inc({ reason: 'flooding' })
+      logger.warn({}, 'a gRPC connection has begun too many calls at once and is closed')
     },
     /** Resolves when none is open. */
     closed: open.empty,

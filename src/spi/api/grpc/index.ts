@@ -19,6 +19,7 @@ import {
   usedFiles,
 } from '#src/platform/security/index.ts'
 import type { RunTransform } from '../transform/run.ts'
+import { createBursts } from './bursts.ts'
 import { type Calls, createCalls } from './calls.ts'
 import { bindAddress, type GrpcSettings } from './config.ts'
 import { createConnections } from './connections.ts'
@@ -70,6 +71,8 @@ export const messageBytesMax = bodyBytesMaxDefault
 const connectionsMax = 1_000
 /** Calls at once on one connection. */
 export const concurrentStreamsMax = 100
+/** Calls that begin at once: a client keeps to those above until it hears from us, but for those that it cancels. */
+export const burstCallsMax = 4 * concurrentStreamsMax
 const timesDefault: ConnectionTimes = {
   keepaliveMs: 60_000,
   keepaliveTimeoutMs: 20_000,
@@ -139,8 +142,9 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     times.halfClosedMs,
     deps,
   )
-  const { know } = connections
-  const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams, know })
+  const { know, flooded } = connections
+  const mayBegin = createBursts(burstCallsMax, flooded)
+  const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams, know, mayBegin })
   const server = createServer(calls, times)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)

@@ -2,13 +2,13 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import http2 from 'node:http2'
-import { connect as connectPlain } from 'node:net'
+import { connect as connectPlain, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { credentials, status } from '@grpc/grpc-js'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { metadataBytesMax } from '#src/spi/api/grpc/calls.ts'
-import { concurrentStreamsMax } from '#src/spi/api/grpc/index.ts'
+import { burstCallsMax, concurrentStreamsMax } from '#src/spi/api/grpc/index.ts'
 import { grpcProblems, grpcSettings } from '#src/spi/index.ts'
 import { pacs008 } from '../../../support/messages.ts'
 import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
@@ -218,6 +218,7 @@ describe('hostile clients', async () => {
     await once(socket, 'close')
   }
 
+  const grpcType = Buffer.from('application/grpc')
   const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
   const frame = (type: number, flags: number, stream: number, payload: Uint8Array): Buffer => {
     const head = Buffer.alloc(9)
@@ -306,6 +307,48 @@ describe('hostile clients', async () => {
 
   test('clients that come and go leave no place taken', async () => {
     for (let count = 0; count < 20; count++) expect(await transform(rig)).toBe('SUCCESS')
+  })
+
+  /** Opens a connection, and begins so many calls of an unknown method with one write. */
+  const flood = async (callsCount: number): Promise<Socket> => {
+    // POST http /, and literally :authority and content-type.
+    const head = Buffer.from([0x83, 0x86, 0x84, 0x01, 1, 0x78, 0x0f, 0x10, grpcType.length])
+    const block = Buffer.concat([head, grpcType])
+    const calls = Array.from({ length: callsCount }, (_, index) =>
+      frame(1, 5, 2 * index + 1, block),
+    )
+    const socket = connectPlain(rig.port, '127.0.0.1')
+    await once(socket.on('error', () => {}).resume(), 'connect')
+    rig.lines.length = 0
+    socket.write(Buffer.concat([preface, settings, ...calls]))
+    return socket
+  }
+  const unimplemented = (): number =>
+    rig.lines.filter((line) => line.includes('UNIMPLEMENTED')).length
+
+  test('calls that come at once over one connection are all answered up to a bound', async () => {
+    const socket = await flood(burstCallsMax)
+    await until(() => unimplemented() === burstCallsMax)
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
+  })
+
+  test('a connection with thousands of them ends, and the calls of another do not wait for it', async () => {
+    const session = http2.connect(`http://127.0.0.1:${rig.port}`)
+    await once(session, 'remoteSettings')
+    const socket = await flood(10 * burstCallsMax)
+    const call = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': grpcType.toString(),
+    })
+    call.end(Buffer.alloc(5))
+    await once(call.resume(), 'close')
+    expect(unimplemented()).toBeLessThan(3 * burstCallsMax)
+    if (!socket.destroyed) await once(socket, 'close')
+    const { text } = await rig.metrics.render()
+    expect(text).toContain('trilho_grpc_connections_closed_total{reason="flooding"} 1')
+    session.destroy()
   })
 
   test('a connection may not open more streams than it is told', async () => {
