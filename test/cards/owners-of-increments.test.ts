@@ -25,7 +25,7 @@ const typesOf = async (id: string): Promise<readonly string[]> => {
   return events.map(({ type }) => type)
 }
 const until = async (what: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 40_000
   while (!(await what())) {
     if (performance.now() > deadline) throw new Error('did not come true in time')
     await Bun.sleep(5)

@@ -27,7 +27,7 @@ const authorize = async (change: Json = {}, of = rig): Promise<string> => {
   return ((await response.json()) as { readonly id: string }).id
 }
 const until = async (what: () => boolean): Promise<void> => {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 40_000
   while (!what()) {
     if (performance.now() > deadline) throw new Error('did not come true in time')
     await Bun.sleep(5)
@@ -136,7 +136,7 @@ test('the late answer to a reversal is kept with its transaction', async () => {
     }
     return events.map(({ type }) => type)
   }
-  for (const endMs = performance.now() + 10_000; !(await types()).includes('late_answer'); ) {
+  for (const endMs = performance.now() + 40_000; !(await types()).includes('late_answer'); ) {
     if (performance.now() > endMs) throw new Error('it was not kept')
     await Bun.sleep(10)
   }
@@ -252,7 +252,7 @@ const unmatched = async (): Promise<readonly Unmatched[]> => {
   return ((await response.json()) as { readonly advices: readonly Unmatched[] }).advices
 }
 const untilUnmatched = async (stan: string): Promise<Unmatched> => {
-  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+  for (const endMs = performance.now() + 40_000; ; await Bun.sleep(10)) {
     const found = (await unmatched()).find((one) => one['stan'] === stan)
     if (found !== undefined) return found
     if (performance.now() > endMs) throw new Error(`${stan} is not kept`)
@@ -567,7 +567,7 @@ test.each([
     const seenCount = () => network.seen.filter((one) => one.rrn === rrn).length
     const before = seenCount()
     late()
-    for (const endMs = performance.now() + 10_000; ; await Bun.sleep(10)) {
+    for (const endMs = performance.now() + 40_000; ; await Bun.sleep(10)) {
       const record = await rig.settled(id)
       expect(record['reversed_amount']).toBeUndefined()
       if (record['needs_attention'] === true) break

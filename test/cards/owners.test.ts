@@ -43,7 +43,7 @@ const seenOf = async (id: string): Promise<readonly Seen[]> => {
 }
 const mtisOf = async (id: string) => (await seenOf(id)).map(({ mti }) => mti)
 const until = async (what: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 40_000
   while (!(await what())) {
     if (performance.now() > deadline) throw new Error('did not come true in time')
     await Bun.sleep(5)

@@ -220,6 +220,7 @@ test('so many lists are asked for at once, each not again while its answer is aw
     }
     live.open(watchedBy(`list ${at}`, { ask, sessionId: String(at) }))
   }
+  await until(() => asked.length >= 4)
   await Bun.sleep(30)
   expect(asked).toEqual(Array.from({ length: 4 }, (_, at) => at))
   for (const { resolve } of answers) resolve(new Response('[]', { status: 503 }))

@@ -56,10 +56,10 @@ for (const what of ['nobody was followed', 'another was followed']) {
       await promise
     })
     const adopted = bench.call('POST', `${path}/adopt`, { contract, wallet: beneficiary })
-    await bench.until(async () => (await sessionsThatWait()) >= 1, 10_000)
+    await bench.until(async () => (await sessionsThatWait()) >= 1)
     await bench.admin.send(contract, lien.encodeFunctionData('pledge', [500n]))
     await mine(confirmations)
-    await bench.until(async () => (await sessionsThatWait()) >= 2, 10_000)
+    await bench.until(async () => (await sessionsThatWait()) >= 2)
     resolve()
     await locked
     const { status, json } = await adopted
@@ -67,7 +67,7 @@ for (const what of ['nobody was followed', 'another was followed']) {
     const { lien_id: id } = json as { readonly lien_id: string }
     const read = async () =>
       (await bench.call('GET', `${path}/${id}`)).json as { status: string; pledged: string }
-    await bench.until(async () => (await read()).status === 'active', 10_000)
+    await bench.until(async () => (await read()).status === 'active')
     expect((await read()).pledged).toBe('5.00')
   }, 60_000)
 }

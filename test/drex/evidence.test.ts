@@ -6,8 +6,6 @@ import { adminAddress, type Bench, createBench } from './support.ts'
 let bench: Bench
 afterEach(() => bench.stop())
 
-const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
-
 const attemptsOf = async (): Promise<number> => {
   const [row] = await bench.database.sql<{ attempts: number }[]>`
     select max(attempts) as attempts from drex_transactions`
@@ -20,7 +18,7 @@ test('receipts that lag behind nonces: it waits, and is told confirmed when they
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   const counts = () => bench.node.asked.get('eth_getTransactionCount') ?? 0
   const before = counts()
   bench.node.lie(({ method }) =>
@@ -32,7 +30,7 @@ test('receipts that lag behind nonces: it waits, and is told confirmed when they
   expect((await bench.read(id)).status).toBe('broadcast')
   expect(bench.events).toEqual([])
   bench.node.lie(undefined)
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect((await bench.database.sql`select 1 from drex_corrections`).length).toBe(0)
 })
 
@@ -41,7 +39,7 @@ test('a node that tells a foreign transaction once, and another has our receipt:
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   const foreign = `0x${'cd'.repeat(32)}`
   bench.node.lie(async ({ method, params }, answer) => {
     if (method === 'eth_getTransactionReceipt') return { result: null }
@@ -59,7 +57,7 @@ test('a node that tells a foreign transaction once, and another has our receipt:
   await bench.until(async () => asked() >= 6)
   expect(['broadcast', 'mined']).toContain((await bench.read(id)).status)
   bench.node.lie(undefined)
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
 })
 
@@ -67,7 +65,7 @@ test('a node that invents a foreign transaction, always the same: nothing is sig
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  const { tx_hash } = await reaches(id, 'broadcast')
+  const { tx_hash } = await bench.reaches(id, 'broadcast')
   const foreign = `0x${'cd'.repeat(32)}`
   let told = 0
   bench.node.lie(async ({ method, params }, answer) => {
@@ -94,7 +92,7 @@ test('a node that invents a foreign transaction, always the same: nothing is sig
   expect((await bench.database.sql`select 1 from drex_attempts`).length).toBe(0)
   expect((await bench.database.sql`select 1 from drex_corrections`).length).toBe(0)
   bench.node.lie(undefined)
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
 })
 
@@ -103,7 +101,7 @@ test('of two nodes one tells another end than the chain: no end is told until th
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   let told = 0
   bench.node.lie(async ({ method }, answer) => {
     if (method !== 'eth_getTransactionReceipt') return undefined
@@ -145,7 +143,7 @@ test('of three nodes one tells another end than the block proves: the others are
       if (method === 'eth_getTransactionReceipt') await Bun.sleep(50)
       return answer()
     })
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
     // Two that say so are more than the one that does not.
     second.lie(contrary)
     const id = await bench.pay(ana, bia)
@@ -153,7 +151,7 @@ test('of three nodes one tells another end than the block proves: the others are
     await bench.until(async () => told >= before + 6)
     expect(['mined', 'broadcast']).toContain((await bench.read(id)).status)
     second.lie(undefined)
-    await reaches(id, 'confirmed')
+    await bench.reaches(id, 'confirmed')
   } finally {
     await second.stop()
   }
@@ -164,20 +162,20 @@ test('of two nodes one is away: what the other tells is written down, and no end
   await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.chain.url},${bench.node.url}` })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   let asked = 0
   bench.node.refuse(() => {
     asked++
     return new Response('away', { status: 503 })
   })
   await bench.chain.mine()
-  await reaches(id, 'mined')
+  await bench.reaches(id, 'mined')
   const before = asked
   await bench.until(async () => asked >= before + 3)
   expect((await bench.read(id)).status).toBe('mined')
   expect(bench.events).toEqual([])
   bench.node.refuse(undefined)
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
 })
 
 describe('a token that does not move', () => {
@@ -195,7 +193,7 @@ describe('a token that does not move', () => {
         const isTransfer = data === undefined || data.startsWith('0xa9059cbb')
         return call.method === method && isTransfer ? { result } : undefined
       })
-      const failed = await reaches(await bench.pay(ana, bia), 'failed')
+      const failed = await bench.reaches(await bench.pay(ana, bia), 'failed')
       expect([failed.error?.code, failed.tx_hash]).toEqual([code, null])
     })
   }
@@ -208,7 +206,7 @@ describe('a token that does not move', () => {
         ? { result: '0x' }
         : undefined,
     )
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
   })
 
   type Log = { readonly topics: readonly string[]; readonly data: string }
@@ -235,7 +233,7 @@ describe('a token that does not move', () => {
           ? outcome
           : { result: { ...receipt, logs: receipt.logs.flatMap(logs) } }
       })
-      const failed = await reaches(await bench.pay(ana, bia), 'failed')
+      const failed = await bench.reaches(await bench.pay(ana, bia), 'failed')
       expect(failed.error?.code).toBe('TRANSFER_MISMATCH')
       expect(failed.error?.message).toContain(
         `${moved} of its smallest units moved, instead of 100`,
@@ -250,9 +248,9 @@ test('confirmed, then reorganised out: taken back by an event, and confirmed aga
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.markFork()
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   await bench.chain.mine()
-  const first = await reaches(id, 'confirmed')
+  const first = await bench.reaches(id, 'confirmed')
   await bench.chain.reorg()
   await bench.until(async () => bench.events.some(({ type }) => type === 'drex.transfer.corrected'))
   const corrected = bench.events.find(({ type }) => type === 'drex.transfer.corrected')
@@ -266,7 +264,7 @@ test('confirmed, then reorganised out: taken back by an event, and confirmed aga
   const sent = await attemptsOf()
   await bench.until(async () => (await attemptsOf()) > sent)
   await bench.chain.mine()
-  const again = await reaches(id, 'confirmed')
+  const again = await bench.reaches(id, 'confirmed')
   expect(again.tx_hash).toBe(first.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
   expect(bench.events.map(({ type }) => type)).toEqual([
@@ -284,9 +282,9 @@ test('what was reorganised out while no gateway ran is found out at the start', 
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   await bench.chain.markFork()
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   await bench.chain.mine()
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   await bench.drex().stop?.()
   await bench.chain.reorg()
   await bench.restart()

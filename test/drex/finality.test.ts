@@ -35,7 +35,7 @@ const takenBack = async (id: string): Promise<void> => {
     await bench.chain.mine()
     const { corrections, status } = await bench.read(id)
     return status === 'confirmed' && corrections.length > 0
-  }, 10_000)
+  })
   expect((await bench.read(id)).corrections).toMatchObject([
     { from: 'confirmed', code: 'REORGANISED' },
   ])
@@ -157,7 +157,7 @@ test('one that cannot be taken back yet holds up no other', async () => {
     alter table drex_transactions add constraint not_stored
     check (status <> 'broadcast' or subject <> ${sql.unsafe(`'${id}'`)}) not valid`
   await bench.restart()
-  await bench.until(async () => (await bench.read(other)).corrections.length > 0, 10_000)
+  await bench.until(async () => (await bench.read(other)).corrections.length > 0)
   await sql`alter table drex_transactions drop constraint not_stored`
   await takenBack(id)
   await takenBack(other)

@@ -8,8 +8,6 @@ import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts
 let bench: Bench
 afterEach(() => bench.stop())
 
-const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
-
 const gwei = 1_000_000_000n
 
 const keys = Array.from(
@@ -79,7 +77,7 @@ describe('another program that signs', () => {
       await bench.admin.currency('mint', address, 1_000n)
       for (let i = 0; i < 3; i++) hung.push(await bench.pay(address.toLowerCase() as Hex, bia))
     }
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
     await bench.until(async () => {
       const { error } = await bench.read(hung.at(-1)!)
       return error?.code === 'SIGNER_FAILED'
@@ -163,9 +161,9 @@ describe('networks with fees', () => {
     const [ana, bia] = [await funded(), await funded(0n)]
     const poor = [await bench.wallet(), await bench.wallet(), await bench.wallet()]
     const refused = await Promise.all(poor.map((wallet) => bench.pay(wallet, bia)))
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
     for (const id of refused) {
-      expect((await reaches(id, 'failed')).error?.code).toBe('INSUFFICIENT_FUNDS')
+      expect((await bench.reaches(id, 'failed')).error?.code).toBe('INSUFFICIENT_FUNDS')
     }
   })
 
@@ -181,9 +179,9 @@ describe('networks with fees', () => {
     )
     const stuck = await bench.pay(eva, bia)
     await bench.until(async () => (await bench.read(stuck)).error?.code === 'INSUFFICIENT_FUNDS')
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
     // Sent again, it is taken, and says no more that it was not.
-    expect((await reaches(stuck, 'confirmed')).error).toBeNull()
+    expect((await bench.reaches(stuck, 'confirmed')).error).toBeNull()
   })
 
   test('the first fee has a limit: the transfer waits, unsigned, until the network asks for less', async () => {
@@ -198,7 +196,7 @@ describe('networks with fees', () => {
     expect(await bench.read(id)).toMatchObject({ status: 'pending', tx_hash: null })
     price = 1n * gwei
     await bench.database.sql`update drex_transactions set due_at = now()`
-    await reaches(id, 'confirmed')
+    await bench.reaches(id, 'confirmed')
   })
 
   test('a transaction has a limit too, whatever its gas', async () => {
@@ -228,7 +226,7 @@ test('many processes: each waiting transfer is simulated by one of them', async 
     return answer()
   })
   const ids = await Promise.all(Array.from({ length: 30 }, () => bench.pay(ana, bia)))
-  for (const id of ids) await reaches(id, 'broadcast')
+  for (const id of ids) await bench.reaches(id, 'broadcast')
   expect(simulated).toBe(ids.length)
   for (const peer of peers) await peer.stop()
 })
@@ -246,13 +244,13 @@ test('a simulation that comes to no end waits longer and longer, and holds up no
   const [stuck, ...others] = await Promise.all(
     [eva, ...Array(20).fill(ana)].map((each) => bench.pay(each, bia)),
   )
-  for (const id of others) await reaches(id, 'confirmed')
+  for (const id of others) await bench.reaches(id, 'confirmed')
   await Promise.all([Bun.sleep(4_000), bench.until(async () => hung >= 2)])
   expect((await bench.read(stuck!)).status).toBe('pending')
   // Alone after its batch, then at two, four and eight times its age.
   expect(hung).toBeLessThan(8)
   bench.node.lie(undefined)
-  await reaches(stuck!, 'confirmed')
+  await bench.reaches(stuck!, 'confirmed')
 }, 60_000)
 
 test('simulations that come to no end, and nothing that does: asked more and more rarely, and soon once they do', async () => {
@@ -270,7 +268,7 @@ test('simulations that come to no end, and nothing that does: asked more and mor
   // Each time together and then alone: at first, and at one, two, four seconds or so.
   expect(hung).toBeLessThan(21)
   bench.node.lie(undefined)
-  for (const id of stuck) await reaches(id, 'confirmed')
+  for (const id of stuck) await bench.reaches(id, 'confirmed')
 }, 60_000)
 
 const halted = 'Transaction processing could not be completed due to an exception: '
@@ -333,7 +331,7 @@ test('a thousand that expired of wallets that no node tells of keep no other fro
   const id = await bench.pay(ana, bia)
   await bench.database.sql`update drex_transactions set expires_at = now() where subject = ${id}`
   await bench.restart()
-  await reaches(id, 'failed')
+  await bench.reaches(id, 'failed')
   expect((await bench.read(id)).error?.code).toBe('EXPIRED')
 }, 60_000)
 
@@ -358,7 +356,7 @@ test.each([
   type Shown = { readonly status: string; readonly error: object | null }
   const shown = async (): Promise<Shown> =>
     (await bench.call('GET', `/v1/contracts/${contract}/calls/${transaction_id}`)).json
-  await bench.until(async () => (await shown()).status === end, 10_000)
+  await bench.until(async () => (await shown()).status === end)
   if (limit === undefined) {
     expect((await shown()).error).toMatchObject({
       code: 'SIMULATION_REVERTED',
@@ -381,6 +379,6 @@ test('keys that were sealed with another master key are told by the health, and 
   await bench.until(async () => (await bench.read(id)).error?.code === 'SIGNER_FAILED')
   expect((await bench.read(id)).status).toBe('pending')
   await bench.restart()
-  await reaches(id, 'confirmed')
+  await bench.reaches(id, 'confirmed')
   expect((await health()).detail).not.toHaveProperty('wallet_keys')
 }, 60_000)

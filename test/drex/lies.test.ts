@@ -5,8 +5,6 @@ import { type Bench, createBench, currencyAbi, hostileCode, type TransferBody } 
 let bench: Bench
 afterEach(() => bench.stop())
 
-const reaches = (id: string, wanted: string) => bench.reaches(id, wanted, 10_000)
-
 const isTransferOf = (params: readonly unknown[], cents: bigint): boolean =>
   String((params[0] as { data?: string }).data).endsWith(cents.toString(16).padStart(8, '0'))
 
@@ -32,10 +30,10 @@ describe('a stranger’s contract', () => {
     })
     await bench.admin.currency('mint', bia, 500n)
     const [bad, good] = [await bench.pay(bia, ana), await bench.pay(ana, bia)]
-    await reaches(good, 'confirmed')
-    const reverted = await reaches(bad, 'reverted')
+    await bench.reaches(good, 'confirmed')
+    const reverted = await bench.reaches(bad, 'reverted')
     expect(reverted.error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] } as never)
-    expect((await reaches(await bench.pay(ana, bia), 'confirmed')).error).toBeNull()
+    expect((await bench.reaches(await bench.pay(ana, bia), 'confirmed')).error).toBeNull()
   })
 
   test('reverts so when it is simulated: the others are sent', async () => {
@@ -45,8 +43,8 @@ describe('a stranger’s contract', () => {
       method === 'eth_call' && isTransferOf(params, 300n) ? hostile : undefined,
     )
     const ids = [await bench.pay(ana, bia, '3.00'), await bench.pay(ana, bia, '1.00')]
-    expect((await reaches(ids[0]!, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
-    await reaches(ids[1]!, 'confirmed')
+    expect((await bench.reaches(ids[0]!, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
+    await bench.reaches(ids[1]!, 'confirmed')
   })
 
   test('takes part in whatever it can, and reverts so: each is its caller’s error, and the others are confirmed', async () => {
@@ -89,8 +87,8 @@ describe('a stranger’s contract', () => {
     ])
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 422))
     const honest = await Promise.all([bench.pay(ana, bia), bench.pay(ana, bia)])
-    for (const id of honest) await reaches(id, 'confirmed')
-    const failed = await reaches((exchange.json as TransferBody).transfer_id, 'failed')
+    for (const id of honest) await bench.reaches(id, 'confirmed')
+    const failed = await bench.reaches((exchange.json as TransferBody).transfer_id, 'failed')
     const [, approval] = failed.steps as unknown as { error: { revert?: object } | null }[]
     expect(approval?.error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] })
   })
@@ -130,7 +128,7 @@ describe('a node that cannot now', () => {
           ? { error: { code, message } }
           : undefined,
       )
-      await reaches(await bench.pay(ana, bia), 'confirmed')
+      await bench.reaches(await bench.pay(ana, bia), 'confirmed')
       expect(told).toBeGreaterThan(1)
     })
   }
@@ -149,7 +147,7 @@ describe('a node that cannot now', () => {
     const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
     expect((await bench.call('POST', '/v1/drex/transfers', body)).status).toBe(503)
     bench.node.lie(undefined)
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
   })
 })
 
@@ -175,7 +173,7 @@ describe('one malformed answer', () => {
       method === 'eth_blockNumber' && odd++ < 6 ? { result: 'latest' } : undefined,
     )
     void bench.drex().start?.()
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
     expect(odd).toBeGreaterThan(5)
   })
 
@@ -187,7 +185,7 @@ describe('one malformed answer', () => {
       method === 'eth_blockNumber' && told++ === 0 ? { result: '0xfffffff' } : undefined,
     )
     void bench.drex().start?.()
-    await reaches(await bench.pay(ana, bia), 'confirmed')
+    await bench.reaches(await bench.pay(ana, bia), 'confirmed')
   })
 
   test('a receipt without a status is no revert, and holds up no other transfer', async () => {
@@ -203,10 +201,10 @@ describe('one malformed answer', () => {
       return receipt?.from === bia ? { result: { ...receipt, status: undefined } } : outcome
     })
     const [odd, good] = [await bench.pay(bia, ana), await bench.pay(ana, bia)]
-    await reaches(good, 'confirmed')
-    await reaches(odd, 'broadcast')
+    await bench.reaches(good, 'confirmed')
+    await bench.reaches(odd, 'broadcast')
     isLying = false
-    await reaches(odd, 'confirmed')
+    await bench.reaches(odd, 'confirmed')
   })
 })
 
@@ -233,7 +231,7 @@ test('a chain that began anew behind the same address gets nothing of the old on
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await bench.pay(ana, bia)
-  await reaches(id, 'broadcast')
+  await bench.reaches(id, 'broadcast')
   // Another second, another genesis block.
   await Bun.sleep(1_001)
   const fresh = await createBench({ engine: false })
@@ -250,7 +248,7 @@ test('a chain that began anew behind the same address gets nothing of the old on
     // Back again, it goes on where it was.
     bench.node.move(bench.chain)
     await bench.chain.mine()
-    await reaches(id, 'confirmed')
+    await bench.reaches(id, 'confirmed')
   } finally {
     await fresh.stop()
   }

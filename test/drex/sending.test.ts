@@ -39,7 +39,7 @@ test('a wallet’s second transfer is simulated while the first is sent, and sen
   await Bun.sleep(100)
   expect(node.count('eth_sendRawTransaction')).toBe(1)
   node.release()
-  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 10_000)
+  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)))
 })
 
 test('a batch that could not be sent is told, and holds up none behind it', async () => {
@@ -58,7 +58,7 @@ test('a batch that could not be sent is told, and holds up none behind it', asyn
   isAway = false
   bench.node.lie(undefined)
   const second = await bench.pay(ana, bia)
-  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 15_000)
+  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)))
 })
 
 /** What ends before it is signed, and in which status. */
@@ -91,7 +91,7 @@ for (const [why, [status, end]] of Object.entries(unsigned)) {
       alter table drex_transactions add constraint not_stored
       check (status <> ${sql.unsafe(`'${status}' or subject <> '${bad}'`)}) not valid`
     await bench.restart()
-    await bench.until(() => isConfirmed(sent), 10_000)
+    await bench.until(() => isConfirmed(sent))
     const ends = await sql`
       select subject from drex_transactions where status = ${status}`
     expect(ends.map(({ subject }) => subject)).toEqual([good])

@@ -76,10 +76,13 @@ test('what commits at once is told of in few hints, and what is rolled back in n
   expect(heard).toBe(0)
   await Promise.all(Array.from({ length: 100 }, (_, n) => emit(`many ${n}`)))
   await until(() => heard > 0)
-  await Bun.sleep(50)
+  let before = 0
+  while (before !== heard) {
+    before = heard
+    await Bun.sleep(200)
+  }
   expect(heard).toBeLessThan(50)
   await emit('alone')
-  const before = heard
-  await until(() => heard === before + 1)
+  await until(() => heard > before)
   await unlisten()
 })

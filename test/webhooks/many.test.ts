@@ -1,5 +1,5 @@
 /** More endpoints than a process keeps: the API Pix makes one for each Pix key. */
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { createWebhookService } from '../../src/webhooks/service.ts'
 import { createEndpointStore } from '../../src/webhooks/store.ts'
 import { quietLogger } from '../support/database.ts'
@@ -73,6 +73,8 @@ test('those that are disabled with a backlog are stepped over once in a while, n
     sealer: undefined,
     logger: quietLogger,
   })
+  let nowMs = performance.now()
+  using _ = spyOn(performance, 'now').mockImplementation(() => nowMs)
   const active = async () => (await service.activeEndpoints()).map(({ id }) => id)
   expect(await active()).toEqual([])
   const [endpoint] = await database.sql<{ id: string }[]>`
@@ -81,7 +83,7 @@ test('those that are disabled with a backlog are stepped over once in a while, n
   service.note([id, 'whk_42'])
   for (let look = 0; look < 5; look++) expect(await active()).toEqual([id])
   expect(walks).toBe(1)
-  await Bun.sleep(1_100)
+  nowMs += 1_100
   expect(await active()).toEqual([])
   expect(walks).toBe(2)
 })

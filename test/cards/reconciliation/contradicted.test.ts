@@ -73,7 +73,7 @@ const dayEnded = async (): Promise<Reconciliation> => {
   await sql`update card_movements set day = day - 1`
   const [{ day } = { day: '' }] = await sql<{ day: string }[]>`
     update card_business_days set day = day - 1 where network = 'neta' returning day::text`
-  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+  for (const endMs = performance.now() + 40_000; ; await Bun.sleep(10)) {
     const path = '/v1/transactions/reconciliations'
     const response = await rig.app.call('GET', path, { key: rig.adminKey })
     const { reconciliations } = (await response.json()) as { reconciliations: Reconciliation[] }

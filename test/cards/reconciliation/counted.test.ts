@@ -60,7 +60,7 @@ const card = (token: string, change: object = {}) => ({
 
 const endOf = async (day: string, next: string): Promise<Readonly<Record<string, unknown>>> => {
   network.endDay(day.slice(5).replace('-', ''), next.slice(5).replace('-', ''))
-  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+  for (const endMs = performance.now() + 40_000; ; await Bun.sleep(10)) {
     const path = '/v1/transactions/reconciliations'
     const response = await rig.app.call('GET', path, { key: rig.adminKey })
     const { reconciliations } = (await response.json()) as {

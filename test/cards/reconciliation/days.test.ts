@@ -44,7 +44,7 @@ const openDay = async (): Promise<string | undefined> => {
 
 /** Looks until there is something. */
 const eventually = async <T>(look: () => Promise<T | undefined>, what: string): Promise<T> => {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 40_000
   for (;;) {
     const found = await look()
     if (found !== undefined) return found

@@ -48,7 +48,7 @@ const dayEnded = async (): Promise<Reconciliation> => {
   await until(async () => (await open()) !== undefined)
   const { day = '', next = '' } = (await open()) ?? {}
   network.endDay(day, next)
-  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+  for (const endMs = performance.now() + 40_000; ; await Bun.sleep(10)) {
     const path = '/v1/transactions/reconciliations'
     const response = await rig.app.call('GET', path, { key: rig.adminKey })
     const { reconciliations } = (await response.json()) as { reconciliations: Reconciliation[] }

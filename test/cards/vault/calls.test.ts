@@ -218,11 +218,11 @@ describe('calls', () => {
     // What comes too late for its call is no answer to the next one.
     const late = serve((socket, { requests }) => {
       const text = String(requests.length)
-      setTimeout(() => socket.write(ok(text)), requests.length === 1 ? 150 : 0)
+      setTimeout(() => socket.write(ok(text)), requests.length === 1 ? 1_300 : 0)
     })
-    const next = callsTo(late.url, 100)
+    const next = callsTo(late.url, 1_000)
     await expect(next()).rejects.toThrow(CallTimeoutError)
-    await Bun.sleep(100)
+    await Bun.sleep(400)
     expect([await next(), late.seen.connections]).toEqual(['2', 2])
   })
 

@@ -244,7 +244,7 @@ describe('circuit', () => {
       calls++
       return new Response('4000000000000002', { status })
     })
-    const vault = vaultAt(url, { circuitFailuresMax: 3, circuitOpenMs: 1_000 })
+    const vault = vaultAt(url, { circuitFailuresMax: 3, circuitOpenMs: 2_000 })
     const faults = async (count: number) => {
       const found: unknown[] = []
       for (let call = 0; call < count; call++) found.push(await faultOf(vault.resolve('tok')))

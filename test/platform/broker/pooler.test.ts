@@ -66,7 +66,7 @@ test.skipIf(pgbouncer === null)(
         () => true,
         () => false,
       )
-    await until(answers, 10_000)
+    await until(answers)
     const seen: string[][] = [[], []]
     for (const [index, { broker, sql }] of members.entries()) {
       broker.consume({

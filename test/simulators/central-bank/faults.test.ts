@@ -15,6 +15,7 @@ import {
   payment,
 } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
+import { until } from '../../support/until.ts'
 
 const bankA = '11111111'
 const bankB = '22222222'
@@ -203,8 +204,7 @@ describe('control endpoints', () => {
       payIn: { to: bankB, perSecond: 1_000 },
     })
     await b.read(b.start)
-    await Bun.sleep(200)
-    expect(loaded.statistics().mailboxes[0]?.waiting).toBe(3)
+    await until(() => loaded.statistics().mailboxes[0]?.waiting === 3)
     const paid = loaded.book().operations.length
     await Bun.sleep(100)
     expect(loaded.book().operations).toHaveLength(paid)

@@ -73,7 +73,7 @@ const survives = async (
   const isKept = ({ resourceId }: Held): boolean =>
     read.has(resourceId) ||
     letters.some((letter) => new RegExp(`: ${resourceId}\\r?\\n`).test(letter))
-  await until(() => bank.waiting.length === 0 && all.every(isKept), 30_000)
+  await until(() => bank.waiting.length === 0 && all.every(isKept))
   const afterMs = performance.now() - bank.state.wrongMs
   await pull.stop?.()
   bank.stop()

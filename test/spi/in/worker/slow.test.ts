@@ -39,7 +39,7 @@ const makeSlow = async (when: string): Promise<void> => {
   await sql.unsafe(`
     create or replace function take_long() returns trigger language plpgsql as $$
     begin perform pg_sleep(60); return new; end $$;
-    create trigger take_long before insert on spi_messages for each row
+    create or replace trigger take_long before insert on spi_messages for each row
       when (${when}) execute function take_long()`)
 }
 
