@@ -171,29 +171,70 @@ export const pageOf = (sql: Queryable, request: ListRequest) => {
   return sql`offset ${rowCount(sql, offset)} limit ${rowCount(sql, limit)}`
 }
 
+/** What a list is narrowed by: columns, or expressions that an index has. */
+export type Narrowing = Readonly<Record<string, string | number | boolean | undefined>>
+
 /**
- * What a list is narrowed by: columns, or expressions that an index has, the most telling first. It leads the order as a
- * range of one value, so that only its own index has the order: in a table that looked empty while the plan was made, the
- * planner would walk all of the time.
+ * Puts first what the fewest match alone: all else is looked for among these.
+ *
+ * @param countBy how many match one of them alone, up to one more than a list may hold
+ * @returns undefined: each alone matches more than that, and among so many nothing is looked for
  */
-export const narrowedBy = (
-  sql: Queryable,
-  given: Readonly<Record<string, string | number | boolean | undefined>>,
-) => {
+export const fewestFirst = async (
+  given: Narrowing,
+  countBy: (one: Narrowing) => Promise<number>,
+): Promise<Narrowing | undefined> => {
+  const all = Object.entries(given).filter(([, value]) => value !== undefined)
+  if (all.length < 2) return given
+  const counted = await Promise.all(
+    all.map(async (one) => ({ one, count: await countBy(Object.fromEntries([one])) })),
+  )
+  const sorted = counted.toSorted((a, b) => a.count - b.count)
+  return sorted[0] !== undefined && sorted[0].count > itemsMax
+    ? undefined
+    : Object.fromEntries(sorted.map(({ one }) => one))
+}
+
+/**
+ * The first leads the order as a range of one value, so that only its own index has the order: in a table that looked
+ * empty while the plan was made, the planner would walk all of the time. The others are for {@link amongFewest}.
+ */
+export const narrowedBy = (sql: Queryable, given: Narrowing) => {
   const [lead, ...others] = Object.entries(given).flatMap(([column, value]) =>
     value === undefined ? [] : [{ name: sql.unsafe(column), value }],
   )
-  if (lead === undefined) return { matching: sql``, order: sql`` }
+  if (lead === undefined) return { matching: sql``, order: sql``, others: undefined }
   const { name, value } = lead
-  const matching = others.reduce(
-    (all, other) => sql`${all} and ${other.name} = ${other.value}`,
-    sql`and ${name} between ${value} and ${value}`,
-  )
-  return { matching, order: sql`${name},` }
+  const [second, ...more] = others.map((other) => sql`${other.name} = ${other.value}`)
+  return {
+    matching: sql`and ${name} between ${value} and ${value}`,
+    order: sql`${name},`,
+    others: second && more.reduce((all, one) => sql`${all} and ${one}`, second),
+  }
 }
+
+/**
+ * Looks for what else is asked for among what leads, of which there are no more than a list may hold.
+ *
+ * @param led `from` and what follows, up to the order
+ */
+export const amongFewest = (
+  sql: Queryable,
+  led: PendingQuery<Row[]>,
+  others: PendingQuery<Row[]> | undefined,
+  order: PendingQuery<Row[]>,
+) =>
+  others === undefined
+    ? led
+    : sql`
+      from (select * ${led} limit ${rowCount(sql, itemsMax + 1)}) p
+      where ${others} order by ${order}`
 
 /** A page of a list, and how many items all of it has. */
 export type Listed<T> = { readonly items: readonly T[]; readonly total: number }
+
+/** A list that is refused. */
+export const tooMany: Listed<never> = { items: [], total: itemsMax + 1 }
 
 /** How many rows there are, up to one more than a list may hold. @param matching `from` and what follows */
 export const countOf = async (sql: Queryable, matching: PendingQuery<Row[]>): Promise<number> => {

@@ -23,7 +23,7 @@ import {
   pixOfCharges,
 } from '../../src/pix/received/store.ts'
 import { receiversOf } from '../../src/pix/receivers/store.ts'
-import { findRecurrence, lockRecurrence } from '../../src/pix/recurrences/store.ts'
+import { findRecurrence, listRecurrences, lockRecurrence } from '../../src/pix/recurrences/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 20_000
@@ -39,6 +39,8 @@ const readPagesMax = 10 * listed
 const storePagesMax = 70 * listed
 /** A list counts so many charges, and may look at the row of each: of few, many lie in one page. */
 const countPagesMax = isLong ? 1.5 * itemsMax : 600
+/** Of the Pix of one payer, more lie between. */
+const payerPagesMax = isLong ? countPagesMax : 1_000
 /** Locations are shorter. */
 const locationPagesMax = isLong ? countPagesMax : 450
 
@@ -79,6 +81,8 @@ const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] =
     { ...any, debtorTaxId: '12345678909' },
     { ...any, isShown: false },
     { ...any, batchId: 1 },
+    // Many are as the one says, and few as both say.
+    { ...any, status: 'ATIVA', debtorTaxId: '12345678909' },
   ]
 })
 
@@ -90,6 +94,7 @@ const received = { payerTaxId: undefined, txid: undefined, hasTxid: undefined }
 const receivedLists = [
   { account: 'ana', ...received, hasReturns: false },
   { account: 'bia', ...received, hasReturns: true },
+  { account: 'ana', ...received, hasReturns: false, payerTaxId: '12345678909' },
   ...[true, false].flatMap((hasTxid) => [
     { account: 'eva', ...received, hasTxid, hasReturns: hasTxid },
     { account: 'leo', ...received, hasTxid, hasReturns: !hasTxid },
@@ -110,7 +115,12 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
     const locations = { ...everything, page: 0, kind: undefined }
     for (const isUsed of [undefined, true, false]) {
       await listLocations(sql, account, { ...locations, isUsed })
+      // To count those of a kind is to read most of a small table.
+      if (isLong) await listLocations(sql, account, { ...locations, isUsed, kind: 'cobv' })
     }
+    const mandates = { ...everything, page: 0, status: 'CRIADA', isShown: undefined } as const
+    const debtor = { debtorTaxId: '15231470190', agreement: 'none' }
+    await listRecurrences(sql, account, { ...mandates, ...debtor })
     for (const debtorTaxId of ['45164632481', '15231470190']) {
       const filter = { ...everything, page: 0, debtorTaxId, ...ofAny }
       await hasTooMany(sql, account, filter)
@@ -248,6 +258,7 @@ const store = async (sql: Client): Promise<Made> => {
 }
 
 const budgetOf = (text: string): number => {
+  if (text.includes('count(*)') && text.includes('payer_tax_id between')) return payerPagesMax
   // These lists are asked for few rows only.
   if (text.includes('from pix_received p where')) return readPagesMax
   if (text.includes('select id, agreement from pix_recurrences')) {

@@ -372,6 +372,11 @@ describe('the list of Pix', () => {
     expect(await ids('&devolucaoPresente=false')).toEqual([charged, labelled])
     expect(await ids('&cpf=12345678909')).toEqual([charged, labelled, bare])
     expect(await ids('&cnpj=12345678000195')).toEqual([])
+    expect(await ids('&cpf=12345678909&txIdPresente=true')).toEqual([charged, labelled])
+    expect(await ids(`&cpf=12345678909&txid=${txid}&devolucaoPresente=false`)).toEqual([charged])
+    expect(await ids('&cpf=12345678909&devolucaoPresente=true&txIdPresente=true')).toEqual([])
+    const second = '&paginacao.itensPorPagina=1&paginacao.paginaAtual=1'
+    expect(await ids(`&cpf=12345678909&devolucaoPresente=false${second}`)).toEqual([labelled])
     expect(await ids('&paginacao.itensPorPagina=1&paginacao.paginaAtual=1')).toEqual([labelled])
     expect((await get(`/pix?${range}`, foreign.token)).parametros.paginacao).toMatchObject({
       quantidadeTotalDeItens: 0,

@@ -385,10 +385,13 @@ describe('lists', () => {
       ['&locationPresente=true', one, { locationPresente: true }],
       ['&locationPresente=false', two, { locationPresente: false }],
       ['&convenio=Master', one, { recebedor: { convenio: 'Master' } }],
+      ['&status=CRIADA&locationPresente=true&cpf=45164632481', one, { status: 'CRIADA' }],
+      ['&status=CANCELADA&cnpj=11444777000161', two, { status: 'CANCELADA' }],
     ] as const) {
       const [ids, parametros] = await listed(filter)
       expect([ids, parametros]).toEqual([[found.idRec], expect.objectContaining(echo)])
     }
+    expect((await listed('&status=CANCELADA&convenio=Master'))[0]).toEqual([])
     const locations = async (filter: string) =>
       (await call('GET', `/locrec?${year}${filter}`, undefined, as)).json.loc.map(
         ({ id }: Json) => id,

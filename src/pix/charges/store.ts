@@ -1,6 +1,16 @@
 import { constants, type Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
-import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import {
+  amongFewest,
+  countOf,
+  fewestFirst,
+  type Listed,
+  type ListRequest,
+  type Narrowing,
+  narrowedBy,
+  pageOf,
+  tooMany,
+} from '../pages.ts'
 import {
   type Charge,
   type ChargeKind,
@@ -167,15 +177,16 @@ const ofBatch = (sql: Queryable, account: string, batchId: number) => sql`
     order by txid limit 1) charge`
 
 /** In the order in which they were made. */
-const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
-  const { status, debtorTaxId, isShown, batchId } = filter
+const matching = (sql: Queryable, account: string, filter: ChargeFilter, narrowing: Narrowing) => {
+  const { batchId } = filter
   const charges = batchId === undefined ? sql`pix_charges` : ofBatch(sql, account, batchId)
-  const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, status, is_shown: isShown })
-  return sql`
+  const by = narrowedBy(sql, narrowing)
+  const led = sql`
     from ${charges} where account = ${account} and kind = ${constants(sql, [filter.kind])}
       and created_at between ${filter.from} and ${filter.to}
       ${by.matching}
     order by ${by.order} created_at, id`
+  return amongFewest(sql, led, by.others, sql`created_at, id`)
 }
 
 export const listCharges = async (
@@ -183,11 +194,16 @@ export const listCharges = async (
   account: string,
   filter: ChargeFilter,
 ): Promise<Listed<Charge>> => {
+  const { status, debtorTaxId, isShown } = filter
+  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
+  const narrowing = await fewestFirst(
+    { debtor_tax_id: debtorTaxId, status, is_shown: isShown },
+    (one) => countOf(sql, of(one)),
+  )
+  if (narrowing === undefined) return tooMany
   const [rows, total] = await Promise.all([
-    sql<ChargeRow[]>`
-      select ${columns(sql)} ${matching(sql, account, filter)}
-      ${pageOf(sql, filter)}`,
-    countOf(sql, matching(sql, account, filter)),
+    sql<ChargeRow[]>`select ${columns(sql)} ${of(narrowing)} ${pageOf(sql, filter)}`,
+    countOf(sql, of(narrowing)),
   ])
   return { items: rows.map(chargeOf), total }
 }

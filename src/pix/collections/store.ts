@@ -6,7 +6,17 @@ import {
   textArray,
 } from '#src/platform/database/index.ts'
 import { ofTxid } from '../charges/store.ts'
-import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import {
+  countOf,
+  fewestFirst,
+  itemsMax,
+  type Listed,
+  type ListRequest,
+  type Narrowing,
+  narrowedBy,
+  pageOf,
+  tooMany,
+} from '../pages.ts'
 import { type Attempt, type Collection, type CollectionStatus, openStatuses } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
@@ -271,19 +281,31 @@ const ofRecurrences = (sql: Queryable, account: string, filter: CollectionFilter
 const ofAccount = (
   sql: Queryable,
   account: string,
-  { from, to, status, agreement }: CollectionFilter,
+  { from, to, agreement }: CollectionFilter,
   isFilled: boolean,
+  narrowing: Narrowing,
 ) => {
-  const by = narrowedBy(sql, isFilled ? { agreement, status } : { status })
+  const by = narrowedBy(sql, narrowing)
   const agreed = sql`cross join lateral (
     select from pix_recurrences where id = c.recurrence_id and agreement = ${agreement ?? ''}
     limit 1) r`
-  return {
-    matching: sql`
-      from pix_collections c ${isFilled ? sql`` : agreed}
-      where c.account = ${account} and c.created_at between ${from} and ${to} ${by.matching}`,
-    order: by.order,
-  }
+  const led = sql`
+    from pix_collections c ${isFilled ? sql`` : agreed}
+    where c.account = ${account} and c.created_at between ${from} and ${to} ${by.matching}`
+  if (by.others === undefined) return { matching: led, order: by.order }
+  const few = sql`${led} order by ${by.order} c.created_at, c.txid limit ${rowCount(sql, itemsMax + 1)}`
+  return { matching: sql`from (select c.* ${few}) c where ${by.others}`, order: sql`` }
+}
+
+/** Undefined: more are to be looked at than a list may hold. */
+const narrowedOfAccount = async (sql: Queryable, account: string, filter: CollectionFilter) => {
+  const { status, agreement } = filter
+  const isFilled = agreement === undefined || (await areFilled(sql))
+  const of = (narrowing: Narrowing) => ofAccount(sql, account, filter, isFilled, narrowing)
+  const narrowing = await fewestFirst(isFilled ? { agreement, status } : { status }, (one) =>
+    countOf(sql, of(one).matching),
+  )
+  return narrowing && of(narrowing)
 }
 
 /** Whether every charge holds the agreement of its recurrence: those that older versions made do not, until it is filled in. */
@@ -327,11 +349,13 @@ export const listCollections = async (
   account: string,
   filter: CollectionFilter,
 ): Promise<Listed<Collection>> => {
-  const { recurrenceId, debtorTaxId, agreement } = filter
-  const { matching, order } =
+  const { recurrenceId, debtorTaxId } = filter
+  const listed =
     recurrenceId === undefined && debtorTaxId === undefined
-      ? ofAccount(sql, account, filter, agreement === undefined || (await areFilled(sql)))
+      ? await narrowedOfAccount(sql, account, filter)
       : { matching: ofRecurrences(sql, account, filter), order: sql`` }
+  if (listed === undefined) return tooMany
+  const { matching, order } = listed
   const total = await countOf(sql, matching)
   if (total > itemsMax) return { items: [], total }
   const rows = await sql<Row[]>`

@@ -1,5 +1,15 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import {
+  amongFewest,
+  countOf,
+  fewestFirst,
+  type Listed,
+  type ListRequest,
+  type Narrowing,
+  narrowedBy,
+  pageOf,
+  tooMany,
+} from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Location, LocationKind } from './domain.ts'
 
@@ -86,12 +96,18 @@ export const locationsOf = async (
 }
 
 /** In the order in which they were made. */
-const matching = (sql: Queryable, account: string, { from, to, isUsed, kind }: LocationFilter) => {
-  const by = narrowedBy(sql, { '(charge_id is not null)': isUsed, kind })
-  return sql`
+const matching = (
+  sql: Queryable,
+  account: string,
+  { from, to }: LocationFilter,
+  narrowing: Narrowing,
+) => {
+  const by = narrowedBy(sql, narrowing)
+  const led = sql`
     from pix_locations where account = ${account} and created_at between ${from} and ${to}
       ${by.matching}
     order by ${by.order} created_at, id`
+  return amongFewest(sql, led, by.others, sql`created_at, id`)
 }
 
 export const listLocations = async (
@@ -99,14 +115,16 @@ export const listLocations = async (
   account: string,
   filter: LocationFilter,
 ): Promise<Listed<Location>> => {
+  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
+  const given = { '(charge_id is not null)': filter.isUsed, kind: filter.kind }
+  const narrowing = await fewestFirst(given, (one) => countOf(sql, of(one)))
+  if (narrowing === undefined) return tooMany
   const [items, total] = await Promise.all([
     sql<Location[]>`
       select ${columns(sql)}
-      from (
-        select * ${matching(sql, account, filter)}
-        ${pageOf(sql, filter)}
-      ) l ${withCharge(sql)} order by l.created_at, l.id`,
-    countOf(sql, matching(sql, account, filter)),
+      from (select * ${of(narrowing)} ${pageOf(sql, filter)}) l
+        ${withCharge(sql)} order by l.created_at, l.id`,
+    countOf(sql, of(narrowing)),
   ])
   return { items, total }
 }

@@ -1,5 +1,15 @@
 import { listed, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import {
+  amongFewest,
+  countOf,
+  fewestFirst,
+  type Listed,
+  type ListRequest,
+  type Narrowing,
+  narrowedBy,
+  pageOf,
+  tooMany,
+} from '../pages.ts'
 import {
   type IncomingEnd,
   type IncomingPayment,
@@ -335,21 +345,23 @@ export const noteReturn = async (tx: Queryable, endToEndId: string) => {
 /** One value for both, to lead an index: many rows may match either alone where few match both. */
 const both = '(has_returns::int * 2 + (txid is not null)::int)'
 
+const narrowingOf = ({ txid, hasTxid, hasReturns, payerTaxId }: PixFilter): Narrowing => ({
+  txid,
+  payer_tax_id: payerTaxId,
+  ...(hasTxid === undefined || hasReturns === undefined
+    ? { '(txid is not null)': hasTxid, has_returns: hasReturns }
+    : { [both]: Number(hasReturns) * 2 + Number(hasTxid) }),
+})
+
 /** In the order of their settlement. */
-const matching = (sql: Queryable, account: string, filter: PixFilter) => {
-  const { txid, hasTxid, hasReturns, payerTaxId } = filter
-  const by = narrowedBy(sql, {
-    txid,
-    payer_tax_id: payerTaxId,
-    ...(hasTxid === undefined || hasReturns === undefined
-      ? { '(txid is not null)': hasTxid, has_returns: hasReturns }
-      : { [both]: Number(hasReturns) * 2 + Number(hasTxid) }),
-  })
-  return sql`
+const matching = (sql: Queryable, account: string, filter: PixFilter, narrowing: Narrowing) => {
+  const by = narrowedBy(sql, narrowing)
+  const led = sql`
     from pix_received p where account = ${account}
       and settled_at between ${filter.from} and ${filter.to}
       ${by.matching}
     order by ${by.order} settled_at, end_to_end_id`
+  return amongFewest(sql, led, by.others, sql`settled_at, end_to_end_id`)
 }
 
 export const listPix = async (
@@ -357,11 +369,12 @@ export const listPix = async (
   account: string,
   filter: PixFilter,
 ): Promise<Listed<Pix>> => {
+  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
+  const narrowing = await fewestFirst(narrowingOf(filter), (one) => countOf(sql, of(one)))
+  if (narrowing === undefined) return tooMany
   const [rows, total] = await Promise.all([
-    sql<PixRow[]>`
-      select ${columns(sql)} ${matching(sql, account, filter)}
-      ${pageOf(sql, filter)}`,
-    countOf(sql, matching(sql, account, filter)),
+    sql<PixRow[]>`select ${columns(sql)} ${of(narrowing)} ${pageOf(sql, filter)}`,
+    countOf(sql, of(narrowing)),
   ])
   return { items: await withReturns(sql, rows), total }
 }

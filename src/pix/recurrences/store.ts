@@ -1,7 +1,18 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import { countOf, itemsMax, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
+import {
+  amongFewest,
+  countOf,
+  fewestFirst,
+  itemsMax,
+  type Listed,
+  type ListRequest,
+  type Narrowing,
+  narrowedBy,
+  pageOf,
+  tooMany,
+} from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
@@ -183,18 +194,18 @@ export type RecurrenceFilter = ListRequest & {
 }
 
 /** In the order in which they were made. */
-const matching = (sql: Queryable, account: string, filter: RecurrenceFilter) => {
-  const { status, debtorTaxId, isShown, agreement } = filter
-  const by = narrowedBy(sql, {
-    debtor_tax_id: debtorTaxId,
-    agreement,
-    status,
-    '(location_id is not null)': isShown,
-  })
-  return sql`
+const matching = (
+  sql: Queryable,
+  account: string,
+  filter: RecurrenceFilter,
+  narrowing: Narrowing,
+) => {
+  const by = narrowedBy(sql, narrowing)
+  const led = sql`
     from pix_recurrences where account = ${account}
       and created_at between ${filter.from} and ${filter.to} ${by.matching}
     order by ${by.order} created_at, id`
+  return amongFewest(sql, led, by.others, sql`created_at, id`)
 }
 
 export const listRecurrences = async (
@@ -202,12 +213,22 @@ export const listRecurrences = async (
   account: string,
   filter: RecurrenceFilter,
 ): Promise<Listed<Recurrence>> => {
+  const { status, debtorTaxId, isShown, agreement } = filter
+  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
+  const given = {
+    debtor_tax_id: debtorTaxId,
+    agreement,
+    status,
+    '(location_id is not null)': isShown,
+  }
+  const narrowing = await fewestFirst(given, (one) => countOf(sql, of(one)))
+  if (narrowing === undefined) return tooMany
   const [rows, total] = await Promise.all([
     sql<Row[]>`
       select ${columns(sql)}
-      from (select * ${matching(sql, account, filter)} ${pageOf(sql, filter)}) r
+      from (select * ${of(narrowing)} ${pageOf(sql, filter)}) r
         ${withLocation(sql)} order by r.created_at, r.id`,
-    countOf(sql, matching(sql, account, filter)),
+    countOf(sql, of(narrowing)),
   ])
   return { items: rows.map(recurrenceOf), total }
 }
