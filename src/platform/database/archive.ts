@@ -32,6 +32,7 @@ export const archiveTable = async (
   const total = await estimateOf(sql, name)
   await inSnapshot(sql, async (tx) => {
     await limitSilence(tx, diskWaitMaxMs)
+    await tx`set local bytea_output = hex`
     await archiveLines(toldOf(logger, name, total, linesOf(tx, name)), directory, file, round)
   })
 }

@@ -5,14 +5,17 @@ import { tellingOfCommits } from './after-commit.ts'
 import { createGate, type Gate } from './gate.ts'
 import { listenAgain } from './listening.ts'
 import { namedConnection } from './session-name.ts'
+import { columnTypes, sessionSettings } from './session-settings.ts'
 import { watchSilence } from './silent-server.ts'
 import { traced } from './traced.ts'
-import { withIdleLimit } from './transactions.ts'
+import { withTransactionRules } from './transactions.ts'
+
+type ColumnTypes = { bigint: bigint; bytea: Uint8Array }
 
 /** postgres.js with bigint columns as JavaScript bigint. */
-export type Client = Sql<{ bigint: bigint }>
+export type Client = Sql<ColumnTypes>
 /** Inside `sql.begin`. */
-export type Transaction = TransactionSql<{ bigint: bigint }>
+export type Transaction = TransactionSql<ColumnTypes>
 /** A client or a transaction, for a statement that may run in the caller's transaction. */
 export type Queryable = Client | Transaction
 
@@ -59,15 +62,16 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     max_lifetime: lifetimeMaxSeconds,
     backoff: reconnectAfterSeconds,
     prepare: true,
-    types: { bigint: postgres.BigInt },
+    types: columnTypes,
     connection: {
+      ...sessionSettings,
       application_name: name,
       statement_timeout: options.statementTimeoutMs,
     },
     onnotice: (notice) =>
       options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
   })
-  const sql = tellingOfCommits(withIdleLimit(client))
+  const sql = tellingOfCommits(withTransactionRules(client))
   options.metrics?.gauge(
     'spigw_db_connections_active',
     'Active database connections.',

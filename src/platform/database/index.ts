@@ -54,6 +54,7 @@ export {
 } from './rider.ts'
 export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
+export { columnTypes, sessionSettings } from './session-settings.ts'
 export { createStatistics } from './statistics.ts'
 export { inSnapshot, withDeadlockRetries } from './transactions.ts'
 export {

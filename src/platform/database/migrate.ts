@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { createOutageLog, type Logger } from '../observe/index.ts'
 import { buildIndex, indexesOf } from './indexes.ts'
 import { namedConnection } from './session-name.ts'
+import { sessionSettings } from './session-settings.ts'
 import { silenceMaxMs } from './transactions.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
@@ -122,6 +123,7 @@ const openForMigrations = (given: string): postgres.Sql => {
     max: 1,
     max_lifetime: null,
     prepare: false,
+    connection: sessionSettings,
     onnotice: () => {},
   })
 }

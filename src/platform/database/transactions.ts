@@ -30,23 +30,28 @@ export const withDeadlockRetries = async <T>(
 /** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
 export const silenceMaxMs = 10_000
 
+/** What follows a lock sees what was committed before it, whatever the role prefers. */
+const isolation = 'isolation level read committed'
+
 /**
- * Ends the transactions of a client when their process says nothing for so long: a process that was stopped within a
- * transaction then no longer holds its locks, and its work is another's. When it goes on, the transaction fails there.
- * The limit is set in each transaction, because poolers refuse it at the start of a connection.
+ * Has transactions see what others commit meanwhile, and ends them when their process says nothing for so long: a
+ * process that was stopped within a transaction then no longer holds its locks, and its work is another's. When it goes
+ * on, the transaction fails there. Both are set in each transaction, because poolers refuse them at the start of a
+ * connection.
  */
-export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client => {
+export const withTransactionRules = (sql: Client, idleMs = silenceMaxMs): Client => {
   const begin = sql.begin.bind(sql) as (...args: unknown[]) => Promise<unknown>
-  const limited = (...args: unknown[]): Promise<unknown> => {
+  const ruled = (...args: unknown[]): Promise<unknown> => {
     const work = args.pop() as (tx: Transaction) => unknown
-    return begin(...args, async (tx: Transaction): Promise<unknown> => {
+    const [options = isolation] = args
+    return begin(options, async (tx: Transaction): Promise<unknown> => {
       const limit = limitSilence(tx, idleMs)
       // Both are on their way before the first answer: the limit costs no round trip of its own.
       const [, result] = await Promise.all([limit.execute(), work(tx)])
       return result
     })
   }
-  return Object.assign(sql, { begin: limited as Client['begin'] })
+  return Object.assign(sql, { begin: ruled as Client['begin'] })
 }
 
 /** For a transaction that waits for something other than its database. */

@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { columnTypes, sessionSettings } from '#src/platform/database/index.ts'
 import { createTestDatabase, quietLogger as logger } from '../../support/database.ts'
 import { freePort } from '../../support/free-port.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -47,7 +48,8 @@ test.skipIf(pgbouncer === null)(
     const openBroker = () => {
       const sql = postgres(pooler.url, {
         max: 3,
-        types: { bigint: postgres.BigInt },
+        types: columnTypes,
+        connection: sessionSettings,
         onnotice: () => {},
       })
       const times = { leaseMs: 900 }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { inSnapshot, openDatabase } from '#src/platform/database/index.ts'
-import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
+import { withTransactionRules } from '../../../src/platform/database/transactions.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
 const database = await createTestDatabase(3)
@@ -45,7 +45,7 @@ test('a transaction whose process says nothing ends, and others get its locks', 
     logger: quietLogger,
   })
   // A busy machine takes its time between two statements, too.
-  const sql = withIdleLimit(own.sql, 500)
+  const sql = withTransactionRules(own.sql, 500)
   const silence = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const silent = sql.begin(async (tx) => {

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createSilentSessions } from '../../../src/platform/database/silent-sessions.ts'
-import { withIdleLimit } from '../../../src/platform/database/transactions.ts'
+import { withTransactionRules } from '../../../src/platform/database/transactions.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -57,7 +57,7 @@ test('is ended, where no limit of the server ends it, and others get what it hel
     statementTimeoutMs: 200,
     logger: quietLogger,
   })
-  const silent = withIdleLimit(stopped.sql, 100)
+  const silent = withTransactionRules(stopped.sql, 100)
     .begin(async (tx) => {
       await tx`update held set id = 1`
       await tx`select from held where id = ${1}`

@@ -1,5 +1,11 @@
 import postgres from 'postgres'
-import { type Client, type Gate, namedConnection } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  columnTypes,
+  type Gate,
+  namedConnection,
+  sessionSettings,
+} from '#src/platform/database/index.ts'
 import { inTime } from '#src/platform/runtime/index.ts'
 
 /** A connection of its own, replaced after an error: the driver may wait on a dead socket for ever. */
@@ -47,8 +53,12 @@ const connect = (given: string): Client => {
     connect_timeout: 10,
     idle_timeout: 0,
     max_lifetime: null,
-    types: { bigint: postgres.BigInt },
-    connection: { application_name: name, statement_timeout: statementTimeoutMs },
+    types: columnTypes,
+    connection: {
+      ...sessionSettings,
+      application_name: name,
+      statement_timeout: statementTimeoutMs,
+    },
     onnotice: () => {},
   })
 }
