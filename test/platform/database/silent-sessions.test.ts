@@ -12,8 +12,8 @@ await database.sql`create table held (id int primary key)`
 await database.sql`insert into held values (1)`
 afterAll(() => database.close())
 
-/** Between a client and the server; once the client has sent this text, nothing more of it goes on. */
-const startStopper = (dsn: string, after: string) => {
+/** Between a client and the server; once the client has sent this text, nothing more of it goes on, or only later. */
+const startStopper = (dsn: string, after: string, forMs = Number.POSITIVE_INFINITY) => {
   const { hostname, port } = new URL(dsn)
   let isStopped = false
   const proxy = Bun.listen<{ server: Promise<Bun.Socket<undefined>> }>({
@@ -29,9 +29,10 @@ const startStopper = (dsn: string, after: string) => {
         client.data = { server }
       },
       data: async (client, bytes) => {
-        if (isStopped) return
-        isStopped = Buffer.from(bytes).includes(after)
         const copy = Uint8Array.from(bytes)
+        if (isStopped && forMs === Number.POSITIVE_INFINITY) return
+        if (isStopped) await Bun.sleep(forMs)
+        isStopped ||= Buffer.from(copy).includes(after)
         ;(await client.data.server).write(copy)
       },
       close: async (client) => void (await client.data.server).end(),
@@ -103,4 +104,40 @@ test('a session that works, that waits for a lock, or that is somebody else’s 
   await holding
   expect([(await waiting).count, slow.count]).toEqual([1, 1])
   await job.stop()
+})
+
+test('a session that waited long for a lock, and then for its client for a moment, is left alone', async () => {
+  const slow = startStopper(database.dsn, 'from held where id =', 150)
+  const slowed = openDatabase({
+    dsn: slow.dsn,
+    connectionsMax: 1,
+    statementTimeoutMs: 30_000,
+    logger: quietLogger,
+  })
+  const release = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holding = database.sql.begin(async (tx) => {
+    await tx`lock table held in access exclusive mode`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  const asked = slowed.sql`select from held where id = ${1}`.execute()
+  await until(async () => (await activity()).includes('active relation'))
+  const job = createSilentSessions({
+    name: 'test',
+    dsn: database.dsn,
+    sql: database.sql,
+    logger: quietLogger,
+    everyMs: 10,
+    silenceMs: 1_000,
+  })
+  await Bun.sleep(1_100)
+  void job.start()
+  release.resolve()
+  await holding
+  expect((await asked).count).toBe(1)
+  await job.stop()
+  await slowed.close()
+  slow.stop()
 })
