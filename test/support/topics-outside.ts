@@ -34,7 +34,7 @@ export const createTopicsOutside = (): Broker => {
       return consumer
     },
     backlog: async () => ({ depth: 0, ageSeconds: 0 }),
-    ping: async () => true,
+    ping: async () => {},
     loops: () => [],
     start: async () => {},
     stop: async () => {

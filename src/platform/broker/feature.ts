@@ -1,9 +1,14 @@
 import type { Client } from '../database/index.ts'
+import type { HealthCheck } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
 import { type BookLine, bookCountedMax } from '../lifecycle/index.ts'
+import { inTimeOr } from '../runtime/index.ts'
 import type { CertificateUse } from '../security/index.ts'
 import type { Broker, QueueState } from './types.ts'
 import { isUnread } from './unread.ts'
+
+/** Whoever asks for our health waits little longer, and takes a process without an answer for one that is not ready. */
+const answerTimeoutMs = 400
 
 /** The broker in the life of the process: started before those that consume, stopped after them. */
 export const createBrokerFeature = (
@@ -19,14 +24,18 @@ export const createBrokerFeature = (
   loops: () => broker.loops(),
   checks: async () => (await broker.checks?.()) ?? [],
   health: async () => {
-    const { kind } = broker
-    const answers = await broker.ping().catch(() => false)
-    if (!answers) return { status: 'down', ready: true, detail: { kind } }
-    const unread = ((await broker.queues?.().catch(() => [])) ?? []).filter(isUnread)
-    if (unread.length === 0) return { status: 'ok', ready: true, detail: { kind } }
-    return { status: 'degraded', ready: true, detail: { kind, unread: unread.map(viewOf) } }
+    const down = { status: 'down', ready: true, detail: { kind: broker.kind } } as const
+    return inTimeOr(healthOf(broker), answerTimeoutMs, down).catch(() => down)
   },
 })
+
+const healthOf = async (broker: Broker): Promise<HealthCheck> => {
+  const { kind } = broker
+  await broker.ping()
+  const unread = ((await broker.queues?.().catch(() => [])) ?? []).filter(isUnread)
+  if (unread.length === 0) return { status: 'ok', ready: true, detail: { kind } }
+  return { status: 'degraded', ready: true, detail: { kind, unread: unread.map(viewOf) } }
+}
 
 const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
   topic,

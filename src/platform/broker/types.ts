@@ -101,8 +101,8 @@ export type Broker = {
   backlog(topic: string, group: string): Promise<Backlog>
   /** All queues of the database as they were lately. */
   queues?(): Promise<readonly QueueState[]>
-  /** True when the broker answers. */
-  ping(): Promise<boolean>
+  /** Rejects when the broker does not answer. */
+  ping(): Promise<void>
   /** The findings for `trilho doctor`. Works without `start`; changes nothing. */
   checks?(): Promise<readonly Check[]>
   /** One loop for each consumer. */

@@ -5,6 +5,7 @@ import {
   type Delivery,
 } from '#src/platform/broker/index.ts'
 import { createStallWatch } from '#src/platform/jobs/index.ts'
+import { createHealthReporter } from '#src/platform/lifecycle/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
@@ -37,6 +38,18 @@ test('a broker that is away is reported and does not fail readiness', async () =
     status: 'down',
     ready: true,
   })
+})
+
+test('a broker that is slow, or whose queues are, is reported and does not fail readiness', async () => {
+  const broker = openBroker()
+  const never = () => new Promise<never>(() => {})
+  for (const slow of [
+    { ...broker, ping: never },
+    { ...broker, queues: never },
+  ]) {
+    const ask = createHealthReporter([createBrokerFeature(slow, undefined)], () => false)
+    expect((await ask()).checks).toMatchObject({ broker: { status: 'down', ready: true } })
+  }
 })
 
 describe('a consumer in the eyes of the stall watch', () => {

@@ -41,10 +41,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
       return { drain: engine.drain, stop }
     },
     backlog: async (topic, group) => inTime(opened().backlog(topic, group), backlogTimeoutMs),
-    ping: async () => {
-      await inTime(opened().ping(), pingTimeoutMs)
-      return true
-    },
+    ping: async () => inTime(opened().ping(), pingTimeoutMs),
     checks: async () => {
       const { checkCluster } = await import('./check.ts')
       return checkCluster(deps.cluster, deps.topics)
