@@ -22,7 +22,7 @@ test('a reader that takes its time is given all of the output', async () => {
   const line = [...anyVariant.command(), 'inspect', '--json', large].join(' ')
   const shell = Bun.spawn(['sh', '-c', `${line} | (sleep 3; wc -c)`], { env: bareEnvironment() })
   expect(Number(await shell.stdout.text())).toBeGreaterThan(1_000_000)
-}, 30_000)
+}, 60_000)
 
 test('a reader that goes early ends the command quietly; a disk that is full does not', async () => {
   const child = start('pipe')
@@ -31,7 +31,7 @@ test('a reader that goes early ends the command quietly; a disk that is full doe
   const full = start(openSync('/dev/full', 'w'))
   expect(await full.exited).toBe(1)
   expect(await full.stderr.text()).toContain('trilho: standard output: ENOSPC')
-}, 30_000)
+}, 60_000)
 
 test('of a long input only its last bytes are kept', async () => {
   let sent = 0

@@ -53,7 +53,7 @@ test('a worker that the system cannot start for a while is started once it can',
   symlinkSync(process.execPath, runtime)
   await until(() => pids.length === 2)
   expect(await supervisor.stop('SIGKILL')).toBe(false)
-}, 20_000)
+}, 60_000)
 
 test('the level that one worker is told to log from is that of all, also of one that starts later', async () => {
   const crew = join(import.meta.dir, '../../src/cli/workers/crew.ts')
@@ -83,14 +83,14 @@ test('the level that one worker is told to log from is that of all, also of one 
   lines = ''
   await until(() => lines.includes('2 debug'))
   await supervisor.stop('SIGKILL')
-}, 20_000)
+}, 60_000)
 
 test('a worker that hangs before it listens is ended', async () => {
   const hanging = script('hanging', 'for (;;) {}')
   const { supervisor } = supervise([process.execPath, hanging], { stallMs: 600 })
   await expect(supervisor.start()).rejects.toThrow('ended before it listened')
   await supervisor.stop('SIGKILL')
-}, 20_000)
+}, 60_000)
 
 test('a worker that worked for long is started again at once, however often it failed before', async () => {
   const serving = script(
@@ -119,7 +119,7 @@ test('a worker that worked for long is started again at once, however often it f
   later.mockRestore()
   expect(pauses).toEqual([1_000, 2_000, 1_000])
   await supervisor.stop('SIGKILL')
-}, 20_000)
+}, 60_000)
 
 test('once it is told to stop no worker is started', async () => {
   const started: number[] = []
@@ -149,7 +149,7 @@ test('once it is told to stop no worker is started', async () => {
   expect(await supervisor.stop('SIGTERM')).toBe(true)
   await expect(start).rejects.toThrow('ended before it listened')
   expect(started).toEqual([1])
-}, 20_000)
+}, 60_000)
 
 test('a worker that ends by the signal before it listens has ended in order', async () => {
   const starting = script('starting', 'setInterval(() => {}, 1_000)')

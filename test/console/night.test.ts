@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     transfer = made.transfer_id
     await until(
       async () => (await api('GET', `/v1/drex/transfers/${transfer}`)).status === 'broadcast',
-      10_000,
+      40_000,
       'broadcast',
     )
     await database.sql`

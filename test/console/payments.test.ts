@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       await page.clock.fastForward(31_000)
       await Bun.sleep(500)
       return chainAsks === asked
-    }, 10_000)
+    }, 40_000)
     expect(one.problems).toEqual([])
     await page.unrouteAll({ behavior: 'wait' })
     await page.context().close()

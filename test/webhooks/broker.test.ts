@@ -24,7 +24,7 @@ test('events pass through webhook.events of the broker, each once', async () => 
   const ids = new Set(target.received.map(({ headers }) => headers.get('webhook-id')))
   expect([ids.size, target.received.length]).toEqual([50, 50])
   await database.close()
-}, 30_000)
+}, 60_000)
 
 test('an event waits while the database is away: only what is wrong with it makes it a dead letter', async () => {
   const database = await openTestDatabase()

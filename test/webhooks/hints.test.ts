@@ -61,7 +61,7 @@ test('a commit with an event that waits for a standby keeps no other waiting, no
   await setStandby('')
   await slow
   await until(() => heard === 2)
-}, 30_000)
+}, 60_000)
 
 test('what commits at once is told of in few hints, and what is rolled back in none', async () => {
   let heard = 0

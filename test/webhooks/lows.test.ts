@@ -80,4 +80,4 @@ test('what is visible late is told all the same, while others are', async () => 
     await receiver.stop()
     await database.close()
   }
-}, 30_000)
+}, 60_000)

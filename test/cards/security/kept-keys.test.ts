@@ -109,7 +109,7 @@ test('a key that one process takes is that of all, under load, and no payment su
   // That in use, and the one before it.
   const kept = await sql`select used_since is null as offered from card_link_keys`
   expect(kept.map(({ offered }) => offered)).toEqual([false, false])
-}, 30_000)
+}, 60_000)
 
 test('the next start has it; without the database it has the key of the settings, and no code is right', async () => {
   const simulator = createBank()
@@ -120,7 +120,7 @@ test('the next start has it; without the database it has the key of the settings
   await first.stop()
   expect(await paid(await createProcess(simulator.port()), 2)).toBe('00')
   expect(await paid(await createProcess(simulator.port(), { isKept: false }), 3)).not.toBe('00')
-}, 30_000)
+}, 60_000)
 
 test('where the network gives keys to who asks, each start asks, and the others have that key', async () => {
   const simulator = createBank()
@@ -131,7 +131,7 @@ test('where the network gives keys to who asks, each start asks, and the others 
   expect([await paid(first, 1), await paid(second, 2), await paid(first, 3)]).toEqual([
     ...['00', '00', '00'],
   ])
-}, 30_000)
+}, 60_000)
 
 const bytes = Uint8Array.fromHex('89B07A34A1B3F47F89B07A34A1B3F489')
 const parcel = `${wrapDesKey(Uint8Array.fromHex(zoneKey), bytes).toHex()}C3F11D`
@@ -398,4 +398,4 @@ test('after a kill in an exchange no outage has payments go out under a key that
   await until(() => network.health().connectionsUp === 2)
   expect([await paid(network, 7), await paid(network, 8)]).toEqual(['00', '00'])
   expect(simulator.statistics().wrongCodes).toBe(0)
-}, 30_000)
+}, 60_000)

@@ -420,7 +420,7 @@ describe('JSON-RPC client', () => {
     } finally {
       await node.stop()
     }
-  }, 20_000)
+  }, 60_000)
 
   test('a call that is not sent has an end in its gas', async () => {
     const gases: unknown[] = []

@@ -33,7 +33,7 @@ describe('migrate', () => {
       holder.release()
       await own.close()
     }
-  }, 10_000)
+  }, 60_000)
 
   test('a failing migration leaves nothing behind', async () => {
     const bad = [

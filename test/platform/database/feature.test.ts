@@ -147,7 +147,7 @@ describe('the database in the life of the process', () => {
         await sql`select pg_notify('news', 'heard')`
         return heard.length > 0
       },
-      10_000,
+      40_000,
       'it hears',
     )
     await feature.stop?.()
@@ -164,7 +164,7 @@ describe('the database in the life of the process', () => {
     const detail = { reason: 'the schema is not one of this program' }
     await until(
       async () => Bun.deepEquals((await health(feature)).detail, detail),
-      20_000,
+      40_000,
       'it says so',
     )
     await sql`delete from schema_migrations where name = ${foreign}`

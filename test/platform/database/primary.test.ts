@@ -95,4 +95,4 @@ test('a host that says nothing after the login is waited for no longer than for 
   }
   await pool.close()
   silent.stop()
-}, 20_000)
+}, 60_000)

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../support/database.ts'
 import { build, payment, transfer } from '../../support/participant.ts'
 
 /** One of them starts a database. */
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const ispb = '12345678'
 const other = '87654321'

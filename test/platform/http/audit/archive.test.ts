@@ -86,7 +86,7 @@ test('a reader that goes before the end of an export ends it quietly', async () 
     stderr: 'pipe',
   })
   expect(await shell.stderr.text()).toBe('ended with 0\n')
-}, 30_000)
+}, 60_000)
 
 test('each database archives what it drops at a place of its own', async () => {
   const other = await createTestDatabase()

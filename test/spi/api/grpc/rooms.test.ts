@@ -162,4 +162,4 @@ test('calls that wait for their caller hold no room that another needs', async (
   expect(await spoken.ended).toBe(status.OK)
   client.close()
   await rig.stop()
-}, 20_000)
+}, 60_000)

@@ -111,7 +111,7 @@ describe('a message of unknown outcome', () => {
     const acts = await sql`
       select from audit_log where action = 'spi.resend' and object = ${id} and outcome = 'asked'`
     expect(acts).toHaveLength(4)
-  }, 20_000)
+  }, 60_000)
 
   test('is forgotten where it has ended by then', async () => {
     const id = await stored('UNKNOWN')

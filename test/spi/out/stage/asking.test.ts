@@ -87,7 +87,7 @@ test('while an ask has no end, others are marked, and what a person wants sent a
     one.client,
     parts,
   )
-}, 30_000)
+}, 60_000)
 
 test('processes beside one another ask for each once, as its time comes', async () => {
   const first = await paid()
@@ -122,7 +122,7 @@ test('processes beside one another ask for each once, as its time comes', async 
   const later = processOf({ hold: () => false })
   await running(() => until(() => later.sent.length === 2), later.client, parts)
   expect(later.sent).toEqual([third, third])
-}, 30_000)
+}, 60_000)
 
 test('the next is due after a while, and what a channel turned away does not count', async () => {
   const first = await paid()
@@ -145,7 +145,7 @@ test('the next is due after a while, and what a channel turned away does not cou
     from spi_messages cross join (select max(at) as at from spi_history where repetition is not null) asked`
   expect(turnedAway).toBe(2)
   expect(next).toEqual({ reasks: 1, isInTime: true })
-}, 30_000)
+}, 60_000)
 
 /** Payments of an hour ago that nobody has answered. */
 const unanswered = async (count: number): Promise<readonly string[]> => {
@@ -191,7 +191,7 @@ test('one round asks for more than go out at once', async () => {
     ...parts,
     watchTimes,
   })
-}, 30_000)
+}, 60_000)
 
 test('UNKNOWN messages are counted up to a limit', async () => {
   const over = 3

@@ -189,7 +189,7 @@ describe('sending', () => {
     ill.stop()
     expect(settledBy(ids)).toHaveLength(1)
     expect(ill.requests.length).toBe(3)
-  }, 30_000)
+  }, 60_000)
 
   test('over the other channel with the same bytes while one is away', async () => {
     const away = rawServer(() => 'cut')

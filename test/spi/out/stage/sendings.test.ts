@@ -132,7 +132,7 @@ test.each([['PACS008'], ['PACS002']])(
     )
     server.stop()
   },
-  20_000,
+  60_000,
 )
 
 test('where the bytes that went out are lost nothing else goes out in their place', async () => {
@@ -155,4 +155,4 @@ test('where the bytes that went out are lost nothing else goes out in their plac
   )
   expect(server.requests).toHaveLength(0)
   server.stop()
-}, 20_000)
+}, 60_000)

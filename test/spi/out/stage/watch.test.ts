@@ -113,7 +113,7 @@ describe('unanswered payments', () => {
     )
     silent.stop()
     expect(turnedAway).toBe(3)
-  }, 20_000)
+  }, 60_000)
 
   test('a scheduled payment has a limit of its own', async () => {
     const silent = rawServer(taken)
@@ -284,7 +284,7 @@ describe('unanswered payments', () => {
     await running(() => Bun.sleep(500), unanswering, { settings, watchTimes })
     expect(silent.requests).toHaveLength(before)
     silent.stop()
-  }, 30_000)
+  }, 60_000)
 
   test.each([20, 30])(
     'what was in doubt for %d hours until it was sent is not SENT for ever',
