@@ -27,6 +27,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
   let api: (method: string, path: string, body?: object, accept?: string) => Promise<Response>
   let json: Api
 
+  const today = () => new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
+  const begun = today()
+  /** The day on which these tests began, up to that on which they end. */
+  const sinceBegin = () => ({ from: begun, to: today() })
+
   beforeAll(async () => {
     seen = await openConsole()
     ;({ gateway, url } = seen)
@@ -193,7 +198,6 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...authorizationBody('tok_visa_approved'), amount: 765_432 }),
     })
-    const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
     const { hash } = await transfer(await wallet(), await wallet(), '876.54', 'confirmed')
     expect(hash).not.toBe('')
     const one = await seen.visit({ locale: 'pt-BR' })
@@ -201,7 +205,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await signIn(one, operator)
     const found = async (rail: string, amount: string) => {
       const query = new URLSearchParams({ rail, as: 'amount', find: amount })
-      for (const day of ['from', 'to']) query.set(day, today)
+      for (const [name, day] of Object.entries(sinceBegin())) query.set(name, day)
       await show(page, `/payments?${query}`)
       await settled(page)
       await page.locator('tbody tr, .empty').first().waitFor()
@@ -233,7 +237,6 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const one = await seen.visit()
     const { page, problems } = one
     await signIn(one, operator)
-    const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
     const keys = {
       spi: {
         end_to_end_id: endToEndId,
@@ -256,7 +259,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       for (const [as, find] of Object.entries(keys[rail])) {
         expect([rail, as, typeof find]).toEqual([rail, as, 'string'])
         const address = (text: string) =>
-          `/payments?${new URLSearchParams({ rail, as, find: text, from: today, to: today })}`
+          `/payments?${new URLSearchParams({ rail, as, find: text, ...sinceBegin() })}`
         // The address holds the search, so that a person can save it.
         await show(page, address(find))
         await row.waitFor({ timeout: 20_000 })

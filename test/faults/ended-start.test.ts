@@ -7,7 +7,7 @@ import { anyVariant, root, startProgram, type Variant } from '../support/program
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 /** As another has it that migrates. */
 const lockKey = 0x7472696c

@@ -12,7 +12,7 @@ import { transfer } from '../support/participant.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(240_000)
 
 const ispb = '12345678'
 const waitMs = 60_000

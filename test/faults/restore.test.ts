@@ -20,7 +20,7 @@ import { anyVariant, type RunningProgram, startProgram } from '../support/progra
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const ispb = '12345678'
 const masterKey = Buffer.from(Uint8Array.from({ length: 32 }, (_, at) => at * 7 + 1)).toString(
@@ -125,6 +125,7 @@ const startGateway = async (
 }
 
 const brazilBehindMs = 3 * 3_600_000
+const dayNow = (): string => new Date(Date.now() - brazilBehindMs).toISOString().slice(0, 10)
 
 /** A camt.054 of the central bank with these debits. */
 const statementOf = (
@@ -188,6 +189,7 @@ const end = async (program: RunningProgram): Promise<void> => {
 test.skipIf(noCopies !== '')(
   `payments, reversals, queue and webhooks of a copy go on once, and the books say what came after it${noCopies}`,
   async () => {
+    const day = dayNow()
     const peers = await startCounterparties()
     const { bank, network, vault } = peers
     const receiver = startReceiver()
@@ -275,13 +277,15 @@ test.skipIf(noCopies !== '')(
       [settled, ...open, lost].map((id) => `${id} settled`).sort(),
     )
     const cents = new Map([settled, ...open, lost].map((id, at) => [id, (at + 1) * 100]))
-    const day = new Date(Date.now() - brazilBehindMs).toISOString().slice(0, 10)
     const statement = statementOf([...cents], day)
     const reconciled = await commandHere(['reconcile', '-', '--json'], env, statement)
-    expect([reconciled.code, JSON.parse(reconciled.out).differences]).toEqual([
-      1,
-      [expect.objectContaining({ outcome: 'missing_here', reference: lost, amount: '4.00' })],
-    ])
+    // When midnight has passed, some are of another day.
+    if (dayNow() === day) {
+      expect([reconciled.code, JSON.parse(reconciled.out).differences]).toEqual([
+        1,
+        [expect.objectContaining({ outcome: 'missing_here', reference: lost, amount: '4.00' })],
+      ])
+    }
     network.stop()
     await Promise.all([vault.stop(), bank.stop(), receiver.stop(), second.stop()])
   },

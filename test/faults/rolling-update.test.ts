@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
  * update and its way back, as docs/operation.md describes them.
  */
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(240_000)
 
 const ispb = '12345678'
 const other = '99999A04'

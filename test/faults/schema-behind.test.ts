@@ -7,7 +7,7 @@ import { transfer } from '../support/participant.ts'
 import { anyVariant, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
-setDefaultTimeout(150_000)
+setDefaultTimeout(240_000)
 
 const ispb = '12345678'
 const settleMs = 60_000
