@@ -1,4 +1,4 @@
-import { untilSignal } from '#src/platform/lifecycle/index.ts'
+import { outliveHangUps, untilSignal } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
 import { type Command, demandSettings, exitCodes } from './command.ts'
 import { buildGateway, namedUrls } from './gateway.ts'
@@ -12,9 +12,9 @@ const stdoutDescriptor = 1
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Runs the gateway with the settings of the environment.',
-  usage: '',
+  usage: '[--workers <count>]',
   description:
-    'Logs JSON lines to stdout. SIGTERM ends it in order after TRILHO_DRAIN_SECONDS, SIGINT without them; one more, a second later, at once.',
+    'Logs JSON lines to stdout. SIGTERM ends it in order after TRILHO_DRAIN_SECONDS, SIGINT without them; one more, a second later, at once. SIGHUP ends nothing.',
   options: {
     workers: {
       value: 'count',
@@ -39,6 +39,7 @@ export const serveCommand: Command = {
       format: platform.cardgwLogFormat,
       sink: lines,
     })
+    outliveHangUps(logger)
     if (crew === undefined) for (const warning of loaded.warnings) logger.warn({}, warning)
     const { gateway } = buildGateway(program, loaded, logger, cardsLogger, crew)
     const signal = untilSignal(() => lines.flushSync())

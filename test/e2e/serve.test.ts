@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { largeBytesMin } from '../../src/spi/api/large/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacs008 } from '../support/messages.ts'
 import { runProgram, startProgram, type Variant, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -49,6 +50,19 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     const { program } = await startServe(variant, { TRILHO_DRAIN_SECONDS: '300' })
     program.signal('SIGINT')
     expect((await program.end()).code).toBe(0)
+  })
+
+  test('SIGHUP ends nothing, alone or with workers', async () => {
+    for (const args of [['serve'], ['serve', '--workers', '2']]) {
+      const env = { HTTP_ADDR: `127.0.0.1:${freePort()}`, CARDGW_PORT: '0' }
+      const program = startProgram(variant, args, { env })
+      await program.line((text) => text.includes('"msg":"listening"'))
+      program.signal('SIGHUP')
+      await program.line((text) => text.includes('"msg":"SIGHUP ends nothing'))
+      expect((await fetch(`http://${env.HTTP_ADDR}/ready`)).status).toBe(200)
+      program.signal('SIGINT')
+      expect((await program.end()).code).toBe(0)
+    }
   })
 
   test('serves the interactive page and the document from its own files', async () => {

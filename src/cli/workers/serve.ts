@@ -1,6 +1,6 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
 import { freePort } from '#src/platform/http/index.ts'
-import { untilSignal } from '#src/platform/lifecycle/index.ts'
+import { outliveHangUps, untilSignal } from '#src/platform/lifecycle/index.ts'
 import {
   createLogger,
   createMetrics,
@@ -24,6 +24,7 @@ export const serveByWorkers = async (count: number, io: Io, program: Program): P
   const { platform } = loaded
   const lines = new LineWriter(stdoutDescriptor)
   const logger = createLogger({ level: platform.logLevel, sink: lines })
+  outliveHangUps(logger)
   for (const warning of loaded.warnings) logger.warn({}, warning)
   // Refuses what the roles do not allow before a port is looked at.
   const of = (ports: Ports) => (number: number) =>

@@ -20,5 +20,5 @@ export {
 export { createLifecycle } from './lifecycle.ts'
 export { isProxied } from './proxied.ts'
 export { checkReach } from './reach.ts'
-export { meaningOfSignal, sameWishMs, untilSignal } from './signals.ts'
+export { meaningOfSignal, outliveHangUps, sameWishMs, untilSignal } from './signals.ts'
 export { watchReach } from './watch-reach.ts'

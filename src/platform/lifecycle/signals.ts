@@ -1,3 +1,5 @@
+import type { Logger } from '../observe/index.ts'
+
 /** Terminals, shells and `npx` deliver one Ctrl-C several times within moments: no second wish. */
 export const sameWishMs = 1_000
 
@@ -33,3 +35,11 @@ export const untilSignal = (atOnce: () => void): Promise<NodeJS.Signals> =>
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
   })
+
+/**
+ * Has a hang-up end nothing: it comes from a terminal that closes, or from somebody who expects that settings are read
+ * again, and would end the process in the middle of its payments.
+ */
+export const outliveHangUps = (logger: Logger): void => {
+  process.on('SIGHUP', () => logger.info({}, 'SIGHUP ends nothing, and no setting is read again'))
+}
