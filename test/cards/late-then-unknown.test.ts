@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-const timing = { timeoutMs: 250, windowMs: 700, poolSize: 2 } as const
+const timing = { timeoutMs: 250, windowMs: 1_500, poolSize: 2 } as const
 const network = createScriptedNetwork()
 const rig = await cardsRigOfFile({ ...timing, networkA: network })
 const file = join(temporaryDirectory(), 'messages.json')

@@ -99,9 +99,9 @@ describe('an exchange', () => {
     await using rig = await createNetworkRig({ poolSize: 2, window: 3 })
     const token = 'tok_visa_timeout'
     const waiting = Array.from({ length: 6 }, (_, index) =>
-      rig.network.exchange(payment(index + 1, { token }), 100),
+      rig.network.exchange(payment(index + 1, { token }), 1_000),
     )
-    expect(await rig.network.exchange(payment(7), 100)).toEqual({
+    expect(await rig.network.exchange(payment(7), 1_000)).toEqual({
       kind: 'not_sent',
       reason: 'window_full',
     })
