@@ -1,4 +1,6 @@
 import { textTable } from '#src/platform/config/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
 import {
   type BookDifference,
   type BookFigures,
@@ -35,7 +37,7 @@ It changes nothing, and may be stopped and begun again at any time.`,
   positionalsMax: 1,
   run: async (args, io, program) => {
     const source = await sourceOf(args, io)
-    const found = await inDatabase(program, io, (sql) => reconcile(sql, source))
+    const found = await inDatabase(program, io, (sql) => compared(sql, source))
     const { differences, figures } = found
     const isAlike = differences.length === 0 && figures.every((one) => one.differences.length === 0)
     print(args, io, found, () => {
@@ -51,20 +53,29 @@ It changes nothing, and may be stopped and begun again at any time.`,
   },
 }
 
-const sourceOf = async (
-  args: CommandArguments,
-  io: Io,
-): Promise<{ readonly day: string } | { readonly document: Uint8Array }> => {
-  const [path] = args.positionals
+type Source = { readonly day: string } | { readonly document: Uint8Array; readonly path: string }
+
+/** @throws Error that names the file, which the API knows as its request */
+const compared = async (sql: Client, source: Source) => {
+  try {
+    return await reconcile(sql, source)
+  } catch (error) {
+    if ('day' in source || !(error instanceof ApiError)) throw error
+    const said = error.errors[0]?.message ?? error.message
+    throw new Error(`${source.path}: ${said}`, { cause: error })
+  }
+}
+
+const sourceOf = async (args: CommandArguments, io: Io): Promise<Source> => {
+  const [path = ''] = args.positionals
   const day = args.text('day')
-  if ((path === undefined) === (day === undefined))
-    throw new UsageError('name a file, or say --day')
+  if ((path === '') === (day === undefined)) throw new UsageError('name a file, or say --day')
   if (day !== undefined) {
     if (!dayForm.test(day)) throw new UsageError('--day must be a date of this century, YYYY-MM-DD')
     if (isAhead(day)) throw new UsageError('--day has not begun in Brazil')
     return { day }
   }
-  return { document: await readDocument(path, io) }
+  return { document: await readDocument(path, io), path: path === '-' ? 'the input' : path }
 }
 
 const rowOf = (one: BookDifference): string[] => [

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { createReports, reconcile } from '#src/spi/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
@@ -6,6 +8,7 @@ import { program } from '../../../src/main.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { anyVariant, runProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import {
   envelope,
   fresh,
@@ -527,8 +530,15 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
   expect(await run('-', '--day', day)).toEqual({ code: 2, out: '', err: aboutDay })
   expect(await run('--day', '2026-02-30')).toEqual({ code: 2, out: '', err: aboutDay })
   expect(await run('--day', '2099-12-31')).toMatchObject({ code: 2, out: '' })
-  const why = expect.stringMatching(/^trilho reconcile: .+\n$/)
-  expect(await run('/dev/null')).toEqual({ code: 1, out: '', err: why })
+  expect(await run('/dev/null')).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^trilho reconcile: \/dev\/null: .+\n$/),
+  })
+  const file = join(temporaryDirectory(), 'payment.xml')
+  writeFileSync(file, payment())
+  const said = 'is no camt.054 with an entry that is booked on a day'
+  expect((await run(file)).err).toStartWith(`trilho reconcile: ${file}: ${said}`)
 })
 
 test('a settlement is of the day on which it settled, or was told where that is not near', async () => {
