@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { cardSettings } from '#src/cards/index.ts'
 import {
@@ -55,6 +55,25 @@ export type Command = {
 /** The bytes of a file, or of standard input: by `-`, or where none is named. */
 export const readDocument = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
   path === undefined || path === '-' ? io.readInput() : new Uint8Array(await readFile(path))
+
+/**
+ * Writes bytes to standard output where the path is `-`, else as the command does.
+ *
+ * @returns where to tell of it: standard output holds nothing beside the bytes
+ */
+export const writeBytes = async (
+  path: string,
+  bytes: Uint8Array,
+  io: Io,
+  write: (path: string, bytes: Uint8Array) => Promise<void> = writeFile,
+): Promise<Io> => {
+  if (path !== '-') {
+    await write(path, bytes)
+    return io
+  }
+  await Bun.write(Bun.stdout, bytes)
+  return { ...io, out: io.err }
+}
 
 /** The user reads its message as it is; the exit code is 2. */
 export class UsageError extends Error {

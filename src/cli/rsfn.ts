@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { createCertificateService, ispbForm, namedKeys } from '#src/certificates/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
@@ -22,6 +21,7 @@ import {
   print,
   readDocument,
   UsageError,
+  writeBytes,
 } from './command.ts'
 import type { Io } from './program.ts'
 
@@ -46,7 +46,10 @@ export const rsfnCommand: Command = {
 RSFN_KEY_SOURCE=store the certificates of types ${rsfnTypes.join(' and ')}. seal takes text in UTF-8, or with --binary bytes as they are,
 and prints the message in hexadecimal; open takes it binary or in hexadecimal, and prints the content.`,
   options: {
-    out: { value: 'path', doc: 'Write the message, or the content, to this file, binary.' },
+    out: {
+      value: 'path',
+      doc: 'Write the message, or the content, to this file, binary; - is standard output.',
+    },
     type: { value: 'type', doc: `seal: type of the certificates, ${rsfnTypes.join(' or ')}.` },
     to: { value: 'ispb', doc: `seal: the recipient; the central bank if not given.` },
     'special-use': { value: 'n', doc: `seal: C04, one of ${rsfnSpecialUses.join(', ')}.` },
@@ -117,9 +120,11 @@ const seal: Action = async (service, args, io, recordUse) => {
   await recordUse('rsfn.seal', 'done')
   const { message, sender, recipient } = sealed
   const path = args.text('out')
-  if (path !== undefined) await writeFile(path, message)
   const about = { bytes: message.length, sender, recipient }
-  if (path !== undefined) return print(args, io, about, () => `${message.length} bytes in ${path}`)
+  if (path !== undefined) {
+    const told = await writeBytes(path, message, io)
+    return print(args, told, about, () => `${message.length} bytes in ${path}`)
+  }
   return print(args, io, { message: message.toBase64(), ...about }, () => message.toHex())
 }
 
@@ -151,10 +156,13 @@ const open: Action = async (service, args, io, recordUse) => {
   if (!opened.ok) return refused(opened, args, io)
   const { content, contentEncoding } = opened
   const path = args.text('out')
-  if (path !== undefined) await writeFile(path, Buffer.from(content, contentEncoding))
+  const bytes = Buffer.from(content, contentEncoding)
+  const told = path === undefined ? io : await writeBytes(path, bytes, io)
   const { ok, contentEncoding: encoding, specialUse, ...view } = opened
   const about = { ...view, content_encoding: encoding, special_use: specialUse }
-  return print(args, io, about, () => (path === undefined ? content : `the content is in ${path}`))
+  return print(args, told, about, () =>
+    path === undefined ? content : `the content is in ${path}`,
+  )
 }
 
 const refused = (

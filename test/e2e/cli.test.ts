@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { commandHere } from '../support/command-here.ts'
-import { anyVariant, runProgram } from '../support/program.ts'
+import { anyVariant, bareEnvironment, runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(180_000)
@@ -28,6 +28,22 @@ describe(`trilho (${anyVariant.name})`, () => {
     const { code, out } = await runProgram(anyVariant, ['--version'])
     expect(code).toBe(0)
     expect(out).toMatch(/^trilho \d+\.\d+\.\d+ \(bun \d/)
+  })
+
+  test('a support bundle goes to standard output, and what is told of it to the other one', async () => {
+    const child = Bun.spawn([...anyVariant.command(), 'support-bundle', '--out', '-'], {
+      cwd: temporaryDirectory(),
+      env: bareEnvironment(),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [bytes, told] = await Promise.all([
+      new Response(child.stdout).arrayBuffer(),
+      new Response(child.stderr).text(),
+    ])
+    expect([await child.exited, told]).toEqual([0, expect.stringMatching(/^-: README\.txt, /)])
+    const files = await new Bun.Archive(bytes).files()
+    expect([...files.keys()]).toContain('settings.json')
   })
 
   test('answers wrong usage with 2 and where to look', async () => {

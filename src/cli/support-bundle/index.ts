@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, release, totalmem, uptime } from 'node:os'
 import { hasCode } from '#src/platform/runtime/index.ts'
-import { type Command, errorLogger, idleFeatures, print, withDatabase } from '../command.ts'
+import {
+  type Command,
+  errorLogger,
+  idleFeatures,
+  print,
+  withDatabase,
+  writeBytes,
+} from '../command.ts'
 import { allChecks } from '../doctor/index.ts'
 import { reasonOf } from '../doctor/reason.ts'
 import type { Io, LoadedProgram, Program } from '../program.ts'
@@ -41,7 +48,10 @@ no row of anybody), and health and metrics of the gateway that runs on this mach
 had says why, and stops nothing. Every text is searched for the secrets of the settings, card numbers, CPF, CNPJ and keys.`,
   options: {
     log: { value: 'file', doc: 'The end of this log too, as JSON lines; - is standard input.' },
-    out: { value: 'file', doc: 'Where to; trilho-support-<time>.tar.gz here.' },
+    out: {
+      value: 'file',
+      doc: 'Where to, - is standard output; trilho-support-<time>.tar.gz here.',
+    },
     json: { doc: 'One JSON object: the file, and what is in it.' },
   },
   examples: [
@@ -58,9 +68,10 @@ had says why, and stops nothing. Every text is searched for the secrets of the s
       ...(await partsOf(program, loaded, io, redactor)),
       ...(await logOf(args.text('log'), io, redactor)),
     }
-    await writePrivately(out, await new Bun.Archive(files, { compress: 'gzip' }).bytes())
+    const bytes = await new Bun.Archive(files, { compress: 'gzip' }).bytes()
+    const told = await writeBytes(out, bytes, io, writePrivately)
     const names = Object.keys(files)
-    return print(args, io, { file: out, holds: names }, () => `${out}: ${names.join(', ')}`)
+    return print(args, told, { file: out, holds: names }, () => `${out}: ${names.join(', ')}`)
   },
 }
 
