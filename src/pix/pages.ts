@@ -197,7 +197,8 @@ export const fewestFirst = async (
 
 /**
  * The first leads the order as a range of one value, so that only its own index has the order: in a table that looked
- * empty while the plan was made, the planner would walk all of the time. The others are for {@link amongFewest}.
+ * empty while the plan was made, the planner would walk all of the time. The others are looked for among what it leads to,
+ * of which there are no more than a list may hold.
  */
 export const narrowedBy = (sql: Queryable, given: Narrowing) => {
   const [lead, ...others] = Object.entries(given).flatMap(([column, value]) =>
@@ -213,22 +214,36 @@ export const narrowedBy = (sql: Queryable, given: Narrowing) => {
   }
 }
 
-/**
- * Looks for what else is asked for among what leads, of which there are no more than a list may hold.
- *
- * @param led `from` and what follows, up to the order
- */
-export const amongFewest = (
-  sql: Queryable,
-  led: PendingQuery<Row[]>,
-  others: PendingQuery<Row[]> | undefined,
-  order: PendingQuery<Row[]>,
-) =>
-  others === undefined
+/** A list: `from` its table `where` its conditions, and the columns that it is in the order of. */
+type Ordered = { readonly from: PendingQuery<Row[]>; readonly order: PendingQuery<Row[]> }
+
+const narrowed = (sql: Queryable, { from, order }: Ordered, narrowing: Narrowing) => {
+  const by = narrowedBy(sql, narrowing)
+  const led = sql`${from} ${by.matching} order by ${by.order} ${order}`
+  return by.others === undefined
     ? led
     : sql`
       from (select * ${led} limit ${rowCount(sql, itemsMax + 1)}) p
-      where ${others} order by ${order}`
+      where ${by.others} order by ${order}`
+}
+
+/**
+ * A page of a list that is narrowed, or {@link tooMany}.
+ *
+ * @param read reads the page: its argument is `from` and what follows, up to the order
+ */
+export const narrowedPage = async <T>(
+  sql: Queryable,
+  ordered: Ordered,
+  given: Narrowing,
+  read: (matching: PendingQuery<Row[]>) => Promise<readonly T[]>,
+): Promise<Listed<T>> => {
+  const of = (narrowing: Narrowing) => narrowed(sql, ordered, narrowing)
+  const narrowing = await fewestFirst(given, (one) => countOf(sql, of(one)))
+  if (narrowing === undefined) return tooMany
+  const [items, total] = await Promise.all([read(of(narrowing)), countOf(sql, of(narrowing))])
+  return { items, total }
+}
 
 /** A page of a list, and how many items all of it has. */
 export type Listed<T> = { readonly items: readonly T[]; readonly total: number }

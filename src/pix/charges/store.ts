@@ -1,16 +1,6 @@
 import { constants, type Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
-import {
-  amongFewest,
-  countOf,
-  fewestFirst,
-  type Listed,
-  type ListRequest,
-  type Narrowing,
-  narrowedBy,
-  pageOf,
-  tooMany,
-} from '../pages.ts'
+import { type Listed, type ListRequest, narrowedPage, pageOf } from '../pages.ts'
 import {
   type Charge,
   type ChargeKind,
@@ -177,33 +167,23 @@ const ofBatch = (sql: Queryable, account: string, batchId: number) => sql`
     order by txid limit 1) charge`
 
 /** In the order in which they were made. */
-const matching = (sql: Queryable, account: string, filter: ChargeFilter, narrowing: Narrowing) => {
-  const { batchId } = filter
-  const charges = batchId === undefined ? sql`pix_charges` : ofBatch(sql, account, batchId)
-  const by = narrowedBy(sql, narrowing)
-  const led = sql`
-    from ${charges} where account = ${account} and kind = ${constants(sql, [filter.kind])}
-      and created_at between ${filter.from} and ${filter.to}
-      ${by.matching}
-    order by ${by.order} created_at, id`
-  return amongFewest(sql, led, by.others, sql`created_at, id`)
-}
-
 export const listCharges = async (
   sql: Queryable,
   account: string,
   filter: ChargeFilter,
 ): Promise<Listed<Charge>> => {
-  const { status, debtorTaxId, isShown } = filter
-  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
-  const narrowing = await fewestFirst(
+  const { kind, from, to, status, debtorTaxId, isShown, batchId } = filter
+  const charges = batchId === undefined ? sql`pix_charges` : ofBatch(sql, account, batchId)
+  const all = sql`
+    from ${charges} where account = ${account} and kind = ${constants(sql, [kind])}
+      and created_at between ${from} and ${to}`
+  return narrowedPage(
+    sql,
+    { from: all, order: sql`created_at, id` },
     { debtor_tax_id: debtorTaxId, status, is_shown: isShown },
-    (one) => countOf(sql, of(one)),
+    async (matching) => {
+      const rows = await sql<ChargeRow[]>`select ${columns(sql)} ${matching} ${pageOf(sql, filter)}`
+      return rows.map(chargeOf)
+    },
   )
-  if (narrowing === undefined) return tooMany
-  const [rows, total] = await Promise.all([
-    sql<ChargeRow[]>`select ${columns(sql)} ${of(narrowing)} ${pageOf(sql, filter)}`,
-    countOf(sql, of(narrowing)),
-  ])
-  return { items: rows.map(chargeOf), total }
 }

@@ -1,15 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import {
-  amongFewest,
-  countOf,
-  fewestFirst,
-  type Listed,
-  type ListRequest,
-  type Narrowing,
-  narrowedBy,
-  pageOf,
-  tooMany,
-} from '../pages.ts'
+import { type Listed, type ListRequest, narrowedPage, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Location, LocationKind } from './domain.ts'
 
@@ -96,35 +86,21 @@ export const locationsOf = async (
 }
 
 /** In the order in which they were made. */
-const matching = (
-  sql: Queryable,
-  account: string,
-  { from, to }: LocationFilter,
-  narrowing: Narrowing,
-) => {
-  const by = narrowedBy(sql, narrowing)
-  const led = sql`
-    from pix_locations where account = ${account} and created_at between ${from} and ${to}
-      ${by.matching}
-    order by ${by.order} created_at, id`
-  return amongFewest(sql, led, by.others, sql`created_at, id`)
-}
-
 export const listLocations = async (
   sql: Queryable,
   account: string,
   filter: LocationFilter,
 ): Promise<Listed<Location>> => {
-  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
-  const given = { '(charge_id is not null)': filter.isUsed, kind: filter.kind }
-  const narrowing = await fewestFirst(given, (one) => countOf(sql, of(one)))
-  if (narrowing === undefined) return tooMany
-  const [items, total] = await Promise.all([
-    sql<Location[]>`
+  const { from, to, isUsed, kind } = filter
+  const all = sql`
+    from pix_locations where account = ${account} and created_at between ${from} and ${to}`
+  return narrowedPage(
+    sql,
+    { from: all, order: sql`created_at, id` },
+    { '(charge_id is not null)': isUsed, kind },
+    async (matching) => sql<Location[]>`
       select ${columns(sql)}
-      from (select * ${of(narrowing)} ${pageOf(sql, filter)}) l
+      from (select * ${matching} ${pageOf(sql, filter)}) l
         ${withCharge(sql)} order by l.created_at, l.id`,
-    countOf(sql, of(narrowing)),
-  ])
-  return { items, total }
+  )
 }

@@ -1,15 +1,5 @@
 import { listed, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import {
-  amongFewest,
-  countOf,
-  fewestFirst,
-  type Listed,
-  type ListRequest,
-  type Narrowing,
-  narrowedBy,
-  pageOf,
-  tooMany,
-} from '../pages.ts'
+import { type Listed, type ListRequest, type Narrowing, narrowedPage, pageOf } from '../pages.ts'
 import {
   type IncomingEnd,
   type IncomingPayment,
@@ -354,27 +344,21 @@ const narrowingOf = ({ txid, hasTxid, hasReturns, payerTaxId }: PixFilter): Narr
 })
 
 /** In the order of their settlement. */
-const matching = (sql: Queryable, account: string, filter: PixFilter, narrowing: Narrowing) => {
-  const by = narrowedBy(sql, narrowing)
-  const led = sql`
-    from pix_received p where account = ${account}
-      and settled_at between ${filter.from} and ${filter.to}
-      ${by.matching}
-    order by ${by.order} settled_at, end_to_end_id`
-  return amongFewest(sql, led, by.others, sql`settled_at, end_to_end_id`)
-}
-
 export const listPix = async (
   sql: Queryable,
   account: string,
   filter: PixFilter,
 ): Promise<Listed<Pix>> => {
-  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
-  const narrowing = await fewestFirst(narrowingOf(filter), (one) => countOf(sql, of(one)))
-  if (narrowing === undefined) return tooMany
-  const [rows, total] = await Promise.all([
-    sql<PixRow[]>`select ${columns(sql)} ${of(narrowing)} ${pageOf(sql, filter)}`,
-    countOf(sql, of(narrowing)),
-  ])
-  return { items: await withReturns(sql, rows), total }
+  const all = sql`
+    from pix_received p where account = ${account}
+      and settled_at between ${filter.from} and ${filter.to}`
+  return narrowedPage(
+    sql,
+    { from: all, order: sql`settled_at, end_to_end_id` },
+    narrowingOf(filter),
+    async (matching) => {
+      const rows = await sql<PixRow[]>`select ${columns(sql)} ${matching} ${pageOf(sql, filter)}`
+      return withReturns(sql, rows)
+    },
+  )
 }

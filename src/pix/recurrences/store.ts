@@ -1,18 +1,7 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import {
-  amongFewest,
-  countOf,
-  fewestFirst,
-  itemsMax,
-  type Listed,
-  type ListRequest,
-  type Narrowing,
-  narrowedBy,
-  pageOf,
-  tooMany,
-} from '../pages.ts'
+import { countOf, itemsMax, type Listed, type ListRequest, narrowedPage, pageOf } from '../pages.ts'
 import { randomHex } from '../random-hex.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
@@ -194,43 +183,27 @@ export type RecurrenceFilter = ListRequest & {
 }
 
 /** In the order in which they were made. */
-const matching = (
-  sql: Queryable,
-  account: string,
-  filter: RecurrenceFilter,
-  narrowing: Narrowing,
-) => {
-  const by = narrowedBy(sql, narrowing)
-  const led = sql`
-    from pix_recurrences where account = ${account}
-      and created_at between ${filter.from} and ${filter.to} ${by.matching}
-    order by ${by.order} created_at, id`
-  return amongFewest(sql, led, by.others, sql`created_at, id`)
-}
-
 export const listRecurrences = async (
   sql: Queryable,
   account: string,
   filter: RecurrenceFilter,
 ): Promise<Listed<Recurrence>> => {
-  const { status, debtorTaxId, isShown, agreement } = filter
-  const of = (narrowing: Narrowing) => matching(sql, account, filter, narrowing)
+  const { from, to, status, debtorTaxId, isShown, agreement } = filter
+  const all = sql`
+    from pix_recurrences where account = ${account} and created_at between ${from} and ${to}`
   const given = {
     debtor_tax_id: debtorTaxId,
     agreement,
     status,
     '(location_id is not null)': isShown,
   }
-  const narrowing = await fewestFirst(given, (one) => countOf(sql, of(one)))
-  if (narrowing === undefined) return tooMany
-  const [rows, total] = await Promise.all([
-    sql<Row[]>`
+  return narrowedPage(sql, { from: all, order: sql`created_at, id` }, given, async (matching) => {
+    const rows = await sql<Row[]>`
       select ${columns(sql)}
-      from (select * ${of(narrowing)} ${pageOf(sql, filter)}) r
-        ${withLocation(sql)} order by r.created_at, r.id`,
-    countOf(sql, of(narrowing)),
-  ])
-  return { items: rows.map(recurrenceOf), total }
+      from (select * ${matching} ${pageOf(sql, filter)}) r
+        ${withLocation(sql)} order by r.created_at, r.id`
+    return rows.map(recurrenceOf)
+  })
 }
 
 export const addRecurrenceLocation = async (
